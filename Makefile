@@ -1,0 +1,74 @@
+# Everything starts here. Needed on the machine: Python 3.11 to 3.14 with its venv module, make and git; nothing else.
+#
+#   make check        set up, then the checks of this project on real input: one table of verdicts
+#   make test         set up, then ruff, mypy --strict and pytest
+#   make lint         ruff and mypy alone
+#   make check-deep   the tests with fresh random seeds and many more examples; long explorations
+#   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
+#   make clean        remove the environment and all that was built
+#
+# The environment is rebuilt only when requirements.lock changes; it is compared by content, so that no network is
+# needed once it stands. The project is installed again each time: half a second, and a strict editable install does not
+# see a file that was added after it (docs/decisions/0001).
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help check test lint pytest check-deep lock clean environment install
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+PACKAGES := -p antiphon.spec -p antiphon.model -p antiphon.impl -p antiphon.conformance
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' 2>/dev/null && echo $$python && break; done)
+PYTEST_ARGS ?=
+UPGRADE ?=
+
+export UV_HTTP_TIMEOUT ?= 300
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONPATH PYTHONHOME MYPYPATH
+
+help:
+	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
+
+check: install
+	$(BIN)/antiphon gate
+
+test: lint pytest
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/mypy $(PACKAGES)
+
+pytest: install
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check-deep: install
+	$(BIN)/antiphon claims --engine z3 --deep
+	$(BIN)/python -m pytest --hypothesis-profile=deep $(PYTEST_ARGS)
+
+install: environment
+	@$(UV) pip install --quiet --offline --python $(BIN)/python --no-deps --no-build-isolation \
+		--config-settings editable_mode=strict --editable .
+
+# First uv and setuptools, by pip, then the rest by uv: parallel, and each file against its hash. Should uv not reach the
+# packages (pip may be configured for a mirror or a certificate that uv does not know), pip installs the same files.
+environment:
+	@if cmp -s requirements.lock $(VENV)/requirements.lock && $(BIN)/python -c '' 2>/dev/null; then exit 0; fi; \
+	set -eu; \
+	test -n "$(PYTHON)" || { echo "no Python 3.11 to 3.14 found; say which: make PYTHON=/path/to/python3" >&2; exit 1; }; \
+	echo "setting up $(VENV) with $$($(PYTHON) --version) (about 500 MB the first time)"; \
+	$(PYTHON) -m venv --clear $(VENV) || { echo "the venv module is needed (on Debian: python3-venv)" >&2; exit 1; }; \
+	sed -n -e '/^uv==/,/[^\\]$$/p' -e '/^setuptools==/,/[^\\]$$/p' requirements.lock > $(VENV)/first.lock; \
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r $(VENV)/first.lock; \
+	$(UV) pip install --python $(BIN)/python --require-hashes --no-deps --no-build-isolation -r requirements.lock \
+	|| $(BIN)/python -m pip install --require-hashes --no-deps --no-build-isolation -r requirements.lock; \
+	cp requirements.lock $(VENV)/requirements.lock
+
+lock: environment
+	$(UV) pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --all-extras --generate-hashes \
+		--no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist antiphon.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find spec model impl conformance tests -name __pycache__ -type d -prune -exec rm -rf {} +
