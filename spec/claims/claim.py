@@ -1,0 +1,132 @@
+"""What is recorded about a claim? Where it stands, what it says, how it is checked, what the check must give, and what would repair it.
+
+A record holds no engine and no result of today: it is the expectation that a run is compared with. `Claim.verdict` is about the claim as the
+document states it; each `Check` has its own expected outcome, since a claim is often judged by what must not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Literal
+
+from antiphon.spec.lang import Spec
+
+Outcome = Literal["holds", "violated", "unknown"]
+"""What a check gives, and what is said about a claim."""
+
+
+class Document(Enum):
+    """The documents, by the name that citations use."""
+
+    RBP = (
+        "Barchet-Estefanel 2002",
+        'L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels", 2002',
+    )
+
+    @property
+    def short(self) -> str:
+        """Author and year."""
+        return str(self.value[0])
+
+    @property
+    def long(self) -> str:
+        """The full reference."""
+        return str(self.value[1])
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place in a document: section, figure and printed lines (empty where there are none), and the document's own words."""
+
+    document: Document
+    section: str
+    quotation: str
+    figure: str = ""
+    lines: str = ""
+
+    def __str__(self) -> str:
+        parts = [self.document.short, f"section {self.section}"]
+        parts += [f"figure {self.figure}"] if self.figure else []
+        parts += [f"lines {self.lines}" if any(mark in self.lines for mark in "-,") else f"line {self.lines}"] if self.lines else []
+        return ", ".join(parts)
+
+
+class Standing(Enum):
+    """Whether the document says it, implies it, or leaves it open and the question is ours."""
+
+    STATED = "stated"
+    IMPLIED = "implied"
+    QUESTION = "question"
+
+
+class Kind(Enum):
+    """What sort of claim it is. Negative: a flaw that the authors state themselves."""
+
+    SAFETY = "safety"
+    LIVENESS = "liveness"
+    BOUND = "bound"
+    PERFORMANCE = "performance"
+    COMPOSITION = "composition"
+    NEGATIVE = "negative"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One run of a checker: a specification, its constants, a property, and what must come out.
+
+    `repairs`: names, or "all"; `without` are left out of them. `outcome` is the expected one; `length`, where the outcome has a trace, its
+    shortest length. `deep`: Z3 needs long for it.
+    """
+
+    spec: type[Spec]
+    property: str
+    outcome: Outcome
+    repairs: tuple[str, ...] | str = ()
+    without: tuple[str, ...] = ()
+    constants: Mapping[str, int | bool | str] = field(default_factory=lambda: MappingProxyType({}))
+    length: int | None = None
+    deep: bool = False
+
+    def __str__(self) -> str:
+        chosen = self.repairs if isinstance(self.repairs, str) else ", ".join(self.repairs)
+        switched = (f"repairs: {chosen}" if chosen else "literal") + (f" without {', '.join(self.without)}" if self.without else "")
+        bound = ", ".join(f"{name}={value}" for name, value in self.constants.items())
+        return f"{self.spec.__name__}.{self.property} ({switched}; {bound})"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A figure that is counted on runs: the name of the measurement, what it must give in words, and the expected outcome."""
+
+    name: str
+    expectation: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a document.
+
+    `verdict` (holds, violated, unknown) is what the checks show about the claim as it stands; `because` says it in one or two sentences.
+    `defect` says, for a violated claim, whether the idea fails ("design") or only the printed text ("text"). `repairs` is the smallest set of
+    repairs that the claim demands.
+    """
+
+    id: str
+    source: Source
+    claim: str
+    standing: Standing
+    kind: Kind
+    verdict: Outcome
+    because: str
+    checks: tuple[Check | Measurement, ...] = ()
+    defect: str = ""
+    repairs: tuple[str, ...] = ()
+
+    @property
+    def protocol(self) -> str:
+        """The family of the claim: the letters before the dash, in lower case."""
+        return self.id.split("-")[0].lower()

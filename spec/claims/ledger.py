@@ -1,0 +1,46 @@
+"""Which claims are recorded? All of them, by identifier, in the order of the documents."""
+
+from __future__ import annotations
+
+import difflib
+
+from antiphon.spec.claims.claim import Claim
+from antiphon.spec.claims.moving_sequencer import MOVING_SEQUENCER
+from antiphon.spec.claims.rbp import RBP
+from antiphon.spec.claims.token_broadcast import TOKEN_BROADCAST
+from antiphon.spec.lang import SpecError
+
+LEDGER: tuple[Claim, ...] = (*TOKEN_BROADCAST, *MOVING_SEQUENCER, *RBP)
+"""Every record. Identifiers are unique."""
+
+
+def claims_of(protocol: str) -> tuple[Claim, ...]:
+    """The claims of a family (`rbc`, `msq`, `rbp`).
+
+    Raises:
+        SpecError: no such family; the known ones are listed.
+    """
+    found = tuple(claim for claim in LEDGER if claim.protocol == protocol.lower())
+    if not found:
+        known = sorted({claim.protocol for claim in LEDGER})
+        close = difflib.get_close_matches(protocol.lower(), known)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise SpecError(f"the ledger has no claims of {protocol!r}; known: {', '.join(known)}{hint}")
+    return found
+
+
+def claim_of(identifier: str) -> Claim:
+    """The claim with this identifier.
+
+    Raises:
+        SpecError: no such claim.
+    """
+    for claim in LEDGER:
+        if claim.id == identifier.upper():
+            return claim
+    family = identifier.upper().split("-")[0]
+    known = [claim.id for claim in LEDGER if claim.id.startswith(f"{family}-")] or [claim.id for claim in LEDGER]
+    close = difflib.get_close_matches(identifier.upper(), known)
+    families = ", ".join(dict.fromkeys(claim.id.split("-")[0] for claim in LEDGER))
+    hint = f"; did you mean {', '.join(close)}?" if close else f"; claims begin with {families}, for example {LEDGER[0].id}"
+    raise SpecError(f"the ledger has no claim {identifier!r}{hint}")

@@ -1,0 +1,187 @@
+"""What does the report claim about reliable broadcast by a token (figures 2 and 5)?"""
+
+from __future__ import annotations
+
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Source, Standing
+from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+
+_SMALL = {"processes": 2, "messages": 1, "losses": 1}
+_TWO_LOST = {"processes": 2, "messages": 2, "losses": 2}
+_THREE = {"processes": 3, "messages": 2, "losses": 1}
+
+TOKEN_BROADCAST: tuple[Claim, ...] = (
+    Claim(
+        "RBC-01",
+        Source(
+            Document.RBP,
+            "3.1.1",
+            "This way, processes use the token to verify the “history” of delivered messages, and by this reason, all processes eventually "
+            "deliver a message, according to the Reliable Broadcast properties.",
+            figure="2",
+            lines="1-21",
+        ),
+        "Figure 2 provides reliable broadcast: Validity, Uniform Agreement, Uniform Integrity.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "The token brings a message that is also still in flight; line 20 delivers it again when it arrives. Agreement and Validity hold once "
+        "the token starts.",
+        (
+            Check(Figure2Judged, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=4),
+            Check(Figure2Judged, "UniformIntegrity", "holds", "all", constants=_THREE),
+            Check(Figure2Judged, "UniformAgreement", "holds", "all", constants=_THREE),
+            Check(Figure2Judged, "Validity", "holds", "all", constants=_THREE),
+            Check(Figure2Judged, "AllDelivered", "holds", "all", constants=_THREE, length=5),
+        ),
+        defect="text",
+        repairs=("start_token", "deliver_once"),
+    ),
+    Claim(
+        "RBC-02",
+        Source(Document.RBP, "3.1.1", "send (m) to all", figure="2", lines="3"),
+        "Validity of figure 2, in which a message is sent once, unreliably.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "holds",
+        "With the own copy there at once the sender itself delivers. If the own copy travels like the others, losing all copies loses the "
+        "message: Validity then rests on the loopback being reliable, which the figure does not say.",
+        (
+            Check(Figure2Judged, "Validity", "holds", ("start_token",), constants={"processes": 2, "messages": 1, "losses": 2}),
+            Check(
+                Figure2Judged,
+                "Validity",
+                "violated",
+                ("start_token",),
+                constants={"processes": 2, "messages": 1, "losses": 2, "own_copy": "by network"},
+                length=3,
+            ),
+        ),
+    ),
+    Claim(
+        "RBC-03",
+        Source(
+            Document.RBP,
+            "3.1.1",
+            "If each process q that receives the token delivers the message m attached to the token, at the end of the token passing, when p "
+            "gets the token again, p can be sure that all processes delivered m.",
+            figure="2",
+            lines="7-13",
+        ),
+        "When the token is back at the process that listed a message, every process has delivered the message.",
+        Standing.STATED,
+        Kind.BOUND,
+        "violated",
+        "Line 8 is an `if` about one m': a process that missed two listed messages delivers one and passes the token on. With every missing "
+        "message delivered the sentence is true.",
+        (
+            Check(Figure2Judged, "ReturnMeansDelivered", "violated", ("start_token",), constants=_TWO_LOST, length=5),
+            Check(Figure2Judged, "ReturnMeansDelivered", "violated", "all", ("recover_all",), constants=_TWO_LOST, length=5),
+            Check(Figure2Judged, "ReturnMeansDelivered", "holds", "all", constants=_TWO_LOST),
+            Check(Figure2Judged, "ReturnMeansDelivered", "holds", "all", constants=_THREE),
+            Check(Figure2Judged, "TokenReturns", "holds", "all", constants=_THREE, length=5),
+        ),
+        defect="text",
+        repairs=("start_token", "recover_all"),
+    ),
+    Claim(
+        "RBC-04",
+        Source(
+            Document.RBP,
+            "3.1.1",
+            "As the token.delivered list should include all delivered messages, soon the token message becomes very large.",
+            figure="2",
+        ),
+        "The list in the token of figure 2 grows with the whole history and never shrinks.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "A run lists every message there is; nothing removes one.",
+        (Check(Figure2Judged, "TokenListsAll", "holds", "all", constants=_THREE, length=3),),
+    ),
+    Claim(
+        "RBC-05",
+        Source(
+            Document.RBP,
+            "3.1.1",
+            "If the token holder has missed a message m, it sends a retransmission request, and waits until this message is received",
+            figure="5",
+            lines="8-14, 23-26",
+        ),
+        "In figure 5 a message that the holder asked for is delivered once.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "Two ways, by reception twice: a process that hears of a message before it arrives asks for it, and line 25 delivers both copies (the "
+        "shortest trace). And the holder's own: line 25 delivers the answer, line 13 delivers it again. So does "
+        "one that is answered by two processes.",
+        (
+            Check(Figure5Judged, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=8),
+            Check(Figure5Judged, "UniformIntegrity", "violated", "all", ("deliver_once",), constants=_SMALL, length=8),
+            Check(Figure5Judged, "UniformIntegrity", "holds", "all", constants=_SMALL),
+            Check(Figure5Judged, "Recovered", "holds", "all", constants=_SMALL, length=6),
+        ),
+        defect="text",
+        repairs=("start_token", "deliver_once"),
+    ),
+    Claim(
+        "RBC-06",
+        Source(
+            Document.RBP,
+            "3.1.1",
+            "If we require that a process only passes the token away after having delivered all previous messages (that means, after having "
+            "acquired the missing messages), this protocol provides Reliable Broadcast as well.",
+            figure="5",
+            lines="7-18",
+        ),
+        "Figure 5 provides reliable broadcast over unreliable channels.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "violated",
+        "Line 8 is an `if` about one m': the holder passes the token although it misses another listed message, against the sentence. With all "
+        "of them recovered before line 15, and delivered once, reliable broadcast holds.",
+        (
+            Check(Figure5Judged, "ListedWherePassed", "violated", ("start_token",), constants=_TWO_LOST, length=9),
+            Check(Figure5Judged, "ListedWherePassed", "violated", "all", ("recover_all",), constants=_TWO_LOST, length=9),
+            Check(Figure5Judged, "ListedWherePassed", "holds", "all", constants=_TWO_LOST),
+            Check(Figure5Judged, "UniformIntegrity", "holds", "all", constants=_TWO_LOST),
+            Check(Figure5Judged, "UniformAgreement", "holds", "all", constants=_TWO_LOST),
+            Check(Figure5Judged, "Validity", "holds", "all", constants=_TWO_LOST),
+            Check(Figure5Judged, "AllDelivered", "holds", "all", constants=_TWO_LOST, length=4),
+        ),
+        defect="text",
+        repairs=("start_token", "deliver_once", "recover_all"),
+    ),
+    Claim(
+        "RBC-07",
+        Source(
+            Document.RBP,
+            "3.1.1",
+            "if the network behaves well most of the time (as it normally happens in a LAN), the number of nack is insignificant if we compare "
+            "with an ack solution",
+        ),
+        "Negative acknowledgements are few when few messages are lost: about loss x (n - 1) a message, against n - 1 acknowledgements.",
+        Standing.STATED,
+        Kind.PERFORMANCE,
+        "holds",
+        "Counted on the simulated network for the implementation of figure 16, which asks for what it misses in the same way.",
+        (Measurement("nacks", "requests for bodies per message between 0.5 and 2 times loss x (n - 1), below a tenth of n - 1", "holds"),),
+    ),
+    Claim(
+        "RBC-08",
+        Source(Document.RBP, "3.1.1", "Upon reception of token from s-1 mod n", figure="2", lines="7"),
+        "The token of figures 2, 5 and 12 rotates.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "violated",
+        "Whoever holds the token received it, and the initialisation gives it to nobody. In the literal figures nothing that needs the token "
+        "ever happens; every claim about them is judged with `start_token`.",
+        (
+            Check(Figure2Judged, "TokenReturns", "unknown", constants=_SMALL),
+            Check(Figure5Judged, "Recovered", "unknown", constants=_SMALL),
+            Check(Figure2Judged, "TokenReturns", "holds", ("start_token",), constants=_SMALL, length=4),
+            Check(Figure5Judged, "Recovered", "holds", ("start_token",), constants=_SMALL, length=6),
+        ),
+        defect="text",
+        repairs=("start_token",),
+    ),
+)

@@ -1,0 +1,55 @@
+"""How do messages travel? In a set of what is in flight, from which reception takes; faults lose or repeat, within budgets.
+
+Reordering is free, since a set has no order. A packet that is sent while an equal one is in flight is one packet: receiving both in a row is
+receiving the second after the first was sent again, which a retransmission after reception also gives. Packets carry their receiver.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Generic, TypeVar
+
+from antiphon.spec.lang import Between, Const, In, Set, Spec, environment, require
+
+P = TypeVar("P")
+
+
+class InFlight(Spec, Generic[P]):
+    """The packets in flight. A receiving action takes one: `packet: Annotated[Data, In("network")]` and `self.network -= {packet}`."""
+
+    network: Set[P] = Set()
+
+
+class Losses(InFlight[P]):
+    """Up to `losses` packets are lost."""
+
+    losses: Const[int] = 1
+    lost: Annotated[int, Between(0, "losses")] = 0
+
+    @environment
+    def lose(self, packet: Annotated[P, In("network")]) -> None:
+        """A packet in flight disappears."""
+        require(self.lost < self.losses)
+        self.network -= {packet}
+        self.lost += 1
+
+
+class Duplications(InFlight[P]):
+    """Up to `duplications` packets arrive once more than they were sent."""
+
+    duplications: Const[int] = 1
+    duplicated: Annotated[int, Between(0, "duplications")] = 0
+    copies: Set[P] = Set()
+
+    @environment
+    def duplicate(self, packet: Annotated[P, In("network")]) -> None:
+        """A copy is kept by the network."""
+        require(self.duplicated < self.duplications and packet not in self.copies)
+        self.copies |= {packet}
+        self.duplicated += 1
+
+    @environment
+    def arrive_again(self, packet: Annotated[P, In("copies")]) -> None:
+        """The copy is in flight too, once the first packet has arrived or was lost."""
+        require(packet not in self.network)
+        self.copies -= {packet}
+        self.network |= {packet}

@@ -1,0 +1,29 @@
+"""How do processes fail? They stop, up to `crashes` of them, and a stopped process takes no step.
+
+The gate sees who takes an action: its first parameter, when that is a process, or the receiver `to` of the packet that is its first parameter.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Const, Map, emit, environment, everywhere, gate, require
+from antiphon.spec.services.events import Crash, Group, Process
+
+
+class Crashes(Group):
+    """Crash-stop failures. Every action needs its process, or the receiver of its packet, to be up."""
+
+    crashes: Const[int] = 1
+    down: Map[Process, bool] = everywhere(False)
+
+    @gate
+    def is_up(self, p: Process) -> bool:
+        """Whether p has not crashed."""
+        return not self.down[p]
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever."""
+        require(not self.down[p])
+        require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
+        self.down[p] = True
+        emit(Crash(p))

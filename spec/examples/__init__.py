@@ -1,0 +1,1 @@
+"""Small specifications to learn from, to measure engines with, and to compare with other checkers."""

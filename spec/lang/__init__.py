@@ -1,0 +1,43 @@
+"""The specification language: typed state, guarded actions, services and repairs, in a subset of Python that CPython executes as it stands.
+
+`docs/language.md` teaches it. Authors import from here; engines take a `Program` or a `Machine`.
+"""
+
+from antiphon.spec.lang.errors import Disabled, Location, SpecError
+from antiphon.spec.lang.machine import Machine, Refusal, State, Step, Transition
+from antiphon.spec.lang.program import Program, program
+from antiphon.spec.lang.spec import Spec
+from antiphon.spec.lang.values import (
+    AtMost,
+    Between,
+    Const,
+    In,
+    Index,
+    Map,
+    Reading,
+    Repair,
+    Seq,
+    Set,
+    action,
+    emit,
+    environment,
+    everywhere,
+    expect,
+    gate,
+    initial,
+    invariant,
+    obligation,
+    on,
+    present,
+    reading,
+    record,
+    repair,
+    require,
+    witness,
+)
+
+__all__ = [
+    "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map", "Program", "Reading", "Refusal", "Repair", "Seq",
+    "Set", "Spec", "SpecError", "State", "Step", "Transition", "action", "emit", "environment", "everywhere", "expect", "gate", "initial",
+    "invariant", "obligation", "on", "present", "program", "reading", "record", "repair", "require", "witness",
+]  # fmt: skip

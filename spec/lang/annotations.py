@@ -1,0 +1,164 @@
+"""Which type does an annotation mean? One of the language's, with names from where the annotation was written, type variables from the leaf.
+
+This file evaluates annotations, which are the author's own; it reads no bodies.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import sys
+import types as python_types
+import typing
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from antiphon.spec.lang import types, values
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.source import place_of
+from antiphon.spec.lang.values import AtMost, Between, Index, Map
+
+_LANGUAGE = {name: getattr(values, name) for name in ("AtMost", "Between", "Const", "In", "Map", "Reading", "Repair", "Seq", "Set")}
+
+
+class Scope:
+    """How an annotation is read: names from the class's module and surroundings, type variables from the composition."""
+
+    def __init__(self, leaf: type) -> None:
+        self.variables: dict[TypeVar, Any] = {}
+        self._records: dict[type, types.Record] = {}
+        self._open: set[type] = set()
+        self._bind(leaf)
+
+    def _bind(self, cls: type) -> None:
+        for base in getattr(cls, "__orig_bases__", ()):
+            origin = get_origin(base)
+            if origin is None or origin is typing.Generic:
+                continue
+            for variable, argument in zip(getattr(origin, "__parameters__", ()), get_args(base), strict=False):
+                meaning = self.variables.get(argument, argument) if isinstance(argument, TypeVar) else argument
+                if self.variables.setdefault(variable, meaning) != meaning:
+                    raise SpecError(
+                        f"type variable {variable} means both {self.variables[variable]} and {meaning}", place_of(cls), "two type variables"
+                    )
+        for base in cls.__bases__:
+            self._bind(base)
+
+    def evaluate(self, annotation: object, owner: Any) -> object:
+        """The object an annotation names; strings are evaluated where `owner` (a class or function) was written."""
+        if not isinstance(annotation, str):
+            return annotation
+        module = sys.modules.get(getattr(owner, "__module__", ""), None)
+        names = _LANGUAGE | (vars(module) if module else {}) | getattr(owner, "__antiphon_globals__", {}) | getattr(owner, "__globals__", {})
+        names |= getattr(owner, "__antiphon_scope__", {})
+        names |= {name: item for name, item in getattr(owner, "__antiphon_inner__", lambda: vars(owner))().items() if isinstance(item, type)}
+        try:
+            return eval(annotation, names)  # noqa: S307 - the author's own annotation
+        except Exception as error:
+            raise SpecError(f"annotation {annotation!r} of {owner.__name__}: {error}", instead="a type of the module or of the language") from error
+
+    def type_of(self, annotation: object, owner: Any, what: str) -> types.Type:
+        """The type of the language that an annotation means.
+
+        Raises:
+            SpecError: the annotation means none; the message says what to write.
+        """
+        annotation = self.evaluate(annotation, owner)
+        if isinstance(annotation, TypeVar):
+            if annotation not in self.variables:
+                raise SpecError(f"{what}: type variable {annotation} is not bound", instead="class X(Base[Message])")
+            return self.type_of(self.variables[annotation], owner, what)
+        if annotation is bool:
+            return types.Bool()
+        if annotation is int:
+            raise SpecError(f"{what}: a plain int has no bounds", instead='Annotated[int, Between(0, "messages")]')
+        if isinstance(annotation, type) and get_origin(annotation) is None:
+            return self._class_type(annotation, what)
+        arguments = get_args(annotation)
+        match get_origin(annotation):
+            case origin if origin is Annotated:
+                return self._annotated(arguments[0], arguments[1:], owner, what)
+            case typing.Union | python_types.UnionType:
+                return self._union(arguments, owner, what)
+            case origin if origin is frozenset:
+                return types.SetOf(self._part(arguments[0], owner, what))
+            case origin if origin is Map:
+                return types.MapOf(self._part(arguments[0], owner, what), self.type_of(arguments[1], owner, what))
+            case origin if origin is tuple:
+                raise SpecError(f"{what}: a sequence needs its greatest length", instead='Annotated[Seq[Message], AtMost("messages")]')
+        raise SpecError(
+            f"{what}: {annotation!r} is no type of the language",
+            instead="bool, Annotated[int, Between(..)], Enum, Index, record, X | None, Set[X], Map[K, V], Annotated[Seq[X], AtMost(..)]",
+        )
+
+    def _part(self, annotation: object, owner: Any, what: str) -> types.Type:
+        """The type of an element, a key or an item."""
+        kind = self.type_of(annotation, owner, what)
+        if isinstance(kind, types.MapOf):
+            instead = "Map[Key, Map[Key, Value]], or a record"
+            raise SpecError(f"{what}: a map is a state variable or the value of one, never an element or a key", instead=instead)
+        return kind
+
+    def _class_type(self, python: type, what: str) -> types.Type:
+        if issubclass(python, Index) and python is not Index:
+            return types.IndexType(python.__name__, python._size, python._ordered, python._symmetric, python)
+        if issubclass(python, enum.Flag):
+            raise SpecError(f"{what}: {python.__name__} is a Flag", instead="an Enum, and Set[...] of it")
+        if issubclass(python, enum.Enum):
+            return types.Enumeration(python.__name__, tuple(member.name for member in python), python)
+        if dataclasses.is_dataclass(python):
+            return self._record_type(python, what)
+        raise SpecError(f"{what}: class {python.__name__} is no type of the language", instead="a record, an Index or an Enum")
+
+    def _record_type(self, python: type, what: str) -> types.Record:
+        known = self._records.get(python)
+        if known is None:
+            if "__antiphon_scope__" not in vars(python):
+                raise SpecError(f"{what}: {python.__name__} is a dataclass, but no record", instead="@record above the class")
+            if python in self._open:
+                raise SpecError(f"{python.__name__} contains itself; a value has a fixed size", place_of(python), "a set or sequence of records")
+            self._open.add(python)
+            fields = [
+                (item.name, self._part(item.type, python, f"{python.__name__}.{item.name}")) for item in dataclasses.fields(python)
+            ]
+            self._open.discard(python)
+            known = self._records[python] = types.Record(python.__name__, tuple(fields), python)
+        return known
+
+    def _annotated(self, base: Any, notes: tuple[object, ...], owner: Any, what: str) -> types.Type:
+        for note in notes:
+            if isinstance(note, Between):
+                if base is not int:
+                    raise SpecError(f"{what}: Between bounds an int", instead=f"Annotated[int, {note}]")
+                return types.Int(_size(note.low, what), _size(note.high, what))
+            if isinstance(note, AtMost):
+                if get_origin(base) is not tuple or len(get_args(base)) != 2 or get_args(base)[1] is not ...:
+                    raise SpecError(f"{what}: AtMost bounds a sequence", instead='Annotated[Seq[Message], AtMost("messages")]')
+                return types.SequenceOf(self._part(get_args(base)[0], owner, what), _size(note.most, what))
+        return self.type_of(base, owner, what)
+
+    def _union(self, arguments: tuple[Any, ...], owner: Any, what: str) -> types.Type:
+        parts = [self.type_of(argument, owner, what) for argument in arguments if argument is not type(None)]
+        records = [record for part in parts for record in (part.records if isinstance(part, types.Union) else (part,))]
+        if len(records) == 1:
+            whole: types.Type = records[0]
+            if isinstance(whole, types.Optional):
+                return whole
+            if isinstance(whole, types.MapOf):
+                raise SpecError(f"{what}: a map is always there; its values may be None", instead="Map[Key, Value | None]")
+        else:
+            for part in records:
+                if not isinstance(part, types.Record):
+                    raise SpecError(f"{what}: only records are joined by |, and None with anything", instead="records that hold them")
+            whole = types.Union(tuple(record for record in records if isinstance(record, types.Record)))
+        return types.Optional(whole) if type(None) in arguments else whole
+
+
+def _size(size: object, what: str) -> int | str:
+    if isinstance(size, bool) or not isinstance(size, int | str):
+        raise SpecError(f"{what}: {size!r} is no size", instead='an int, or an expression over constants such as "messages + 1"')
+    return size
+
+
+def notes_of(annotation: object) -> tuple[object, ...]:
+    """What stands beside the type in `Annotated[...]`."""
+    return get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()

@@ -1,0 +1,31 @@
+"""How does Python text become a specification? Each method is parsed, typed, checked and turned into the intermediate form; bodies only.
+
+`read` is the whole interface. What is not in the language, ill-typed, aliased, recursive or dependent on an order that does not exist is a
+`SpecError` with file, line, column, the reason and the supported way to write it; no other exception leaves this package. It never runs the
+text of a specification.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import ir
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.front.reader import Reader
+from antiphon.spec.lang.source import place_of
+
+__all__ = ["read"]
+
+
+def read(cls: type) -> ir.Module:
+    """The intermediate form of a specification class, the same for all constants.
+
+    Raises:
+        SpecError: the text is not a specification; the error says where and what to write instead.
+    """
+    try:
+        return Reader(cls).module()
+    except SpecError as error:
+        if error.at is None:
+            raise SpecError(error.reason, place_of(cls), error.instead) from error
+        raise
+    except RecursionError as error:
+        raise SpecError("an expression or a nesting is too deep to read", place_of(cls), "a local for a part of it, or a helper") from error

@@ -1,0 +1,183 @@
+"""What is known at a point of a method? Its locals, what was tested on the way there, and whether anything was written already.
+
+A *fact* narrows a path (`own`, `self.pending[p]`, `packet.identifier`) to a type, from a test that every way to this point has passed. A
+write to the state ends the facts about it. Locals are bound once on each path; names are made unique within the method.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.declare import MethodDeclaration
+from antiphon.spec.lang.errors import Location, SpecError
+from antiphon.spec.lang.front.world import World
+from antiphon.spec.lang.source import Source
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression with its exact type. `frozen`: the Python value is hashable (a set display is not); `low`: a known lower bound."""
+
+    node: ir.Expression
+    type: types.Type
+    frozen: bool = True
+    low: int | None = None
+
+    @property
+    def least(self) -> int | None:
+        """A lower bound of an integer, when one is known."""
+        if isinstance(self.type, types.Int) and isinstance(self.type.low, int):
+            return self.type.low
+        return self.low
+
+
+@dataclass(frozen=True)
+class Local:
+    """A local, parameter or bound variable: its unique name, exact type, and the rest of `Value`."""
+
+    name: str
+    type: types.Type
+    frozen: bool = True
+    low: int | None = None
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A path has this narrower type, as long as the variables it reads are not written; `names` are the locals it uses."""
+
+    type: types.Type
+    variables: frozenset[str]
+    names: frozenset[str]
+
+
+Facts = dict[str, Fact]
+
+
+class Role(Enum):
+    """What a method is, hence what it may do."""
+
+    ACTION = "an action"
+    PROCEDURE = "a procedure"
+    HANDLER = "a handler"
+    FUNCTION = "a value helper"
+    PREDICATE = "a predicate"
+
+    @property
+    def pure(self) -> bool:
+        """Whether it must leave the state alone."""
+        return self in (Role.FUNCTION, Role.PREDICATE)
+
+
+@dataclass
+class Body:
+    """A method while it is read, at one point of its text."""
+
+    world: World
+    method: MethodDeclaration
+    source: Source
+    definition: ast.FunctionDef
+    role: Role
+    result: types.Type | None
+    locals: dict[str, Local] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
+    written: bool = False
+    requires: bool = False
+    first_require: Location | None = None
+    used: set[str] = field(default_factory=set)
+    assigned: frozenset[str] = frozenset()
+    reuse: dict[str, Local] = field(default_factory=dict)
+    """What the other branch of the `if` around here bound: the same name there is one name after it."""
+
+    @property
+    def self_name(self) -> str:
+        """What the method calls its specification."""
+        arguments = self.definition.args.posonlyargs + self.definition.args.args
+        return arguments[0].arg if arguments else ""
+
+    def at(self, node: ast.AST) -> Location:
+        """The place of a node."""
+        return self.source.at(node)
+
+    def error(self, node: ast.AST, reason: str, instead: str) -> SpecError:
+        """The refusal of the text at `node`."""
+        return SpecError(reason, self.at(node), instead)
+
+    def unique(self, name: str) -> str:
+        """A name not used before in this method, made from `name`."""
+        chosen, number = name, 1
+        while chosen in self.used:
+            number += 1
+            chosen = f"{name}_{number}"
+        self.used.add(chosen)
+        return chosen
+
+    def bind(self, name: str, value: Local) -> None:
+        """From here on `name` means `value`; facts about an outer variable of that name no longer apply."""
+        self.locals[name] = value
+        self.facts = {path: fact for path, fact in self.facts.items() if name not in fact.names}
+
+    def learn(self, facts: Facts) -> None:
+        """From here on these facts hold."""
+        self.facts = self.facts | facts
+
+    def forget(self, variable: str = "") -> None:
+        """`variable`, or any part of the state, was written."""
+        self.facts = {
+            path: fact for path, fact in self.facts.items() if (variable not in fact.variables if variable else not fact.variables)
+        }
+
+    @contextmanager
+    def inner(self, facts: Facts | None = None) -> Iterator[None]:
+        """A stretch of text whose bindings and facts end with it."""
+        before = self.locals, self.facts
+        self.locals = dict(self.locals)
+        self.facts = self.facts | (facts or {})
+        try:
+            yield
+        finally:
+            self.locals, self.facts = before
+
+
+def path_of(body: Body, node: ast.expr) -> tuple[str, frozenset[str], frozenset[str]] | None:
+    """The canonical text of a path, the variables and locals that it reads; None when `node` is no path."""
+    variables: set[str] = set()
+    names: set[str] = set()
+
+    def walk(part: ast.expr) -> bool:
+        match part:
+            case ast.Name(id=name) if name in body.locals:
+                names.add(name)
+                return True
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == body.self_name and name not in body.locals:
+                variables.add(attribute)
+                return attribute in body.world.variables
+            case ast.Attribute(value=value):
+                return walk(value)
+            case ast.Subscript(value=value, slice=index):
+                return walk(value) and (isinstance(index, ast.Constant) or walk(index))
+        return False
+
+    return (ast.unparse(node), frozenset(variables), frozenset(names)) if walk(node) else None
+
+
+def python_object(body: Body, node: ast.expr) -> Any:
+    """The Python object that a name or a dotted name outside the state means, or MISSING."""
+    from antiphon.spec.lang.front import world
+
+    match node:
+        case ast.Name(id=name) if name not in body.locals and name != body.self_name and name not in body.assigned:
+            return world.lookup(body.method.function, name)
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == body.self_name and name not in body.locals:
+            if attribute in body.world.variables or attribute in body.world.constants or attribute in body.world.methods:
+                return world.MISSING
+            return body.world.attribute(attribute)
+        case ast.Attribute(value=value, attr=attribute):
+            owner = python_object(body, value)
+            return world.MISSING if owner is world.MISSING else world.member(owner, attribute)
+    return world.MISSING

@@ -1,0 +1,367 @@
+"""What may be called? Records, indices, a few functions of Python, the language's own words, and helpers of the specification.
+
+A function is recognised by identity, so that a shadowed name is seen for what it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.spec.lang import ir, types, values
+from antiphon.spec.lang.declare import MethodDeclaration
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.front import displays, expressions, operators, world
+from antiphon.spec.lang.front.body import Body, Value, python_object
+from antiphon.spec.lang.front.sorts import has_map, is_ordered, join, surface, words
+
+STATEMENTS = {values.require: "require", values.emit: "emit", values.expect: "expect"}
+
+INSTEAD: dict[Any, str] = {
+    abs: "x if x >= 0 else -x",
+    bool: "a comparison",
+    int: "x.index, or 1 if condition else 0",
+    sorted: "next(... for ... ) over an ordered domain",
+    range: "self.each(Number)",
+    enumerate: "a position k and sequence[k]",
+    zip: "two `for`",
+    list: "a tuple, or a set",
+    set: "Set(...)",
+    dict: "a Map variable",
+    print: "the trace shows every state",
+    dataclasses.replace: "the record with all its fields: Record(a, b)",
+    map: "a set comprehension",
+    filter: "a comprehension with `if`",
+    reversed: "self.each(Type) and an order in the condition",
+    iter: "for",
+    type: "isinstance",
+    hasattr: "isinstance",
+    getattr: "the name itself",
+    setattr: "self.variable = value",
+    super: "a helper with its own name",
+}
+
+
+def read_call(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    """The value of a call."""
+    if isinstance(node.func, ast.Attribute):
+        found = _method_call(body, node, node.func)
+        if found is not None:
+            return found
+    if type(node.func) in expressions.REFUSED:
+        raise body.error(node.func, *expressions.REFUSED[type(node.func)])
+    python = python_object(body, node.func)
+    if python is world.MISSING:
+        raise body.error(node.func, f"{ast.unparse(node.func)} means nothing here", f"self.{ast.unparse(node.func)}(...), if it is a helper")
+    if any(isinstance(argument, ast.Starred) for argument in node.args) or any(keyword.arg is None for keyword in node.keywords):
+        raise body.error(node, "* and ** are not in the language", "each argument by itself")
+    if isinstance(python, type) and issubclass(python, values.Index):
+        return _index(body, node, python)
+    if isinstance(python, type) and dataclasses.is_dataclass(python):
+        return _record(body, node, python)
+    for known, reader in READERS.items():
+        if python is known:
+            return reader(body, node, wanted, stored)
+    raise _unknown_call(body, node, python)
+
+
+def _unknown_call(body: Body, node: ast.Call, python: Any) -> SpecError:
+    name = ast.unparse(node.func)
+    for known, word in STATEMENTS.items():
+        if python is known:
+            return body.error(node, f"{word} is a statement, not a value", f"{word}(...) on a line of its own")
+    for known, instead in INSTEAD.items():
+        if python is known:
+            return body.error(node, f"{name} is not in the language", instead)
+    if callable(python) and hasattr(python, "__code__"):
+        return body.error(node, f"{name} is a function outside the specification", f"a helper method: self.{name}(...)")
+    return body.error(node, f"{name} cannot be called in a specification", "a helper method of the specification")
+
+
+def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value | None:
+    owner = function.value
+    if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "super":
+        raise body.error(node, "super() is not in the language", "a helper with its own name, called by both classes")
+    if isinstance(owner, ast.Name) and owner.id == body.self_name and owner.id not in body.locals:
+        if function.attr == "each":
+            raise body.error(node, "self.each stands only after `in` of a `for`", "for p in self.each(Process)")
+        method = body.world.methods.get(function.attr)
+        if method is not None:
+            return helper(body, node, method)
+        python = body.world.attribute(function.attr)
+        if python is world.MISSING:
+            known = body.world.suggest(function.attr)
+            raise body.error(node, f"{body.world.cls.__name__} has no helper {function.attr!r}{known}", f"def {function.attr}(self, ...)")
+        return None
+    if python_object(body, function) is not world.MISSING:
+        return None
+    value = expressions.read(body, owner)
+    change = {"add": "|= {x}", "discard": "-= {x}", "remove": "-= {x}", "update": "|= ...", "append": "+= (x,)", "clear": "= Set()"}
+    if function.attr in change:
+        text = f"{ast.unparse(owner)} {change[function.attr]}"
+        raise body.error(node, f".{function.attr} changes a value in place, and values are immutable", text)
+    names = {"union": "|", "intersection": "&", "difference": "-", "issubset": "<=", "issuperset": ">="}
+    instead = f"{ast.unparse(owner)} {names[function.attr]} ..." if function.attr in names else "a helper method of the specification"
+    raise body.error(node, f"{words(value.type)} has no methods in the language", instead)
+
+
+# Helpers of the specification ------------------------------------------------------------------------
+
+
+def helper(body: Body, node: ast.Call, method: MethodDeclaration) -> Value:
+    """`self.helper(a, b)` as a value."""
+    if not body.world.is_function(method):
+        if method.mark is not None:
+            raise body.error(node, f"{method.name} is marked, and not called", "a helper that both call")
+        raise body.error(node, f"{method.name} gives no value", f"self.{method.name}(...) on a line of its own, or a return type")
+    given = arguments(body, node, method)
+    exact = body.world.result(method)
+    name = method.name
+    return Value(ir.Call(type=surface(exact), function=name, arguments=given, at=body.at(node)), exact)
+
+
+def arguments(body: Body, node: ast.Call, method: MethodDeclaration) -> tuple[ir.Expression, ...]:
+    """The arguments of a call in the order of the parameters."""
+    names = [parameter.name for parameter in method.parameters]
+    texts = _match(body, node, names, f"self.{method.name}")
+    read = []
+    for parameter in method.parameters:
+        value = expressions.read(body, texts[parameter.name], parameter.type, stored=True)
+        if has_map(value.type):
+            raise body.error(texts[parameter.name], "a map is not passed to a helper", "self.map in the helper, with the key as parameter")
+        read.append(value.node)
+    return tuple(read)
+
+
+def _match(body: Body, node: ast.Call, names: list[str], what: str) -> dict[str, ast.expr]:
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            raise body.error(argument, "* is not in the language", "each argument by itself")
+    if len(node.args) > len(names):
+        raise body.error(node, f"{what} takes {len(names)} arguments ({', '.join(names)}), not {len(node.args)}", f"{what}({', '.join(names)})")
+    texts = dict(zip(names, node.args, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise body.error(node, "** is not in the language", "each argument by itself")
+        if keyword.arg not in names or keyword.arg in texts:
+            raise body.error(keyword.value, f"{what} has no free parameter {keyword.arg!r}", f"{what}({', '.join(names)})")
+        texts[keyword.arg] = keyword.value
+    missing = [name for name in names if name not in texts]
+    if missing:
+        raise body.error(node, f"{what} also needs {', '.join(missing)}", f"{what}({', '.join(names)})")
+    return texts
+
+
+# Values of the language ------------------------------------------------------------------------------
+
+
+def _record(body: Body, node: ast.Call, python: type) -> Value:
+    at = body.at(node)
+    kind = body.world.type_of(python, at, python.__name__)
+    if not isinstance(kind, types.Record):
+        raise body.error(node, f"{python.__name__} is no record", "@record class ...")
+    fields = dataclasses.fields(python)
+    defaults = {item.name: item.default for item in fields if item.default is not dataclasses.MISSING}
+    names = [item.name for item in fields]
+    missing = [name for name in names[len(node.args) :] if name not in {keyword.arg for keyword in node.keywords}]
+    if any(name in defaults for name in missing):
+        raise body.error(node, f"{python.__name__} is made with all its fields", f"{python.__name__}({', '.join(names)})")
+    texts = _match(body, node, names, python.__name__)
+    given = tuple(expressions.read(body, texts[name], part, stored=True).node for name, part in kind.fields)
+    return Value(ir.MakeRecord(type=kind, arguments=given, at=at), kind)
+
+
+def _index(body: Body, node: ast.Call, python: type) -> Value:
+    kind = body.world.type_of(python, body.at(node), python.__name__)
+    assert isinstance(kind, types.IndexType)
+    if len(node.args) != 1 or node.keywords:
+        raise body.error(node, f"{python.__name__} takes the number of a member", f"{python.__name__}(0)")
+    if kind.symmetric:
+        raise body.error(node, f"{kind.name} is symmetric: no member is special", f"a parameter of type {kind.name}, or no symmetric=True")
+    number = expressions.integer(body, node.args[0])
+    if isinstance(number.type, types.Int) and isinstance(number.type.high, int) and number.type.high < 0:
+        raise body.error(node, "members are numbered from 0", f"{python.__name__}(0)")
+    return Value(ir.MakeIndex(type=kind, number=number.node, at=body.at(node)), kind)
+
+
+def _set(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    if not node.args and not node.keywords:
+        made = displays.set_display(body, node, [], wanted, stored)
+        return Value(made.node, made.type)
+    one = _single(body, node, "Set", "Set({a, b})")
+    match one:
+        case ast.GeneratorExp(elt=element, generators=generators):
+            value = displays.gather(body, node, element, generators, wanted, stored)
+        case ast.Tuple(elts=items):
+            value = displays.set_display(body, node, items, wanted, stored)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="each")) if name == body.self_name:
+            of = displays.each(body, one)
+            bound = body.unique("element")
+            binder = ir.Binder(name=bound, type=of, source=of, at=body.at(one))
+            value = Value(
+                ir.Gather(
+                    type=types.SetOf(of), binders=(binder,), body=ir.Name(type=surface(of), name=bound, at=body.at(one)), at=body.at(node)
+                ),
+                types.SetOf(of),
+            )
+        case _:
+            value = expressions.read(body, one, wanted, stored=stored)
+    if not isinstance(value.type, types.SetOf):
+        raise body.error(one, f"{ast.unparse(one)} is {words(value.type)}, not a set", "Set({a, b}) or Set(x for ...)")
+    return Value(value.node, value.type)
+
+
+def _sequence(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    if not node.args and not node.keywords:
+        return displays.sequence(body, node, [], wanted, stored)
+    one = _single(body, node, "Seq", "(a, b)")
+    if not isinstance(one, ast.Tuple):
+        raise body.error(one, "a sequence is written with its items", "(a, b), or a loop that adds items")
+    return displays.sequence(body, node, one.elts, wanted, stored)
+
+
+def _single(body: Body, node: ast.Call, what: str, instead: str) -> ast.expr:
+    if len(node.args) != 1 or node.keywords:
+        raise body.error(node, f"{what} takes one argument", instead)
+    return node.args[0]
+
+
+def _length(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    del wanted, stored
+    one = _single(body, node, "len", "len(self.received[p])")
+    value = expressions.read(body, one)
+    if not isinstance(value.type, types.SetOf | types.SequenceOf):
+        raise body.error(one, f"{ast.unparse(one)} is {words(value.type)}; only sets and sequences have a length", "sum(1 for ... if ...)")
+    return Value(ir.Size(type=ir.INTEGER, collection=value.node, at=body.at(node)), ir.INTEGER, low=0)
+
+
+def _present(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    del stored
+    one = _single(body, node, "present", "present(self.holder[p])")
+    value = expressions.read(body, one, None if wanted is None else types.Optional(wanted) if displays.is_open(one) else None)
+    if isinstance(value.type, ir.NoneType):
+        raise body.error(one, "None is never present", "a value that may be there")
+    if not isinstance(value.type, types.Optional):
+        return value
+    exact = value.type.of
+    return Value(ir.Present(type=surface(exact), value=value.node, at=body.at(node)), exact, value.frozen)
+
+
+def _everywhere(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    one = _single(body, node, "everywhere", "everywhere(None)")
+    if not isinstance(wanted, types.MapOf) or not stored:
+        raise body.error(node, "everywhere(...) is the value of a map", "self.map = everywhere(value)")
+    value = expressions.read(body, one, wanted.value, stored=True)
+    return Value(ir.Everywhere(type=wanted, value=value.node, at=body.at(node)), wanted)
+
+
+def _generator(body: Body, node: ast.Call, name: str, instead: str) -> ast.GeneratorExp:
+    one = node.args[0] if node.args else None
+    if isinstance(one, ast.ListComp | ast.SetComp) and name in ("any", "all", "sum", "min", "max") and isinstance(one, ast.ListComp):
+        raise body.error(one, "a list is not in the language", f"{name}(... for ...), without brackets")
+    if not isinstance(one, ast.GeneratorExp):
+        raise body.error(node, f"{name} takes a generator", instead)
+    return one
+
+
+def _quantify(quantifier: ir.Quantifier) -> Callable[[Body, ast.Call, types.Type | None, bool], Value]:
+    def reader(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+        del wanted, stored
+        name = quantifier.value
+        one = _generator(body, node, name, f"{name}(self.done[p] for p in self.each(Process))")
+        _single(body, node, name, f"{name}(... for ...)")
+        with body.inner():
+            binders = displays.comprehension(body, one.generators)
+            test = expressions.truth(body, one.elt)
+        return Value(ir.Quantify(type=ir.BOOL, quantifier=quantifier, binders=binders, body=test, at=body.at(node)), ir.BOOL)
+
+    return reader
+
+
+def _default(body: Body, node: ast.Call, name: str) -> ast.expr | None:
+    for keyword in node.keywords:
+        if keyword.arg != "default" or len(node.keywords) > 1:
+            raise body.error(keyword.value, f"{name} takes a generator and default=", f"{name}((... for ...), default=0)")
+    return node.keywords[0].value if node.keywords else None
+
+
+def _reduce(reduction: ir.Reduction) -> Callable[[Body, ast.Call, types.Type | None, bool], Value]:
+    name = reduction.value
+
+    def reader(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+        del wanted, stored
+        is_sum = reduction is ir.Reduction.SUM
+        if not is_sum and len(node.args) == 2 and not node.keywords:
+            first, second = expressions.integer(body, node.args[0]), expressions.integer(body, node.args[1])
+            return operators.choose_integer(body, node, first, second, largest=reduction is ir.Reduction.MAXIMUM)
+        one = _generator(body, node, name, f"{name}(self.count[p] for p in self.each(Process))")
+        default = _default(body, node, name)
+        if len(node.args) != 1 or (is_sum and default is not None):
+            raise body.error(node, f"{name} takes one generator", f"{name}(... for ...)")
+        with body.inner():
+            binders = displays.comprehension(body, one.generators)
+            item = expressions.integer(body, one.elt)
+        other = expressions.integer(body, default) if default is not None else None
+        exact, low = (item.type, item.least) if other is None else operators.least_of(item, other)
+        if is_sum:
+            exact, low = ir.INTEGER, 0 if item.least is not None and item.least >= 0 else None
+        reduced = ir.Reduce(
+            type=ir.INTEGER, reduction=reduction, binders=binders, body=item.node, default=other.node if other else None, at=body.at(node)
+        )
+        return Value(reduced, exact, low=low)
+
+    return reader
+
+
+def _first(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    del stored
+    one = _generator(body, node, "next", "next((m for m in self.queue if ...), None)")
+    if len(node.args) > 2 or node.keywords:
+        raise body.error(node, "next takes a generator and a default", "next((m for ...), None)")
+    with body.inner():
+        binders = displays.comprehension(body, one.generators)
+        for binder, generator in zip(binders, one.generators, strict=True):
+            _ordered(body, generator.iter, binder)
+        item = expressions.read(body, one.elt)
+    other = expressions.read(body, node.args[1], wanted if displays.is_open(node.args[1]) else None) if len(node.args) == 2 else None
+    exact = item.type if other is None else join(item.type, other.type)
+    if exact is None or has_map(exact):
+        kind = words(other.type) if other else "missing"
+        raise body.error(node, f"the item is {words(item.type)}, the default {kind}; both need one type", "next((x for ...), None)")
+    first = ir.First(type=surface(exact), binders=binders, body=item.node, default=other.node if other else None, at=body.at(node))
+    return Value(first, exact, item.frozen and (other is None or other.frozen))
+
+
+def _ordered(body: Body, node: ast.expr, binder: ir.Binder) -> None:
+    if isinstance(binder.source, types.Type):
+        if not is_ordered(binder.source):
+            raise body.error(node, f"`first` has no meaning: {words(binder.source)} has no order", "class ...(Index, ordered=True), if it has one")
+    elif isinstance(binder.source.type, types.SetOf):
+        over = f"for x in self.each(...) if x in {ast.unparse(node)}"
+        raise body.error(node, "`first` has no meaning: a set has no order", f"{over}, or min(...), or an action parameter for any of them")
+
+
+def _isinstance(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    del wanted, stored
+    return Value(operators.condition(body, node)[0], ir.BOOL)
+
+
+Reader = Callable[[Body, ast.Call, "types.Type | None", bool], Value]
+
+READERS: dict[Any, Reader] = {
+    frozenset: _set,
+    values.Seq: _sequence,
+    tuple: _sequence,
+    len: _length,
+    values.present: _present,
+    values.everywhere: _everywhere,
+    any: _quantify(ir.Quantifier.ANY),
+    all: _quantify(ir.Quantifier.ALL),
+    sum: _reduce(ir.Reduction.SUM),
+    min: _reduce(ir.Reduction.MINIMUM),
+    max: _reduce(ir.Reduction.MAXIMUM),
+    next: _first,
+    isinstance: _isinstance,
+}

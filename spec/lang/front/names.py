@@ -1,0 +1,24 @@
+"""Which names does a method bind? Those that Python makes local: assigned, looped over or declared, outside comprehensions."""
+
+from __future__ import annotations
+
+import ast
+
+
+def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
+    """The local names of a function apart from its parameters, and its parameters."""
+    found = {argument.arg for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            found.add(node.id)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            pending.extend(part for part in ast.walk(node) if isinstance(part, ast.NamedExpr))
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+            continue
+        if not isinstance(node, ast.Lambda):
+            pending.extend(ast.iter_child_nodes(node))
+    return frozenset(found)

@@ -1,0 +1,361 @@
+"""What do operators mean, and what does a test show? Logic, comparison, arithmetic, sets; and the facts that a condition establishes.
+
+A condition gives the facts that hold where it is true and where it is false: `x is not None` and `isinstance(x, R)` narrow a path, `and`,
+`or` and `not` combine. Values of different sorts are never compared: CPython would call them unequal, or equal by accident (0 and False).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.front import displays, expressions
+from antiphon.spec.lang.front.body import Body, Fact, Facts, Value, path_of, python_object
+from antiphon.spec.lang.front.sorts import NONE, accepts, is_integer, join, records_of, surface, words
+
+Condition = tuple[ir.Expression, Facts, Facts]
+"""A boolean expression, the facts where it is true, the facts where it is false."""
+
+COMPARISONS: dict[type[ast.cmpop], ir.Comparison] = {
+    ast.Eq: ir.Comparison.EQUAL, ast.NotEq: ir.Comparison.UNEQUAL, ast.Is: ir.Comparison.EQUAL, ast.IsNot: ir.Comparison.UNEQUAL,
+    ast.Lt: ir.Comparison.LESS, ast.LtE: ir.Comparison.AT_MOST, ast.Gt: ir.Comparison.GREATER, ast.GtE: ir.Comparison.AT_LEAST,
+}  # fmt: skip
+
+ARITHMETIC: dict[type[ast.operator], ir.Operation] = {
+    ast.Add: ir.Operation.ADD, ast.Sub: ir.Operation.SUBTRACT, ast.Mult: ir.Operation.MULTIPLY, ast.FloorDiv: ir.Operation.DIVIDE,
+    ast.Mod: ir.Operation.MODULO,
+}  # fmt: skip
+
+SETS: dict[type[ast.operator], ir.SetOperation] = {
+    ast.BitOr: ir.SetOperation.UNION, ast.BitAnd: ir.SetOperation.INTERSECTION, ast.Sub: ir.SetOperation.DIFFERENCE,
+    ast.BitXor: ir.SetOperation.SYMMETRIC_DIFFERENCE,
+}  # fmt: skip
+
+
+# Conditions ------------------------------------------------------------------------------------------
+
+
+def condition(body: Body, node: ast.expr) -> Condition:
+    """A boolean expression and what it shows.
+
+    Raises:
+        SpecError: it is not boolean, or not in the language.
+    """
+    match node:
+        case ast.BoolOp(op=ast.And()):
+            return _conjunction(body, node)
+        case ast.BoolOp(op=ast.Or()):
+            return _disjunction(body, node)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            test, yes, no = condition(body, operand)
+            return ir.Not(type=ir.BOOL, operand=test, at=body.at(node)), no, yes
+        case ast.Compare():
+            return _chain(body, node)
+        case ast.Call(func=function) if python_object(body, function) is isinstance:
+            return _instance(body, node)
+    value = expressions.read(body, node)
+    if not isinstance(value.type, types.Bool):
+        raise body.error(node, f"{ast.unparse(node)} is {words(value.type)}, not a bool", _as_test(node, value.type))
+    return value.node, {}, {}
+
+
+def _as_test(node: ast.expr, kind: types.Type) -> str:
+    text = ast.unparse(node)
+    if is_integer(kind):
+        return f"{text} != 0"
+    if isinstance(kind, types.Optional | ir.NoneType):
+        return f"{text} is not None"
+    if isinstance(kind, types.SetOf | types.SequenceOf):
+        return f"len({text}) > 0"
+    return "a comparison"
+
+
+def _conjunction(body: Body, node: ast.BoolOp) -> Condition:
+    parts: list[ir.Expression] = []
+    shown: Facts = {}
+    with body.inner():
+        for operand in node.values:
+            part, yes, _ = condition(body, operand)
+            parts.append(part)
+            shown |= yes
+            body.learn(yes)
+    return ir.And(type=ir.BOOL, operands=tuple(parts), at=body.at(node)), shown, {}
+
+
+def _disjunction(body: Body, node: ast.BoolOp) -> Condition:
+    parts: list[ir.Expression] = []
+    shown: Facts = {}
+    with body.inner():
+        for operand in node.values:
+            part, _, no = condition(body, operand)
+            parts.append(part)
+            shown |= no
+            body.learn(no)
+    return ir.Or(type=ir.BOOL, operands=tuple(parts), at=body.at(node)), {}, shown
+
+
+def _fact(body: Body, node: ast.expr, kind: types.Type) -> Facts:
+    path = path_of(body, node)
+    return {} if path is None else {path[0]: Fact(kind, path[1], path[2])}
+
+
+def _instance(body: Body, node: ast.Call) -> Condition:
+    if len(node.args) != 2 or node.keywords:
+        raise body.error(node, "isinstance takes a value and a record", "isinstance(message, Ack)")
+    value = expressions.read_plain(body, node.args[0])
+    whole = value.type.of if isinstance(value.type, types.Optional) else value.type
+    asked = _classes(body, node.args[1])
+    known = {item.name: item for item in records_of(whole)}
+    for item in asked:
+        if known.get(item.name) != item:
+            raise body.error(node.args[1], f"{ast.unparse(node.args[0])} is {words(value.type)}, never a {item.name}", "one of its records")
+    if isinstance(value.type, types.Record):
+        raise body.error(node, f"{ast.unparse(node.args[0])} is always a {value.type.name}", "leave the test out")
+    rest = [item for name, item in known.items() if name not in {one.name for one in asked}]
+    test = ir.IsRecord(type=ir.BOOL, value=value.node, records=tuple(item.name for item in asked), at=body.at(node))
+    yes = _fact(body, node.args[0], asked[0] if len(asked) == 1 else types.Union(tuple(asked)))
+    no: Facts = {}
+    if not isinstance(value.type, types.Optional):
+        path = path_of(body, node.args[0])
+        if path is not None and path[0] in body.facts:
+            still = {item.name for item in records_of(body.facts[path[0]].type)}
+            rest = [item for item in rest if item.name in still]
+        if rest:
+            no = _fact(body, node.args[0], rest[0] if len(rest) == 1 else types.Union(tuple(rest)))
+    return test, yes, no
+
+
+def _classes(body: Body, node: ast.expr) -> list[types.Record]:
+    match node:
+        case ast.Tuple(elts=parts) if parts:
+            return [item for part in parts for item in _classes(body, part)]
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return _classes(body, left) + _classes(body, right)
+    python = python_object(body, node)
+    if isinstance(python, type):
+        kind = body.world.type_of(python, body.at(node), ast.unparse(node))
+        if isinstance(kind, types.Record):
+            return [kind]
+    raise body.error(node, f"{ast.unparse(node)} is no record", "isinstance(message, Ack), or (Ack, Data)")
+
+
+# Comparison ------------------------------------------------------------------------------------------
+
+
+def _chain(body: Body, node: ast.Compare) -> Condition:
+    sides = [node.left, *node.comparators]
+    if len(node.ops) == 1:
+        return _compare(body, node, sides[0], node.ops[0], sides[1])
+    parts: list[ir.Expression] = []
+    shown: Facts = {}
+    with body.inner():
+        for left, operator, right in zip(sides, node.ops, sides[1:], strict=False):
+            part, yes, _ = _compare(body, node, left, operator, right)
+            parts.append(part)
+            shown |= yes
+            body.learn(yes)
+    return ir.And(type=ir.BOOL, operands=tuple(parts), at=body.at(node)), shown, {}
+
+
+def _compare(body: Body, node: ast.Compare, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Condition:
+    if isinstance(operator, ast.In | ast.NotIn):
+        test = _member(body, node, left, right)
+        return (ir.Not(type=ir.BOOL, operand=test, at=body.at(node)) if isinstance(operator, ast.NotIn) else test), {}, {}
+    meaning = COMPARISONS[type(operator)]
+    if meaning in (ir.Comparison.EQUAL, ir.Comparison.UNEQUAL) and _is_none(right):
+        return _none_test(body, node, left, meaning)
+    one, two = pair(body, left, right, None, stored=False)
+    _comparable(body, node, one, operator, two, (left, right))
+    return ir.Compare(type=ir.BOOL, operator=meaning, left=one.node, right=two.node, at=body.at(node)), {}, {}
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _none_test(body: Body, node: ast.Compare, left: ast.expr, meaning: ir.Comparison) -> Condition:
+    value = expressions.read_plain(body, left)
+    if not isinstance(value.type, types.Optional):
+        raise body.error(node, f"{ast.unparse(left)} is {words(value.type)}, never None", "leave the test out")
+    nothing = ir.Literal(type=NONE, value=None, at=body.at(node))
+    test = ir.Compare(type=ir.BOOL, operator=meaning, left=value.node, right=nothing, at=body.at(node))
+    there = _fact(body, left, value.type.of)
+    known = path_of(body, left)
+    if known is not None and known[0] in body.facts:
+        there = {known[0]: body.facts[known[0]]}
+    return (test, {}, there) if meaning is ir.Comparison.EQUAL else (test, there, {})
+
+
+def pair(body: Body, left: ast.expr, right: ast.expr, wanted: types.Type | None, *, stored: bool) -> tuple[Value, Value]:
+    """Two operands of one sort; a display or a string takes its type from the other side."""
+    if (displays.is_open(left) or isinstance(left, ast.Constant)) and not displays.is_open(right) and not isinstance(right, ast.Constant):
+        two = expressions.read(body, right, stored=stored)
+        return expressions.read(body, left, _context(left, two.type, wanted), stored=stored), two
+    one = expressions.read(body, left, wanted if displays.is_open(left) else None, stored=stored)
+    return one, expressions.read(body, right, _context(right, one.type, wanted), stored=stored)
+
+
+def _context(node: ast.expr, other: types.Type, wanted: types.Type | None) -> types.Type | None:
+    if isinstance(node, ast.Constant):
+        return other if isinstance(node.value, str) else None
+    if not displays.is_open(node):
+        return None
+    inner = other.of if isinstance(other, types.Optional) else other
+    return inner if isinstance(inner, types.SetOf | types.SequenceOf) else wanted
+
+
+def _comparable(body: Body, node: ast.Compare, one: Value, operator: ast.cmpop, two: Value, texts: tuple[ast.expr, ast.expr]) -> None:
+    left, right = one.type, two.type
+    said = f"{ast.unparse(texts[0])} is {words(left)}, {ast.unparse(texts[1])} is {words(right)}"
+    if isinstance(left, types.MapOf) or isinstance(right, types.MapOf):
+        raise body.error(node, f"maps are not compared: {said}", "all(self.a[k] == self.b[k] for k in self.each(Key))")
+    if isinstance(operator, ast.Is | ast.IsNot):
+        singles = (types.Enumeration, types.Bool, ir.NoneType)
+        plain = [item.of if isinstance(item, types.Optional) else item for item in (left, right)]
+        if not any(isinstance(item, singles) for item in plain):
+            raise body.error(node, "identity has a meaning only for None and members of an Enum", "== or !=")
+    if isinstance(operator, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+        if not _related(left, right):
+            raise body.error(node, f"values of different sorts are never equal: {said}", "two values of one type")
+        return
+    if is_integer(left) and is_integer(right):
+        return
+    if isinstance(left, types.IndexType) and left == right:
+        if not left.ordered:
+            raise body.error(node, f"{left.name} has no order", f"class {left.name}(Index, ordered=True), if order has a meaning")
+        return
+    if isinstance(left, types.SetOf) and left == right:
+        return
+    raise body.error(node, f"no order between the two: {said}", "integers, members of an ordered Index, or sets of one type")
+
+
+def _related(left: types.Type, right: types.Type) -> bool:
+    if accepts(left, right) or accepts(right, left):
+        return True
+    if isinstance(left, types.Optional) and isinstance(right, types.Optional):
+        return _related(left.of, right.of)
+    bare_left = left.of if isinstance(left, types.Optional) else left
+    bare_right = right.of if isinstance(right, types.Optional) else right
+    if records_of(bare_left) and records_of(bare_right):
+        return bool(set(records_of(bare_left)) & set(records_of(bare_right)))
+    return accepts(bare_left, bare_right) or accepts(bare_right, bare_left)
+
+
+def _member(body: Body, node: ast.Compare, left: ast.expr, right: ast.expr) -> ir.Expression:
+    if isinstance(right, ast.Call) and isinstance(right.func, ast.Attribute) and right.func.attr == "each":
+        raise body.error(right, "every value of a type is in its domain", "leave the test out, or compare")
+    item = expressions.read(body, left)
+    collection = expressions.read(body, right, _collection(right, item))
+    if isinstance(collection.type, types.MapOf):
+        raise body.error(node, f"{ast.unparse(right)} is a map; every key has a value", "compare its value: self.map[key] is not None")
+    if not isinstance(collection.type, types.SetOf | types.SequenceOf):
+        raise body.error(node, f"{ast.unparse(right)} is {words(collection.type)}; only sets and sequences have elements", "==")
+    if not item.frozen:
+        raise body.error(left, "a set that is looked for must be hashable", f"Set({ast.unparse(left)})")
+    if not _related(item.type, collection.type.of):
+        said = f"{ast.unparse(left)} is {words(item.type)}, never an element of {words(collection.type)}"
+        raise body.error(node, said, "a value of its element type")
+    return ir.Member(type=ir.BOOL, item=item.node, collection=collection.node, at=body.at(node))
+
+
+def _collection(node: ast.expr, item: Value) -> types.Type | None:
+    """The type for a display on the right of `in`: by its own elements, except where they are strings or nothing."""
+    if isinstance(node, ast.Set | ast.Tuple) and isinstance(item.type, types.Enumeration):
+        return types.SetOf(item.type) if isinstance(node, ast.Set) else types.SequenceOf(item.type, len(node.elts))
+    return None
+
+
+# Arithmetic and sets ---------------------------------------------------------------------------------
+
+
+def unary(body: Body, node: ast.UnaryOp) -> Value:
+    """`not x` and `-x`."""
+    at = body.at(node)
+    if isinstance(node.op, ast.Not):
+        return Value(condition(body, node)[0], ir.BOOL)
+    if isinstance(node.op, ast.USub):
+        match node.operand:
+            case ast.Constant(value=int(number)) if not isinstance(number, bool):
+                return Value(ir.Literal(type=ir.INTEGER, value=-number, at=at), types.Int(-number, -number))
+        operand = expressions.integer(body, node.operand)
+        zero = ir.Literal(type=ir.INTEGER, value=0, at=at)
+        return Value(ir.Arithmetic(type=ir.INTEGER, operator=ir.Operation.SUBTRACT, left=zero, right=operand.node, at=at), ir.INTEGER)
+    raise body.error(node, f"{ast.unparse(node)}: this operator is not in the language", "+, -, *, //, %, not")
+
+
+def binary(
+    body: Body, node: ast.AST, left: ast.expr, operator: ast.operator, right: ast.expr, wanted: types.Type | None, stored: bool
+) -> Value:
+    """Arithmetic, set operations, and `sequence + (item,)`."""
+    if isinstance(operator, ast.Div):
+        raise body.error(node, "/ gives a float", "//")
+    if type(operator) not in ARITHMETIC and type(operator) not in SETS:
+        raise body.error(node, "this operator is not in the language", "+, -, *, //, % on integers; |, &, -, ^ on sets; + on sequences")
+    inner = wanted.of if isinstance(wanted, types.Optional) else wanted
+    context = inner if isinstance(inner, types.SetOf | types.SequenceOf) else None
+    if isinstance(operator, ast.Add) and isinstance(right, ast.Tuple):
+        return displays.append(body, node, expressions.read(body, left, context if displays.is_open(left) else None), right, stored)
+    keep = stored and isinstance(operator, ast.BitOr)
+    one, two = pair(body, left, right, context, stored=keep)
+    return combine(body, node, one, operator, two, (left, right))
+
+
+def combine(body: Body, node: ast.AST, one: Value, operator: ast.operator, two: Value, texts: tuple[ast.expr, ast.expr]) -> Value:
+    """`one operator two` for values that were read."""
+    at = body.at(node)
+    if isinstance(one.type, types.SetOf) and isinstance(two.type, types.SetOf):
+        if type(operator) not in SETS:
+            raise body.error(node, "this operator is not for sets", "| (union), & (intersection), - (difference), ^")
+        if one.type != two.type:
+            raise body.error(node, f"the sets have different element types: {words(one.type)} and {words(two.type)}", "two sets of one type")
+        return Value(ir.SetBinary(type=one.type, operator=SETS[type(operator)], left=one.node, right=two.node, at=at), one.type, one.frozen)
+    if isinstance(one.type, types.SequenceOf) and isinstance(operator, ast.Add):
+        raise body.error(node, "a sequence grows by items", f"{ast.unparse(texts[0])} + (item,)")
+    for value, text in zip((one, two), texts, strict=True):
+        if not is_integer(value.type):
+            what = f"{ast.unparse(text)} is {words(value.type)}"
+            hint = f"{ast.unparse(text)}.index" if isinstance(value.type, types.IndexType) else "an integer"
+            if isinstance(value.type, types.Optional):
+                hint = "present(...), after a test `is not None`"
+            raise body.error(node, f"arithmetic needs integers: {what}", hint)
+    if type(operator) not in ARITHMETIC:
+        raise body.error(node, "this operator is not for integers", "+, -, *, //, %")
+    meaning = ARITHMETIC[type(operator)]
+    zero = two.type == types.Int(0, 0)
+    if zero and meaning in (ir.Operation.DIVIDE, ir.Operation.MODULO):
+        raise body.error(node, "division by zero", "a divisor that is not 0")
+    return Value(
+        ir.Arithmetic(type=ir.INTEGER, operator=meaning, left=one.node, right=two.node, at=at), ir.INTEGER, low=_least(meaning, one, two)
+    )
+
+
+def _least(meaning: ir.Operation, one: Value, two: Value) -> int | None:
+    if one.least is None or two.least is None:
+        return 0 if meaning is ir.Operation.MODULO and two.least is not None and two.least >= 0 else None
+    if meaning is ir.Operation.ADD:
+        return one.least + two.least
+    if meaning is ir.Operation.MULTIPLY and one.least >= 0 and two.least >= 0:
+        return one.least * two.least
+    if meaning is ir.Operation.DIVIDE and one.least >= 0 and two.least >= 0:
+        return 0
+    if meaning is ir.Operation.MODULO and two.least >= 0:
+        return 0
+    if meaning is ir.Operation.SUBTRACT and isinstance(two.type, types.Int) and isinstance(two.type.high, int):
+        return one.least - two.type.high
+    return None
+
+
+def least_of(first: Value, second: Value) -> tuple[types.Type, int | None]:
+    """The exact type and lower bound of either of two integers."""
+    exact = join(first.type, second.type) or ir.INTEGER
+    lows = [item for item in (first.least, second.least) if item is not None]
+    return exact, min(lows) if len(lows) == 2 else None
+
+
+def choose_integer(body: Body, node: ast.AST, first: Value, second: Value, *, largest: bool) -> Value:
+    """`max(a, b)` or `min(a, b)`."""
+    at = body.at(node)
+    operator = ir.Comparison.LESS if largest else ir.Comparison.GREATER
+    test = ir.Compare(type=ir.BOOL, operator=operator, left=first.node, right=second.node, at=at)
+    exact, low = least_of(first, second)
+    return Value(ir.Choose(type=surface(exact), condition=test, then=second.node, otherwise=first.node, at=at), exact, low=low)

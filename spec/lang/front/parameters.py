@@ -1,0 +1,48 @@
+"""What does a method take? Parameters over their domains, and for `In("network")` the guard that the argument is there now."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.front.body import Body, Local
+from antiphon.spec.lang.front.sorts import accepts, has_map, surface, words
+
+
+def parameters(body: Body) -> tuple[ir.Parameter, ...]:
+    """The parameters of the method, bound as locals."""
+    found = []
+    written = body.definition.args
+    extra = written.vararg or written.kwarg or (written.kwonlyargs[0] if written.kwonlyargs else None)
+    if extra is not None:
+        raise body.error(extra, "* and ** are not in the language", "each parameter by name")
+    if written.defaults:
+        raise body.error(written.defaults[0], "a parameter has no default: it ranges over its domain", "no default")
+    nodes = (written.posonlyargs + written.args)[1:]
+    for parameter, node in zip(body.method.parameters, nodes, strict=True):
+        if has_map(parameter.type):
+            raise body.error(node, "a map is not passed", "self.map in the helper, with the key as parameter")
+        name = body.unique(parameter.name)
+        body.bind(parameter.name, Local(name, parameter.type))
+        found.append(ir.Parameter(name=name, type=parameter.type, at=body.at(node)))
+    return tuple(found)
+
+
+def memberships(body: Body, given: tuple[ir.Parameter, ...]) -> tuple[ir.Require, ...]:
+    """What `In("network")` means: the argument is an element of that variable now."""
+    found = []
+    for declared, parameter in zip(body.method.parameters, given, strict=True):
+        if not declared.within:
+            continue
+        variable = body.world.variables.get(declared.within)
+        if variable is None or not isinstance(variable.type, types.SetOf) or not accepts(variable.type.of, declared.type):
+            raise SpecError(
+                f'{body.method.name}({declared.name}): In("{declared.within}") names no set variable that may hold {words(declared.type)}'
+                f"{body.world.suggest(declared.within) if variable is None else ''}",
+                parameter.at,
+                "a set variable of the specification",
+            )
+        name = ir.Name(type=surface(parameter.type), name=parameter.name, at=parameter.at)
+        held = ir.Read(type=variable.type, variable=declared.within, at=parameter.at)
+        test = ir.Member(type=ir.BOOL, item=name, collection=held, at=parameter.at)
+        found.append(ir.Require(condition=test, text=f"{declared.name} in self.{declared.within}", at=parameter.at))
+    return tuple(found)

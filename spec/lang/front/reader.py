@@ -1,0 +1,268 @@
+"""In which order are the parts of a specification read? Declarations, then helpers on demand, then marked methods; calls form no cycle.
+
+One `Reader` reads one class. Helpers are read when they are first needed or in order of declaration, each once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterable
+
+from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.declare import MethodDeclaration, VariableDeclaration, actor_of
+from antiphon.spec.lang.errors import Location, SpecError
+from antiphon.spec.lang.front import initial, order, parameters, statements
+from antiphon.spec.lang.front.body import Body, Role
+from antiphon.spec.lang.front.names import assigned_names
+from antiphon.spec.lang.front.sorts import has_map, surface, words
+from antiphon.spec.lang.front.world import PREDICATES, World, place
+from antiphon.spec.lang.source import function_of
+
+ROLES = {
+    "action": Role.ACTION, "environment": Role.ACTION, "initial": Role.ACTION, "on": Role.HANDLER, "gate": Role.FUNCTION,
+    "invariant": Role.PREDICATE, "witness": Role.PREDICATE, "obligation": Role.PREDICATE,
+}  # fmt: skip
+
+
+class Reader:
+    """Reads one specification class."""
+
+    def __init__(self, cls: type) -> None:
+        self.world = World(cls)
+        self.world.read_procedure = self.procedure
+        self.world.read_function = self.function
+        self._functions: dict[str, ir.Function] = {}
+        self._reading: list[str] = []
+
+    def module(self) -> ir.Module:
+        """The whole specification."""
+        world = self.world
+        declaration = world.declaration
+        for method in declaration.methods:
+            if method.mark is None or method.mark.kind in ("gate", *PREDICATES):
+                (self.function if world.is_function(method) else self.procedure)(method.name, method.at)
+        actions = tuple(self.action(method) for method in declaration.marked("action", "environment"))
+        predicates = tuple(self.predicate(method) for method in declaration.marked(*PREDICATES))
+        made = ir.Module(
+            name=declaration.name,
+            constants=tuple(self._constants()),
+            variables=tuple(self.variable(item) for item in declaration.variables),
+            functions=tuple(self._functions[method.name] for method in declaration.methods if method.name in self._functions),
+            procedures=tuple(world.procedures[method.name] for method in declaration.methods if method.name in world.procedures),
+            initials=tuple(self.action(method) for method in declaration.marked("initial")),
+            actions=actions,
+            handlers=tuple(self.handler(method) for method in declaration.marked("on")),
+            predicates=predicates,
+            properties=tuple(world.properties),
+        )
+        _refuse_cycles(made)
+        return _without_uncalled_predicates(made)
+
+    # Declarations ----------------------------------------------------------------------------------------
+
+    def _constants(self) -> Iterable[ir.ConstantDefinition]:
+        for item in self.world.declaration.constants:
+            note = item.repair or item.reading
+            yield ir.ConstantDefinition(
+                name=item.name,
+                type=self.world.constant_type(item.name),
+                default=item.default,
+                role="repair" if item.repair else "reading" if item.reading else "constant",
+                about=note.about if note else "",
+                answers=item.repair.answers if item.repair else "",
+                builds_on=item.repair.builds_on if item.repair else (),
+                at=place(self.world, item.name),
+            )
+
+    def variable(self, item: VariableDeclaration) -> ir.Variable:
+        """A state variable with its initial value."""
+        at = place(self.world, item.name)
+        value = initial.value(self.world, item.default, item.type, f"{self.world.cls.__name__}.{item.name}", at)
+        return ir.Variable(name=item.name, type=item.type, initial=value, at=at)
+
+    # Methods ---------------------------------------------------------------------------------------------
+
+    def body(self, method: MethodDeclaration) -> Body:
+        """The method, ready to be read."""
+        source, node = function_of(method.function)
+        plain = Role.FUNCTION if self.world.is_function(method) else Role.PROCEDURE
+        role = ROLES[method.mark.kind] if method.mark is not None else plain
+        result = self.world.result(method) if role.pure else None
+        if role.pure and method.mark is not None and result != ir.BOOL:
+            assert result is not None
+            raise SpecError(f"{method.name} is {words(result)}, and {role.value} is a bool", source.at(node), f"def {method.name}(...) -> bool:")
+        if role is Role.PROCEDURE and method.mark is None and node.returns is None:
+            raise SpecError(f"the helper {method.name} says not what it gives", source.at(node), "-> None, or -> the type of its value")
+        if not role.pure and method.returns is not None:
+            raise SpecError(f"{method.name} is {role.value}, which gives no value", source.at(node), f"def {method.name}(...) -> None:")
+        if result is not None and has_map(result):
+            raise SpecError(f"{method.name} gives a map", source.at(node), "the value at one key")
+        return Body(self.world, method, source, node, role, result, assigned=assigned_names(node))
+
+    def read(self, method: MethodDeclaration) -> tuple[Body, tuple[ir.Parameter, ...], tuple[ir.Statement, ...]]:
+        """The parameters and statements of a method."""
+        body = self.body(method)
+        given = parameters.parameters(body)
+        made, ends = statements.block(body, body.definition.body)
+        if body.result is not None and not ends:
+            raise SpecError(f"{method.name} may end without a value", body.at(body.definition), "return ... on every path")
+        return body, given, made
+
+    def doc(self, method: MethodDeclaration) -> str:
+        """The docstring."""
+        return inspect.cleandoc(method.function.__doc__ or "")
+
+    def _enter(self, name: str, at: Location) -> MethodDeclaration:
+        if name in self._reading:
+            cycle = " -> ".join([*self._reading[self._reading.index(name) :], name])
+            raise SpecError(f"recursion: {cycle}", at, "a loop over a finite domain")
+        self._reading.append(name)
+        return self.world.methods[name]
+
+    def procedure(self, name: str, at: Location) -> ir.Procedure:
+        """A procedure helper, read once."""
+        if name not in self.world.procedures:
+            method = self._enter(name, at)
+            _refuse_within(method)
+            body, given, made = self.read(method)
+            self._reading.pop()
+            if body.requires:
+                self.world.guarded.add(name)
+            if body.written:
+                self.world.effects.add(name)
+            self.world.procedures[name] = ir.Procedure(
+                name=name, parameters=given, body=made, doc=self.doc(method), at=body.at(body.definition)
+            )
+        return self.world.procedures[name]
+
+    def function(self, name: str, at: Location) -> ir.Function:
+        """A value helper, gate or predicate as a function, read once."""
+        if name not in self._functions:
+            method = self._enter(name, at)
+            _refuse_within(method)
+            body, given, made = self.read(method)
+            self._reading.pop()
+            assert body.result is not None
+            self._functions[name] = ir.Function(
+                name=name, parameters=given, body=made, doc=self.doc(method), type=surface(body.result), at=body.at(body.definition)
+            )
+        return self._functions[name]
+
+    def action(self, method: MethodDeclaration) -> ir.Action:
+        """An action, environment action or parameterised initial state."""
+        body, given, made = self.read(method)
+        assert method.mark is not None
+        guards = (*parameters.memberships(body, given), *self._gates(method, given))
+        return ir.Action(
+            name=method.name,
+            parameters=given,
+            body=(*guards, *made),
+            doc=self.doc(method),
+            fault=method.mark.kind == "environment",
+            fairness=ir.Fairness(method.mark.fairness),
+            at=body.at(body.definition),
+        )
+
+    def _gates(self, method: MethodDeclaration, given: tuple[ir.Parameter, ...]) -> Iterable[ir.Require]:
+        for gate in self.world.declaration.marked("gate"):
+            if len(gate.parameters) != 1:
+                raise SpecError(f"the gate {gate.name} takes one parameter, the actor", gate.at, f"def {gate.name}(self, p: Process) -> bool:")
+            actor = actor_of(method, gate)
+            if actor is not None:
+                first, wanted = given[0], gate.parameters[0].type
+                who: ir.Expression = ir.Name(type=surface(first.type), name=first.name, at=first.at)
+                if actor.endswith(".to"):
+                    who = ir.Field(type=surface(wanted), record=who, name="to", at=first.at)
+                test = ir.Call(type=ir.BOOL, function=gate.name, arguments=(who,), at=gate.at)
+                yield ir.Require(condition=test, text=f"self.{gate.name}({actor})", at=gate.at)
+
+    def handler(self, method: MethodDeclaration) -> ir.Handler:
+        """A handler of an event."""
+        body, given, made = self.read(method)
+        _refuse_within(method)
+        assert method.mark is not None
+        event = method.mark.event
+        kind = self.world.type_of(event, body.at(body.definition), f"@on of {method.name}")
+        if not isinstance(kind, types.Record) or len(given) != 1 or given[0].type != kind:
+            name = getattr(event, "__name__", "Event")
+            raise SpecError(
+                f"{method.name} handles {name} and takes just that record", body.at(body.definition), f"def {method.name}(self, event: {name})"
+            )
+        return ir.Handler(
+            name=method.name, parameters=given, body=made, doc=self.doc(method), event=kind.name, at=body.at(body.definition)
+        )
+
+    def predicate(self, method: MethodDeclaration) -> ir.Predicate:
+        """An invariant, witness or obligation."""
+        assert method.mark is not None
+        function = self.function(method.name, method.at)
+        if function.parameters:
+            raise SpecError(f"{method.name} takes no parameters", function.at, "all(... for p in self.each(Process))")
+        return ir.Predicate(
+            name=method.mark.name, body=function.body, doc=function.doc, kind=ir.PredicateKind(method.mark.kind), at=function.at
+        )
+
+
+def _refuse_within(method: MethodDeclaration) -> None:
+    for parameter in method.parameters:
+        if parameter.within:
+            raise SpecError(
+                f'{method.name}({parameter.name}): In("{parameter.within}") is for the parameters of actions',
+                method.at,
+                "the plain type; the action that calls passes an element",
+            )
+
+
+def _without_uncalled_predicates(module: ir.Module) -> ir.Module:
+    """A predicate is a function too only where something calls it."""
+    called = {name for definition in definitions(module) for name, _ in _calls(definition, {})}
+    marked = {item.name for item in module.predicates}
+    kept = tuple(item for item in module.functions if item.name not in marked or item.name in called)
+    return dataclasses.replace(module, functions=kept)
+
+
+def definitions(module: ir.Module) -> tuple[ir.Definition, ...]:
+    """Every body of a module."""
+    return (
+        *module.functions, *module.procedures, *module.initials, *module.actions, *module.handlers, *module.predicates
+    )  # fmt: skip
+
+
+def _refuse_cycles(module: ir.Module) -> None:
+    """Calls, performed procedures and handled events must not lead back to where they began."""
+    handlers: dict[str, list[ir.Handler]] = {}
+    for handler in module.handlers:
+        handlers.setdefault(handler.event, []).append(handler)
+    bodies: dict[str, ir.Definition] = {item.name: item for item in (*module.functions, *module.procedures, *module.handlers)}
+    state: dict[str, bool] = {}
+
+    def visit(name: str, at: Location, path: list[str]) -> None:
+        if state.get(name):
+            return
+        if name in state:
+            raise SpecError(f"recursion: {' -> '.join([*path[path.index(name) :], name])}", at, "a loop over a finite domain")
+        state[name] = False
+        for other, place_ in _calls(bodies[name], handlers):
+            visit(other, place_, [*path, name])
+        state[name] = True
+
+    for name, definition in bodies.items():
+        visit(name, definition.at, [])
+
+
+def _calls(node: object, handlers: dict[str, list[ir.Handler]]) -> Iterable[tuple[str, Location]]:
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        match part:
+            case ir.Call(function=name):
+                yield name, part.at
+            case ir.Perform(procedure=name):
+                yield name, part.at
+            case ir.Emit(event=event):
+                records = event.type.records if isinstance(event.type, types.Union) else (event.type,)
+                for record in records:
+                    for handler in handlers.get(getattr(record, "name", ""), []):
+                        yield handler.name, part.at
+        pending.extend(order.children(part))

@@ -1,0 +1,182 @@
+"""What can a method of this specification name? State, constants, helpers by `self.`, and Python objects by the rules of Python.
+
+Python names are looked up as CPython does it: in the closure of the function, its module, the builtins. What is found there is judged by
+identity, so that an author who renames `any` is told, not misread. Nothing here reads bodies.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import difflib
+import enum
+import inspect
+import types as python_types
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.spec.lang import ir, types, values
+from antiphon.spec.lang.annotations import Scope
+from antiphon.spec.lang.declare import Declaration, MethodDeclaration, UnboundedInt, declare
+from antiphon.spec.lang.errors import Location, SpecError
+from antiphon.spec.lang.source import place_of
+
+MISSING = object()
+"""No Python object has this name."""
+
+PREDICATES = ("invariant", "witness", "obligation")
+
+
+class World:
+    """A specification class while it is read."""
+
+    def __init__(self, cls: type) -> None:
+        self.cls = cls
+        self.declaration: Declaration = declare(cls)
+        self.scope = Scope(cls)
+        self.variables = {item.name: item for item in self.declaration.variables}
+        self.constants = {item.name: item for item in self.declaration.constants}
+        self.methods = {item.name: item for item in self.declaration.methods}
+        self.handlers: dict[str, list[MethodDeclaration]] = {}
+        for method in self.declaration.marked("on"):
+            if method.mark is not None and method.mark.event is not None:
+                self.handlers.setdefault(method.mark.event.__name__, []).append(method)
+        self._known_sizes()
+        self.procedures: dict[str, ir.Procedure] = {}
+        """Procedures already read, by name."""
+        self.guarded: set[str] = set()
+        """Procedures that require something."""
+        self.effects: set[str] = set()
+        """Procedures that write, emit or expect something."""
+        self.properties: dict[str, None] = {}
+        """The properties that services name, in order of appearance."""
+        self.read_procedure: Callable[[str, Location], ir.Procedure] = _not_ready
+        self.read_function: Callable[[str, Location], ir.Definition] = _not_ready
+
+    def _known_sizes(self) -> None:
+        """Refuse sizes that name no constant of the specification."""
+        defaults = {name: item.default for name, item in self.constants.items()}
+
+        def check(of: types.Type, at: Location) -> None:
+            try:
+                types.bind(of, defaults)
+            except SpecError as error:
+                raise SpecError(error.reason, at, f"a constant: {', '.join(self.constants) or 'messages: Const[int] = 2'}") from error
+
+        for variable in self.declaration.variables:
+            check(variable.type, variable.at)
+        for method in self.declaration.methods:
+            for parameter in method.parameters:
+                check(parameter.type, method.at)
+            if method.returns is not None and not isinstance(method.returns, UnboundedInt):
+                check(method.returns, method.at)
+
+    def constant_type(self, name: str) -> types.Type:
+        """The type of a constant, repair or reading."""
+        constant = self.constants[name]
+        if constant.reading is not None:
+            return types.Enumeration(name, constant.reading.choices)
+        return ir.BOOL if isinstance(constant.default, bool) else ir.INTEGER
+
+    def is_function(self, method: MethodDeclaration) -> bool:
+        """Whether an unmarked method, a gate or a predicate gives a value."""
+        return method.returns is not None or (method.mark is not None and method.mark.kind in (*PREDICATES, "gate"))
+
+    def result(self, method: MethodDeclaration) -> types.Type:
+        """The exact type of what a value helper gives."""
+        if method.returns is None:
+            return ir.BOOL
+        return ir.INTEGER if isinstance(method.returns, UnboundedInt) else method.returns
+
+    def suggest(self, name: str) -> str:
+        """What `self.name` may have meant."""
+        known = [*self.variables, *self.constants, *self.methods, "each"]
+        close = difflib.get_close_matches(name, known, 1)
+        return f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known)}"
+
+    def attribute(self, name: str) -> Any:
+        """A plain class attribute (an immutable constant) of the specification, or MISSING."""
+        found = inspect.getattr_static(self.cls, name, MISSING)
+        return MISSING if callable(found) and not isinstance(found, type) else found
+
+    def type_of(self, python: object, at: Location, what: str) -> types.Type:
+        """The type of the language that a Python object means.
+
+        Raises:
+            SpecError: it means none.
+        """
+        try:
+            return self.scope.type_of(python, self.cls, what)
+        except SpecError as error:
+            raise SpecError(error.reason, at, error.instead) from error
+        except Exception as error:
+            raise SpecError(f"{what}: {python!r} is no type of the language ({error})", at, "Process") from error
+
+
+def _not_ready(name: str, at: Location) -> Any:
+    raise SpecError(f"{name} is called before the specification is read", at)
+
+
+def lookup(function: Any, name: str) -> Any:
+    """The Python object that `name` means inside `function`, or MISSING."""
+    code = function.__code__
+    if name in code.co_freevars and function.__closure__:
+        cell = function.__closure__[code.co_freevars.index(name)]
+        try:
+            return cell.cell_contents
+        except ValueError:
+            return MISSING
+    if name in function.__globals__:
+        return function.__globals__[name]
+    return getattr(builtins, name, MISSING)
+
+
+def member(owner: Any, name: str) -> Any:
+    """`owner.name` for a module or a class, or MISSING; properties and other computed attributes are not followed."""
+    if isinstance(owner, type) and issubclass(owner, enum.Enum):
+        return owner.__members__.get(name, MISSING)
+    if isinstance(owner, python_types.ModuleType):
+        return vars(owner).get(name, MISSING)
+    if isinstance(owner, type):
+        return inspect.getattr_static(owner, name, MISSING)
+    return MISSING
+
+
+def constant(world: World, python: Any, at: Location) -> tuple[ir.Expression, types.Type] | None:
+    """An immutable Python object as an expression and its exact type, or None when it is none of the language."""
+    if isinstance(python, bool):
+        return ir.Literal(type=ir.BOOL, value=python, at=at), ir.BOOL
+    if type(python) is int:
+        return ir.Literal(type=ir.INTEGER, value=python, at=at), types.Int(python, python)
+    if isinstance(python, enum.Enum):
+        kind = world.type_of(type(python), at, type(python).__name__)
+        return ir.Literal(type=kind, value=python, at=at), kind
+    if python is None:
+        return ir.Literal(type=ir.NoneType(), value=None, at=at), ir.NoneType()
+    if dataclasses.is_dataclass(python) and not isinstance(python, type) and hasattr(python, "__antiphon_scope__"):
+        return _record(world, python, at)
+    return None
+
+
+def _record(world: World, python: Any, at: Location) -> tuple[ir.Expression, types.Type] | None:
+    kind = world.type_of(type(python), at, type(python).__name__)
+    parts = []
+    for item in dataclasses.fields(python):
+        part = constant(world, getattr(python, item.name), at)
+        if part is None or isinstance(part[1], types.Int):
+            return None
+        parts.append(part[0])
+    return ir.MakeRecord(type=kind, arguments=tuple(parts), at=at), kind
+
+
+def is_marker(python: object, name: str) -> bool:
+    """Whether a Python object is the language's own function `name` (`require`, `emit`, ...)."""
+    return python is getattr(values, name)
+
+
+def place(world: World, name: str = "") -> Location:
+    """Where the class that declares `name` says so."""
+    for part in world.cls.__mro__:
+        if name and name in vars(part).get("__annotations__", {}):
+            return place_of(part, name)
+    return place_of(world.cls)

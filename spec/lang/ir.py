@@ -1,0 +1,568 @@
+"""What is a specification once it is read? This intermediate form, on which every reading but CPython's rests.
+
+The form is typed and symbolic: domains, quantifiers, calls and sizes are kept; binding constants and unrolling are later passes. Every node
+is a frozen dataclass with a public constructor, so that a program may also build specifications (`tests` and notebooks do).
+
+Meaning, shared by all readings (CPython's execution of the source is the reference):
+
+1. Evaluation is strict and left to right, except `And`, `Or`, `Choose`, `Quantify`, `First`, which stop as Python does. An unused local is
+   evaluated.
+2. Partial operations are *checks*: `Lookup` and `Item` outside the domain, `Present` of None, `MakeIndex` and `MakeRecord` out of range,
+   `Field` of the wrong record of a union, division by zero, `First` and `Reduce` (min, max) of nothing without a default, an `Assign` or
+   a call argument that leaves its declared domain (so a sequence too long). A failing check on an executed path is a bug of the
+   specification (`SpecError`), never "not enabled". Checks before a false `Require` count; after it nothing is executed.
+3. Integers are unbounded between stores; `//` and `%` round as Python's.
+4. `Require` is false: the step is not enabled. `Expect` is false: the step exists and breaks the property; execution goes on.
+5. `Emit` yields the event and then runs every handler of its record type, in the order of `Module.handlers`.
+6. Binders range in domain order over a type (`source` is a Type) or over the elements of a set or the items of a sequence (`source` is an
+   Expression).
+7. Quantifiers over a set of states do not exist; values are immutable; only `Assign` changes a variable.
+8. An integer expression has the type `INTEGER`, also one that reads a bounded variable; declared bounds stand in variables, parameters,
+   fields, keys, elements and in `Binder.type`. An expression of one type may stand where a wider one is expected (a value where it may be
+   None, a record where a union is, a sequence where a longer one is); element types of sets that meet in one operation are equal.
+
+This file knows nothing of Python source, packing, or Z3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from antiphon.spec.lang import types
+from antiphon.spec.lang.errors import Location
+
+VERSION = 1
+NOWHERE = Location("<built>", 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """Anything with a place in the source."""
+
+    at: Location = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression(Node):
+    """A value. `type` is its static type; for integers the narrowest known interval is not kept here."""
+
+    type: types.Type
+
+
+@dataclass(frozen=True)
+class Integer(types.Type):
+    """The static type of integer expressions: unbounded. Stores check the declared interval."""
+
+
+@dataclass(frozen=True)
+class NoneType(types.Type):
+    """The static type of the literal None."""
+
+
+INTEGER = Integer()
+BOOL = types.Bool()
+
+
+# Expressions --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Literal(Expression):
+    """A constant of the text: bool, int, None, a member of an enumeration (the Python object), a reading's name (str)."""
+
+    value: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant(Expression):
+    """A constant of the spec by name: an integer or boolean parameter, a repair (Bool) or a reading (Enumeration without Python class)."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Name(Expression):
+    """A parameter, a local or a bound variable. Names are unique within one action, function or predicate."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read(Expression):
+    """The present value of a state variable (within a step: the value written last)."""
+
+    variable: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lookup(Expression):
+    """`map[key]`; checked: the key is in the key domain."""
+
+    map: Expression
+    key: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field(Expression):
+    """`record.name`; checked when `record` has a union type: the value is a record with that field."""
+
+    record: Expression
+    name: str
+
+
+class Comparison(Enum):
+    """How two values compare. EQUAL and UNEQUAL on any one type; the rest on integers, ordered indices, and sets (subset)."""
+
+    EQUAL = "=="
+    UNEQUAL = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    GREATER = ">"
+    AT_LEAST = ">="
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(Expression):
+    """Two values compared. On sets the orders mean (proper) inclusion. None and records of a union may be compared with EQUAL."""
+
+    operator: Comparison
+    left: Expression
+    right: Expression
+
+
+class Operation(Enum):
+    """Arithmetic on integers."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "//"
+    MODULO = "%"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arithmetic(Expression):
+    """Two integers; DIVIDE and MODULO are checked: the divisor is not 0."""
+
+    operator: Operation
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Not(Expression):
+    """Negation of a boolean."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class And(Expression):
+    """Conjunction, left to right, stops at the first False."""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Or(Expression):
+    """Disjunction, left to right, stops at the first True."""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choose(Expression):
+    """`then if condition else otherwise`; only one branch is evaluated."""
+
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member(Expression):
+    """`item in collection` (a set, or a sequence). An item outside the element domain is simply not in it."""
+
+    item: Expression
+    collection: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetLiteral(Expression):
+    """`{a, b}` or the empty set; all items are evaluated; checked: each item is in the element domain of `type`."""
+
+    items: tuple[Expression, ...]
+
+
+class SetOperation(Enum):
+    """Union, intersection, difference, symmetric difference."""
+
+    UNION = "|"
+    INTERSECTION = "&"
+    DIFFERENCE = "-"
+    SYMMETRIC_DIFFERENCE = "^"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetBinary(Expression):
+    """Two sets of one element type."""
+
+    operator: SetOperation
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size(Expression):
+    """`len(collection)` of a set or sequence."""
+
+    collection: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binder(Node):
+    """One `for name in source if condition` of a loop, a quantifier or a comprehension.
+
+    `source` is a type (all its values) or an expression (elements of a set, items of a sequence); `type` is the type of the name.
+    """
+
+    name: str
+    type: types.Type
+    source: types.Type | Expression
+    condition: Expression | None = None
+
+
+class Quantifier(Enum):
+    """`any` and `all`."""
+
+    ANY = "any"
+    ALL = "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantify(Expression):
+    """`any(body for ...)`, `all(body for ...)`: in domain order, stops as Python does."""
+
+    quantifier: Quantifier
+    binders: tuple[Binder, ...]
+    body: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gather(Expression):
+    """`{body for ...}`: a set; checked as SetLiteral."""
+
+    binders: tuple[Binder, ...]
+    body: Expression
+
+
+class Reduction(Enum):
+    """What a comprehension of integers is folded to."""
+
+    SUM = "sum"
+    MINIMUM = "min"
+    MAXIMUM = "max"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduce(Expression):
+    """`sum/min/max(body for ...)`; min and max of nothing give `default`, or fail the check when there is none. A count is a sum of 1."""
+
+    reduction: Reduction
+    binders: tuple[Binder, ...]
+    body: Expression
+    default: Expression | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class First(Expression):
+    """`next(body for ...)`, `next((body for ...), default)`: the first in domain order; without default checked: there is one."""
+
+    binders: tuple[Binder, ...]
+    body: Expression
+    default: Expression | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakeRecord(Expression):
+    """A record from its fields in order; `type` is the types.Record; checked: each field is in its domain."""
+
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IsRecord(Expression):
+    """`isinstance(value, R)` for `value` of a union (or optional union) type; `records` are the accepted record names."""
+
+    value: Expression
+    records: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Present(Expression):
+    """`present(value)`: an optional value that is not None; checked. Also a value narrowed to one record of a union; checked by `type`."""
+
+    value: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakeIndex(Expression):
+    """`Process(number)`; `type` is the IndexType; checked: 0 <= number < size."""
+
+    number: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexNumber(Expression):
+    """`process.index`, an integer."""
+
+    index: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakeSequence(Expression):
+    """`(a, b)`: a sequence of these items; `type` is the SequenceOf with exactly room for them; the length is checked at the store."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Append(Expression):
+    """`sequence + (item,)`; `type` has room for one item more than `sequence`; the length is checked at the store."""
+
+    sequence: Expression
+    item: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item(Expression):
+    """`sequence[position]`; checked: 0 <= position < len (negative positions are refused by the front end when literal)."""
+
+    sequence: Expression
+    position: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropFirst(Expression):
+    """`sequence[1:]`: without its first item; the empty sequence stays empty."""
+
+    sequence: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Everywhere(Expression):
+    """`everywhere(value)`: the map that has `value` at every key; `type` is the MapOf."""
+
+    value: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call(Expression):
+    """A value helper applied to arguments; each argument is checked against the parameter's declared domain."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+# Statements ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement(Node):
+    """Something that happens."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assign(Statement):
+    """`self.variable[key]... = value`; keys are evaluated first to last after the value; checked: keys and value in their domains."""
+
+    variable: str
+    keys: tuple[Expression, ...]
+    value: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Let(Statement):
+    """A local name; `type` is its static type. A local never names a map.
+
+    It is bound once on each path (in a loop: in each iteration). Bound with one name in both branches of a `When`, it may be used after it;
+    bound in a loop, only in that iteration.
+    """
+
+    name: str
+    type: types.Type
+    value: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class When(Statement):
+    """`if`."""
+
+    condition: Expression
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Each(Statement):
+    """`for`: the body once a value of the binder, in domain order; the front end has shown that the order does not matter, or is meant."""
+
+    binder: Binder
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Require(Statement):
+    """A guard; `text` is its source."""
+
+    condition: Expression
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Emit(Statement):
+    """An event (a record)."""
+
+    event: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expect(Statement):
+    """`expect(condition, "Property", clash)`: when false, the step breaks `property`; `clash` is the event it clashes with, if any."""
+
+    condition: Expression
+    property: str
+    clash: Expression | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perform(Statement):
+    """A procedure helper called for its effects; arguments checked as in Call."""
+
+    procedure: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Return(Statement):
+    """Ends the body; with a value in a function, without one elsewhere."""
+
+    value: Expression | None = None
+
+
+# Definitions --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter(Node):
+    """A parameter and its declared domain."""
+
+    name: str
+    type: types.Type
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition(Node):
+    """A named body with parameters. `doc` is its docstring."""
+
+    name: str
+    parameters: tuple[Parameter, ...] = ()
+    body: tuple[Statement, ...] = ()
+    doc: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function(Definition):
+    """A helper that gives a value and changes nothing. `type` is the declared type of the value."""
+
+    type: types.Type
+
+
+@dataclass(frozen=True, kw_only=True)
+class Procedure(Definition):
+    """A helper that changes state, emits, expects."""
+
+
+class Fairness(Enum):
+    """What is promised of an action that stays (weak), or again and again becomes (strong), enabled."""
+
+    NONE = "none"
+    WEAK = "weak"
+    STRONG = "strong"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action(Definition):
+    """A step of the algorithm, or of the environment (`fault`: loss, duplication, crash; excluded from "enabled" at quiescence)."""
+
+    fault: bool = False
+    fairness: Fairness = Fairness.NONE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handler(Definition):
+    """Runs at every Emit of the record `event`; its one parameter is the event."""
+
+    event: str
+
+
+class PredicateKind(Enum):
+    """What a predicate over states is for."""
+
+    INVARIANT = "invariant"
+    WITNESS = "witness"
+    OBLIGATION = "obligation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicate(Definition):
+    """A boolean over states, as a function body.
+
+    Always true (invariant), somewhere true (witness), true when nothing more can happen and always reachable again (obligation).
+    """
+
+    kind: PredicateKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstantDefinition(Node):
+    """A parameter of the spec: `type` is Bool, Integer or Enumeration (a reading); `role` says which of the three kinds it is."""
+
+    name: str
+    type: types.Type
+    default: int | bool | str
+    role: str = "constant"  # constant | repair | reading
+    about: str = ""
+    answers: str = ""
+    builds_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable(Node):
+    """A state variable, its declared type and its initial value (an expression over constants)."""
+
+    name: str
+    type: types.Type
+    initial: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Module:
+    """A whole specification. Order of tuples is the order of declaration, bases first."""
+
+    name: str
+    version: int = VERSION
+    constants: tuple[ConstantDefinition, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    functions: tuple[Function, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    initials: tuple[Action, ...] = ()
+    """Parameterised initial states: from the defaults each runs once for each parameter tuple; none means the defaults alone."""
+    actions: tuple[Action, ...] = ()
+    handlers: tuple[Handler, ...] = ()
+    predicates: tuple[Predicate, ...] = ()
+    properties: tuple[str, ...] = ()
+    """Names used by Expect, in order of first appearance."""

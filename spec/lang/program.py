@@ -1,0 +1,111 @@
+"""What do engines take? A `Program`: a specification class with every constant bound.
+
+Binding checks names and sizes and says which are known. The same program gives the reference machine (CPython executes the text) and the
+intermediate form (the front end reads the text).
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.declare import Declaration, declare
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.spec import Spec
+
+if TYPE_CHECKING:
+    from antiphon.spec.lang.reference import Reference
+
+
+class Program:
+    """A specification with its constants.
+
+    Attributes:
+        spec: the class.
+        constants: every constant, repair (bool) and reading (str) by name.
+        declaration: what the class declares.
+    """
+
+    def __init__(self, spec: type[Spec], constants: Mapping[str, int | bool | str], declaration: Declaration) -> None:
+        self.spec, self.constants, self.declaration = spec, dict(constants), declaration
+
+    @property
+    def name(self) -> str:
+        """The name of the specification class."""
+        return self.spec.__name__
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the state variables, in the order of a state."""
+        return tuple(variable.name for variable in self.declaration.variables)
+
+    @cached_property
+    def domains(self) -> dict[str, types.Domain]:
+        """The domain of each state variable."""
+        return {variable.name: self.domain(variable.type) for variable in self.declaration.variables}
+
+    def domain(self, type: types.Type) -> types.Domain:
+        """A type under the constants of this program."""
+        return types.bind(type, self.constants)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The machine that executes the text with CPython."""
+        from antiphon.spec.lang.reference import Reference
+
+        return Reference(self)
+
+    @cached_property
+    def module(self) -> ir.Module:
+        """The intermediate form of the specification (the same for all constants)."""
+        from antiphon.spec.lang.front import read
+
+        return read(self.spec)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256, in hex, of the intermediate form and the constants: it changes when the meaning of the text can have changed."""
+        from antiphon.spec.lang.dump import dump
+
+        text = dump(self.module) + repr(sorted(self.constants.items()))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def with_constants(self, **changes: Any) -> Program:
+        """The same specification with other constants."""
+        return program(self.spec, **(self.constants | changes))
+
+
+def program(spec: type[Spec], *, repairs: Iterable[str] | str = (), **constants: int | bool | str) -> Program:
+    """Binds constants, repairs and readings of a specification by name.
+
+    `repairs` is a collection of repair names to switch on, or "all".
+
+    Raises:
+        SpecError: an unknown name (the known ones are listed), a reading that does not exist, or a constant of the wrong type.
+    """
+    declaration = declare(spec)
+    known = {constant.name: constant for constant in declaration.constants}
+    bound: dict[str, int | bool | str] = {name: constant.default for name, constant in known.items()}
+    wanted = [name for name, constant in known.items() if constant.repair] if repairs == "all" else list(repairs)
+    for name, value in [(name, True) for name in wanted] + list(constants.items()):
+        if name not in known:
+            close = difflib.get_close_matches(name, known)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise SpecError(f"{spec.__name__} has no constant {name!r}; known: {', '.join(known) or 'none'}{hint}")
+        constant = known[name]
+        if constant.reading and value not in constant.reading.choices:
+            raise SpecError(f"{spec.__name__}.{name} = {value!r}; its readings are {', '.join(constant.reading.choices)}")
+        if not constant.reading and type(value) is not type(constant.default):
+            raise SpecError(f"{spec.__name__}.{name} = {value!r}; it is a {type(constant.default).__name__}")
+        bound[name] = value
+    made = Program(spec, bound, declaration)
+    for variable, domain in made.domains.items():
+        if domain.parts and isinstance(domain.type, types.MapOf) and domain.parts[0].cardinality == 0:
+            keys = domain.parts[0].type
+            size = f"{keys.size} is {types.evaluate_size(keys.size, bound)}" if isinstance(keys, types.IndexType) else "its key type is empty"
+            raise SpecError(f"{spec.__name__}.{variable} is a map without keys: {size}; it must be at least 1")
+    return made

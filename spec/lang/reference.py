@@ -1,0 +1,313 @@
+"""What does a specification mean? What CPython does with its text: this machine is the reference for every other reading.
+
+Each step thaws the state into a fresh instance, runs the method, and freezes the result. It is slow and literal on purpose; nothing here is
+shared with the front end or the compiled readings, except types and declarations.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from types import CodeType
+from typing import Any
+
+from antiphon.spec.lang import types, values
+from antiphon.spec.lang.annotations import Scope
+from antiphon.spec.lang.declare import MethodDeclaration, actor_of
+from antiphon.spec.lang.errors import Disabled, Location, SpecError
+from antiphon.spec.lang.machine import Refusal, State, Step, Transition
+from antiphon.spec.lang.program import Program
+from antiphon.spec.lang.spec import Spec
+
+HELPERS = ("gate", "invariant", "witness", "obligation")
+"""Marked methods that other methods may call as helpers."""
+
+
+class Reference:
+    """Executes the text of a specification with CPython; see `Machine` for the interface."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._scope = Scope(program.spec)
+        self._live = _checked(program)
+        self._domains: dict[object, types.Domain] = {}
+        declaration = program.declaration
+        self._actions = {method.name: method for method in declaration.marked("action", "environment")}
+        self._predicates = {method.mark.name: method for method in declaration.marked("invariant", "witness", "obligation") if method.mark}
+        self._gates = declaration.marked("gate")
+        self._handlers = declaration.marked("on")
+        self._starts = declaration.marked("initial")
+        self._events: list[object] = []
+        self._refused: list[Refusal] = []
+        self._judged: list[object] = []
+
+    # The interface -----------------------------------------------------------------------------------------------------------------------
+
+    def initial(self) -> list[State]:
+        """The initial states, without repetition."""
+        base = tuple(
+            values.spread(variable.default, self.program.domains[variable.name], f"self.{variable.name}")
+            for variable in self.program.declaration.variables
+        )
+        if not self._starts:
+            return [base]
+        found: dict[State, None] = {}
+        for method in self._starts:
+            for arguments in self._arguments(method, base):
+                try:
+                    found.setdefault(self._run(base, method, arguments).state)
+                except Disabled:
+                    continue
+        return list(found)
+
+    def enabled(self, state: State) -> Iterator[Step]:
+        """The enabled steps of `state`, found by trying each."""
+        for method in self._actions.values():
+            for arguments in self._arguments(method, state):
+                try:
+                    self._run(state, method, arguments)
+                except Disabled:
+                    continue
+                yield Step(method.name, arguments)
+
+    def apply(self, state: State, step: Step) -> Transition:
+        """The transition of `step`; Disabled when a guard is false, SpecError when the specification is wrong."""
+        return self._run(state, self._method(step.action), step.arguments)
+
+    def successors(self, state: State) -> Iterator[Transition]:
+        """Every transition out of `state`, in the order of `enabled`."""
+        for method in self._actions.values():
+            for arguments in self._arguments(method, state):
+                try:
+                    yield self._run(state, method, arguments)
+                except Disabled:
+                    continue
+
+    def holds(self, state: State, predicate: str) -> bool:
+        """Whether the predicate is true in `state`."""
+        method = self._predicates.get(predicate)
+        if method is None:
+            raise SpecError(f"{self.program.name} has no predicate {predicate!r}; known: {', '.join(self._predicates)}")
+        spec = self._thaw(state)
+        result = self._call(spec, method, ())
+        if not isinstance(result, bool):
+            raise SpecError(f"{predicate} gave {result!r}, not a bool", method.at)
+        return result
+
+    def evaluate(self, state: State, helper: str, *arguments: Any) -> Any:
+        """The result of a helper of the specification in `state`, for bindings and tools."""
+        method = next((item for item in self.program.declaration.methods if item.name == helper), None)
+        if method is None:
+            raise SpecError(f"{self.program.name} has no helper {helper!r}")
+        return self._call(self._thaw(state), method, arguments)
+
+    def session(self) -> Session:
+        """A live instance in the first initial state, for judging a long sequence of events without freezing the state in between."""
+        return Session(self, self._thaw(next(iter(self.initial()))))
+
+    # Execution ---------------------------------------------------------------------------------------------------------------------------
+
+    def _method(self, action: str) -> MethodDeclaration:
+        if action not in self._actions:
+            raise SpecError(f"{self.program.name} has no action {action!r}; its actions are {', '.join(self._actions)}")
+        return self._actions[action]
+
+    def _arguments(self, method: MethodDeclaration, state: State) -> Iterable[tuple[Any, ...]]:
+        ranges: list[Iterable[Any]] = []
+        for parameter in method.parameters:
+            domain = self.program.domain(parameter.type)
+            if parameter.within:
+                elements = state[self.program.variables.index(parameter.within)]
+                ranges.append(sorted((item for item in elements if domain.contains(item)), key=domain.rank))
+            else:
+                ranges.append(list(domain))
+        return itertools.product(*ranges)
+
+    def _run(self, state: State, method: MethodDeclaration, arguments: tuple[Any, ...]) -> Transition:
+        if len(arguments) != len(method.parameters):
+            raise SpecError(f"{method.name} takes {len(method.parameters)} arguments, not {len(arguments)}")
+        spec = self._thaw(state)
+        for parameter, argument in zip(method.parameters, arguments, strict=True):
+            if not self.program.domain(parameter.type).contains(argument):
+                raise SpecError(f"{method.name}({parameter.name}={argument!r}) leaves the domain of the parameter")
+            if parameter.within and argument not in state[self.program.variables.index(parameter.within)]:
+                raise Disabled(method.at, f"{parameter.name} in self.{parameter.within}")
+        self._events, self._refused, self._judged = [], [], []
+        for guard in self._gates:
+            actor = actor_of(method, guard)
+            if actor is not None:
+                who = arguments[0].to if actor.endswith(".to") else arguments[0]
+                if not self._call(spec, guard, (who,)):
+                    raise Disabled(guard.at, f"self.{guard.name}({actor})")
+        self._call(spec, method, arguments)
+        frozen = tuple(_freeze(spec.__dict__[name]) for name in self.program.variables)
+        return Transition(Step(method.name, arguments), frozen, tuple(self._events), tuple(self._refused))
+
+    def _thaw(self, state: State) -> Spec:
+        spec = object.__new__(self._live)
+        spec.__dict__.update(self.program.constants)
+        spec.__dict__["_machine"] = self
+        spec.__dict__["_domains"] = self.program.domains
+        for name, value in zip(self.program.variables, state, strict=True):
+            spec.__dict__[name] = values.thaw(value, self.program.domains[name], f"self.{name}")
+        self._spec = spec
+        return spec
+
+    def _call(self, spec: Spec, method: MethodDeclaration, arguments: tuple[Any, ...]) -> Any:
+        values.enter(self)
+        try:
+            return getattr(spec, method.name)(*arguments)
+        except Disabled:
+            raise
+        except SpecError as error:
+            raise error if error.at else SpecError(error.reason, self._raised_at(error, method), error.instead) from error
+        except Exception as error:
+            raise SpecError(f"{type(error).__name__}: {error}", self._raised_at(error, method)) from error
+        finally:
+            values.leave()
+
+    def _raised_at(self, error: BaseException, method: MethodDeclaration) -> Location:
+        """The innermost place of the traceback that lies in a file of the specification."""
+        files = {item.at.file for item in self.program.declaration.methods}
+        place, trace = method.at, error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename in files:
+                place = _position(trace.tb_frame.f_code, trace.tb_lasti, trace.tb_lineno)
+            trace = trace.tb_next
+        return place
+
+    # What specifications call ------------------------------------------------------------------------------------------------------------
+
+    def check_made(self, value: object) -> None:
+        """A record or index that was just made must be in its domain."""
+        domain = self.domain_of(type(value))
+        if not domain.contains(value):
+            raise SpecError(f"{value!r} leaves its domain, {values.describe(domain)}")
+
+    def require(self, condition: object, depth: int) -> None:
+        """A guard."""
+        if condition is True:
+            return
+        at, text = _source(depth)
+        if condition is not False:
+            raise SpecError(f"require({text}) is {condition!r}, not a bool", at)
+        raise Disabled(at, text)
+
+    def emit(self, event: object) -> None:
+        """An event and its handlers."""
+        self._events.append(event)
+        for handler in self._handlers:
+            if handler.mark is not None and handler.mark.event is type(event):
+                self._judged.append(event)
+                getattr(self._spec, handler.name)(event)
+                self._judged.pop()
+
+    def expect(self, condition: object, property: str, clash: object, depth: int) -> None:
+        """A guard of a service."""
+        if condition is True:
+            return
+        at, text = _source(depth)
+        if condition is not False:
+            raise SpecError(f"expect({text}) is {condition!r}, not a bool", at)
+        self._refused.append(Refusal(property, text, at, self._judged[-1] if self._judged else None, clash))
+
+    def domain_of(self, python: object) -> types.Domain:
+        """The domain of a type as it is written in a specification: `Process`, `Annotated[int, Between(..)]`, a type variable."""
+        domain = self._domains.get(python)
+        if domain is None:
+            domain = self.program.domain(self._scope.type_of(python, self.program.spec, "self.each"))
+            self._domains[python] = domain
+        return domain
+
+
+class Session:
+    """A specification that stays live: events go in one after the other, its handlers run, refusals come out."""
+
+    def __init__(self, machine: Reference, spec: Spec) -> None:
+        self._machine, self._live = machine, spec
+
+    def feed(self, event: object) -> tuple[Refusal, ...]:
+        """Runs the handlers of `event`; the refusals, in order."""
+        machine = self._machine
+        machine._spec, machine._events, machine._refused, machine._judged = self._live, [], [], []
+        values.enter(machine)
+        try:
+            machine.emit(event)
+        finally:
+            values.leave()
+        return tuple(machine._refused)
+
+    def holds(self, predicate: str) -> bool:
+        """Whether the predicate is true now."""
+        return bool(self._machine._call(self._live, self._machine._predicates[predicate], ()))
+
+
+def _freeze(value: Any) -> Any:
+    return value.freeze() if isinstance(value, values.Map) else value
+
+
+def _checked(program: Program) -> type[Spec]:
+    """The specification class with helpers that check their arguments: CPython would take anything, the other readings check."""
+    helpers = [method for method in program.declaration.methods if method.mark is None or method.mark.kind in HELPERS]
+    live = type(program.spec.__name__, (program.spec,), {method.name: _checking(method, program) for method in helpers})
+    live.__antiphon_scope__ = getattr(program.spec, "__antiphon_scope__", {})  # type: ignore[attr-defined]
+    return live
+
+
+def _checking(method: MethodDeclaration, program: Program) -> Callable[..., Any]:
+    names = [parameter.name for parameter in method.parameters]
+    domains = [program.domain(parameter.type) for parameter in method.parameters]
+    function = method.function
+
+    def call(spec: Spec, *given: Any, **named: Any) -> Any:
+        arguments = [values.settled(item) for item in given]
+        if named:
+            arguments += [values.settled(named[name]) for name in names[len(given) :] if name in named]
+        if len(arguments) != len(names) or len(given) + len(named) != len(names):
+            raise SpecError(f"{method.name} takes {', '.join(names) or 'no arguments'}")
+        for name, domain, argument in zip(names, domains, arguments, strict=True):
+            if not domain.contains(argument):
+                raise SpecError(f"{method.name}({name}={argument!r}) leaves its domain, {values.describe(domain)}")
+        return values.settled(function(spec, *arguments))
+
+    return call
+
+
+@cache
+def _position(code: CodeType, instruction: int, line: int) -> Location:
+    """The place of an instruction; columns count characters from 1."""
+    start, _, column, _ = list(code.co_positions())[instruction // 2]
+    text = linecache.getline(code.co_filename, start or line)
+    return Location(code.co_filename, start or line, len(text.encode()[: column or 0].decode(errors="replace")) + 1)
+
+
+def _source(depth: int) -> tuple[Location, str]:
+    """The place and the text of the first argument of the call that is being executed `depth` frames up."""
+    frame = sys._getframe(depth + 1)
+    return _call_text(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+@cache
+def _call_text(code: CodeType, instruction: int, at_line: int) -> tuple[Location, str]:
+    line, end, column, end_column = (item or 0 for item in list(code.co_positions())[instruction // 2])
+    lines = [linecache.getline(code.co_filename, number) for number in range(line, end + 1)]
+    if not lines or not any(lines):
+        return Location(code.co_filename, at_line), "the guard"
+    lines[-1] = lines[-1].encode()[:end_column].decode()
+    lines[0] = lines[0].encode()[column:].decode()
+    return _position(code, instruction, at_line), _first_argument("\n".join(part.strip() for part in lines))
+
+
+def _first_argument(call: str) -> str:
+    """`require(a and b)` gives `a and b`; `expect(x, "P")` gives `x`."""
+    try:
+        node = ast.parse(call, mode="eval").body
+    except SyntaxError:
+        return call
+    if isinstance(node, ast.Call) and node.args:
+        return ast.unparse(node.args[0])
+    return call

@@ -1,0 +1,44 @@
+"""What is a specification? A subclass of `Spec`: annotated class attributes are its state and constants, marked methods its steps.
+
+`Spec` itself only holds the live state while a machine executes a step; what the class declares is read by `declare`, its bodies by the
+front end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar, overload
+
+from antiphon.spec.lang import types, values
+from antiphon.spec.lang.errors import SpecError
+
+T = TypeVar("T")
+
+
+class Spec:
+    """Base class of specifications.
+
+    State variables are annotated class attributes with a default, constants are `Const[...]`. Methods marked `action`, `environment`,
+    `invariant`, `witness`, `obligation`, `initial`, `gate` or `on(Event)` are its behaviour; unmarked methods are helpers.
+    """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        values.note_place(cls)
+
+    def __init__(self) -> None:
+        raise SpecError(f"{type(self).__name__} is not instantiated; bind it: program({type(self).__name__}, processes=3)")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        domains: dict[str, types.Domain] = self.__dict__["_domains"]
+        if name not in domains:
+            raise SpecError(f"{type(self).__name__} has no state variable {name!r}; its variables are {', '.join(domains)}")
+        self.__dict__[name] = values.store(value, domains[name], f"self.{name}")
+
+    @overload
+    def each(self, domain: type[T]) -> Iterator[T]: ...
+    @overload
+    def each(self, domain: object) -> Iterator[Any]: ...
+    def each(self, domain: object) -> Iterator[Any]:
+        """Every value of a type of the language, in domain order: `for p in self.each(Process)`."""
+        return iter(self.__dict__["_machine"].domain_of(domain))

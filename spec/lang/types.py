@@ -1,0 +1,338 @@
+"""What values can a specification hold? A closed set of types with finite domains, whose sizes stay symbolic until constants are bound.
+
+A `Type` is written once, with sizes as expressions over the constants of the spec (`Int("0", "messages")`). `bind` turns it into a
+`Domain`: numbers in place of names, and with them an enumeration of every value in one fixed order, the *domain order*. The position of a
+value in that order is its *rank*, a natural number below `cardinality`. Every reading of a spec agrees on ranks:
+
+1. booleans: False, True; integers: ascending; enumerations and indices: as declared;
+2. optional values: None first, then the values;
+3. records: lexicographic, the first field most significant; unions: the records one after the other, as declared;
+4. sets: the number whose bit k says whether the element of rank k is in the set;
+5. maps: mixed radix over the keys in domain order, the first key most significant (a map value is the tuple of its values in key order);
+6. sequences: by length, then lexicographic.
+
+This file knows nothing of actions, expressions or states.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+from antiphon.spec.lang.errors import SpecError
+
+Value = Any
+"""A value of a specification: bool, int, Enum member, Index, record, None, frozenset, tuple (maps in key order, sequences)."""
+
+Constants = Mapping[str, "int | bool | str"]
+"""The constants of an instance by name: sizes and bounds, repairs (bool), readings (str)."""
+
+_OPERATORS: dict[type[ast.operator], Any] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def evaluate_size(size: int | str, constants: Constants) -> int:
+    """The number that a size expression stands for.
+
+    `size` is an integer or an arithmetic expression (+ - * // %) over names of integer constants, such as `"messages + 1"`.
+
+    Raises:
+        SpecError: the expression names an unknown constant or is not arithmetic.
+    """
+    if isinstance(size, int):
+        return size
+
+    def walk(node: ast.expr) -> int:
+        match node:
+            case ast.Constant(value=bool()):
+                pass
+            case ast.Constant(value=int(number)):
+                return number
+            case ast.Name(id=name) if name in constants and isinstance(constants[name], int):
+                return int(constants[name])
+            case ast.Name(id=name):
+                known = ", ".join(sorted(constants)) or "none"
+                raise SpecError(f"size {size!r} names {name!r}, which is no integer constant of this spec; constants: {known}")
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                one, two = walk(left), walk(right)
+                if two == 0 and isinstance(op, ast.FloorDiv | ast.Mod):
+                    raise SpecError(f"size {size!r} divides by zero")
+                return int(_OPERATORS[type(op)](one, two))
+        raise SpecError(f"size {size!r} is not arithmetic over constants; write for example 'messages + 1'")
+
+    try:
+        return walk(ast.parse(size, mode="eval").body)
+    except (SyntaxError, ValueError, TypeError) as error:
+        raise SpecError(f"size {size!r} is not arithmetic over constants; write for example 'messages + 1'") from error
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type with a finite domain, sizes symbolic. Subclasses are the closed set listed in this file."""
+
+
+@dataclass(frozen=True)
+class Bool(Type):
+    """False and True."""
+
+
+@dataclass(frozen=True)
+class Int(Type):
+    """The integers from `low` to `high`, both included; `low` and `high` are sizes."""
+
+    low: int | str
+    high: int | str
+
+
+@dataclass(frozen=True)
+class Enumeration(Type):
+    """Named values in the order of declaration. `python` is the Enum class, or None when the members are plain strings (a reading)."""
+
+    name: str
+    members: tuple[str, ...]
+    python: type[enum.Enum] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class IndexType(Type):
+    """The `size` members of an index set. Symmetric: members are interchangeable. Ordered: their order has meaning."""
+
+    name: str
+    size: int | str
+    ordered: bool
+    symmetric: bool
+    python: Any = field(default=object, repr=False)
+
+
+@dataclass(frozen=True)
+class Optional(Type):
+    """None, or a value of `of`."""
+
+    of: Type
+
+
+@dataclass(frozen=True)
+class Record(Type):
+    """A named tuple of fields."""
+
+    name: str
+    fields: tuple[tuple[str, Type], ...]
+    python: Any = field(default=object, repr=False)
+
+
+@dataclass(frozen=True)
+class Union(Type):
+    """One of several records."""
+
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class SetOf(Type):
+    """A finite set of values of `of`."""
+
+    of: Type
+
+
+@dataclass(frozen=True)
+class MapOf(Type):
+    """A total map from every value of `key` to a value of `value`."""
+
+    key: Type
+    value: Type
+
+
+@dataclass(frozen=True)
+class SequenceOf(Type):
+    """A sequence of at most `most` values of `of`."""
+
+    of: Type
+    most: int | str
+
+
+class Domain:
+    """A type whose sizes are numbers: `cardinality` values in domain order, and the rank of each."""
+
+    def __init__(self, type: Type, constants: Constants) -> None:
+        self.type = type
+        self.parts: tuple[Domain, ...] = tuple(bind(part, constants) for part in _parts(type))
+        self.low, self.high, self.most = 0, 0, 0
+        if isinstance(type, Int):
+            self.low, self.high = evaluate_size(type.low, constants), evaluate_size(type.high, constants)
+        elif isinstance(type, IndexType):
+            self.high = evaluate_size(type.size, constants) - 1
+        elif isinstance(type, Enumeration):
+            self.high = len(type.members) - 1
+        elif isinstance(type, SequenceOf):
+            self.most = evaluate_size(type.most, constants)
+
+    @cached_property
+    def cardinality(self) -> int:
+        """How many values the domain has; 0 for an empty one."""
+        match self.type:
+            case Bool():
+                return 2
+            case Int() | IndexType() | Enumeration():
+                return max(0, self.high - self.low + 1)
+            case Optional():
+                return 1 + self.parts[0].cardinality
+            case Record():
+                total = 1
+                for part in self.parts:
+                    total *= part.cardinality
+                return total
+            case Union():
+                return sum(part.cardinality for part in self.parts)
+            case SetOf():
+                return int(2 ** self.parts[0].cardinality)
+            case MapOf():
+                return int(self.parts[1].cardinality ** self.parts[0].cardinality)
+            case SequenceOf():
+                return int(sum(self.parts[0].cardinality**length for length in range(self.most + 1)))
+        raise TypeError(f"unknown type {self.type!r}")
+
+    def contains(self, value: Value) -> bool:
+        """Whether `value` belongs to the domain (exact types: 0 is not False)."""
+        match self.type:
+            case Bool():
+                return isinstance(value, bool)
+            case Int():
+                return type(value) is int and self.low <= value <= self.high
+            case Enumeration(members=members, python=python):
+                return value in members if python is None else type(value) is python
+            case IndexType(python=python):
+                return type(value) is python and 0 <= int(value.index) <= self.high
+            case Optional():
+                return value is None or self.parts[0].contains(value)
+            case Record(fields=fields, python=python):
+                return type(value) is python and all(
+                    part.contains(getattr(value, name)) for (name, _), part in zip(fields, self.parts, strict=True)
+                )
+            case Union():
+                return any(part.contains(value) for part in self.parts)
+            case SetOf():
+                return isinstance(value, frozenset) and all(self.parts[0].contains(element) for element in value)
+            case MapOf():
+                return (
+                    type(value) is tuple
+                    and len(value) == self.parts[0].cardinality
+                    and all(self.parts[1].contains(item) for item in value)
+                )
+            case SequenceOf():
+                return type(value) is tuple and len(value) <= self.most and all(self.parts[0].contains(item) for item in value)
+        raise TypeError(f"unknown type {self.type!r}")
+
+    def rank(self, value: Value) -> int:
+        """The position of `value` in domain order. The value must belong to the domain (`contains`)."""
+        match self.type:
+            case Bool():
+                return int(value)
+            case Int():
+                return int(value) - self.low
+            case Enumeration(members=members):
+                return members.index(value if isinstance(value, str) else value.name)
+            case IndexType():
+                return int(value.index)
+            case Optional():
+                return 0 if value is None else 1 + self.parts[0].rank(value)
+            case Record(fields=fields):
+                return _radix(self.parts, tuple(getattr(value, name) for name, _ in fields))
+            case Union():
+                offset = 0
+                for part in self.parts:
+                    if part.contains(value):
+                        return offset + part.rank(value)
+                    offset += part.cardinality
+                raise ValueError(f"{value!r} is in none of the records of {self.type!r}")
+            case SetOf():
+                return sum(1 << self.parts[0].rank(element) for element in value)
+            case MapOf():
+                return _radix((self.parts[1],) * len(value), value)
+            case SequenceOf():
+                shorter = sum(self.parts[0].cardinality**length for length in range(len(value)))
+                return int(shorter + _radix((self.parts[0],) * len(value), value))
+        raise TypeError(f"unknown type {self.type!r}")
+
+    def value(self, rank: int) -> Value:
+        """The value at position `rank`, 0 <= rank < cardinality."""
+        match self.type:
+            case Bool():
+                return bool(rank)
+            case Int():
+                return self.low + rank
+            case Enumeration(members=members, python=python):
+                return members[rank] if python is None else python[members[rank]]
+            case IndexType(python=python):
+                return python(rank)
+            case Optional():
+                return None if rank == 0 else self.parts[0].value(rank - 1)
+            case Record(python=python):
+                return python(*_unradix(self.parts, rank))
+            case Union():
+                for part in self.parts:
+                    if rank < part.cardinality:
+                        return part.value(rank)
+                    rank -= part.cardinality
+                raise ValueError(f"rank too large for {self.type!r}")
+            case SetOf():
+                return frozenset(self.parts[0].value(k) for k in range(rank.bit_length()) if rank >> k & 1)
+            case MapOf():
+                return _unradix((self.parts[1],) * self.parts[0].cardinality, rank)
+            case SequenceOf():
+                return self._sequence(rank)
+        raise TypeError(f"unknown type {self.type!r}")
+
+    def _sequence(self, rank: int) -> Value:
+        length = 0
+        while rank >= (here := self.parts[0].cardinality**length):
+            rank -= here
+            length += 1
+        return _unradix((self.parts[0],) * length, rank)
+
+    def __iter__(self) -> Iterator[Value]:
+        """Every value in domain order."""
+        return (self.value(rank) for rank in range(self.cardinality))
+
+
+def _radix(parts: tuple[Domain, ...], values: tuple[Value, ...]) -> int:
+    rank = 0
+    for part, value in zip(parts, values, strict=True):
+        rank = rank * part.cardinality + part.rank(value)
+    return rank
+
+
+def _unradix(parts: tuple[Domain, ...], rank: int) -> tuple[Value, ...]:
+    values: list[Value] = []
+    for part in reversed(parts):
+        rank, digit = divmod(rank, part.cardinality)
+        values.append(part.value(digit))
+    return tuple(reversed(values))
+
+
+def _parts(type: Type) -> tuple[Type, ...]:
+    match type:
+        case Optional(of=of) | SetOf(of=of) | SequenceOf(of=of):
+            return (of,)
+        case Record(fields=fields):
+            return tuple(part for _, part in fields)
+        case Union(records=records):
+            return records
+        case MapOf(key=key, value=value):
+            return (key, value)
+    return ()
+
+
+@cache
+def _bind(type: Type, constants: tuple[tuple[str, int | bool | str], ...]) -> Domain:
+    return Domain(type, dict(constants))
+
+
+def bind(type: Type, constants: Constants) -> Domain:
+    """The domain of `type` under these constants (the same object for equal arguments)."""
+    return _bind(type, tuple(sorted(constants.items())))

@@ -1,0 +1,425 @@
+"""Which Python objects are the values of a specification? Immutable ones; only a map changes, and only as a state variable.
+
+Sets are frozensets, sequences are tuples, enumerations are `enum.Enum`, records are frozen dataclasses. An `Index` is not an integer: it
+equals only itself. Inside a step the machine that executes it is *active*, and values are checked against its sizes as they are made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Annotated, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, dataclass_transform, overload
+
+from antiphon.spec.lang import types
+from antiphon.spec.lang.errors import SpecError
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Context(Protocol):
+    """What an executing machine offers to the functions a specification calls."""
+
+    def check_made(self, value: object) -> None:
+        """Raise SpecError when a record or index that was just made leaves its domain."""
+
+    def require(self, condition: object, depth: int) -> None:
+        """Carry on when the guard holds, else raise Disabled."""
+
+    def emit(self, event: object) -> None:
+        """Record the event and run its handlers."""
+
+    def expect(self, condition: object, property: str, clash: object, depth: int) -> None:
+        """Record a refusal of `property` when the condition is False."""
+
+
+_active: list[Context] = []
+
+
+def active() -> Context:
+    """The machine that executes the present step.
+
+    Raises:
+        SpecError: no machine is executing; `require`, `emit` and `expect` belong inside a specification.
+    """
+    if not _active:
+        raise SpecError("require, emit and expect work only inside the actions of a specification that a machine executes")
+    return _active[-1]
+
+
+Set = frozenset
+"""A finite set, immutable: `self.received[p] |= {m}`."""
+
+Seq = tuple[T, ...]
+"""A bounded sequence, immutable: `self.queue += (m,)`; declare it as `Annotated[Seq[Message], AtMost("messages")]`."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """Bounds of an integer, both included: `Annotated[int, Between(0, "messages")]`."""
+
+    low: int | str
+    high: int | str
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """The greatest length of a sequence."""
+
+    most: int | str
+
+
+@dataclass(frozen=True)
+class In:
+    """A parameter that ranges over the present elements of the state variable `variable`, a set: `Annotated[Ack, In("network")]`."""
+
+    variable: str
+
+
+class _Constant:
+    pass
+
+
+class _Repair:
+    pass
+
+
+class _Reading:
+    pass
+
+
+Const = Annotated[T, _Constant()]
+"""A constant of the specification: `processes: Const[int] = 3`."""
+
+Repair = Annotated[bool, _Repair()]
+"""A named departure from the published text, off by default: `one_identifier: Repair = repair("...", answers="RBP-03")`."""
+
+Reading = Annotated[str, _Reading()]
+"""One of several meanings of an ambiguous sentence: `nesting: Reading = reading("outer", "inner", about="...")`."""
+
+
+@dataclass(frozen=True)
+class RepairNote:
+    """What a repair changes and why, the claim that it answers, the repairs that it builds on."""
+
+    about: str
+    answers: str
+    builds_on: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReadingNote:
+    """The names of the readings, the default first, and what they are about."""
+
+    choices: tuple[str, ...]
+    about: str
+
+
+def repair(about: str, *, answers: str, builds_on: tuple[str, ...] = ()) -> bool:
+    """Declares a repair: what it changes, the claim it answers, the repairs it builds on. In the specification it is a bool."""
+    return cast(bool, RepairNote(about, answers, builds_on))
+
+
+def reading(*choices: str, about: str) -> str:
+    """Declares a reading; the first choice is the default. In the specification it is a string: `if self.nesting == "inner":`."""
+    return cast(str, ReadingNote(choices, about))
+
+
+class Index:
+    """A named finite set of interchangeable or ordered members: `class Process(Index, size="processes"): ...`.
+
+    `size` names a constant (or is an expression over constants). `symmetric`: members may be exchanged without changing behaviour.
+    `ordered`: members compare by `<`, and "first" has a meaning. `Process(2)` is the third member; `p.index` its number from 0.
+    """
+
+    __slots__ = ("index",)
+    _size: ClassVar[int | str] = 0
+    _ordered: ClassVar[bool] = False
+    _symmetric: ClassVar[bool] = False
+    _members: ClassVar[dict[int, Index]] = {}
+    index: int
+
+    def __init_subclass__(cls, *, size: int | str, ordered: bool = False, symmetric: bool = False) -> None:
+        if ordered and symmetric:
+            raise SpecError(f"{cls.__name__} cannot be both ordered and symmetric: exchanging members changes their order")
+        cls._size, cls._ordered, cls._symmetric, cls._members = size, ordered, symmetric, {}
+
+    def __new__(cls, index: int) -> Self:
+        """The member with this number; there is one object for each."""
+        member = cls._members.get(index) if type(index) is int else None
+        if member is None:
+            if type(index) is not int or index < 0:
+                raise SpecError(f"{cls.__name__}({index!r}): the number of a member is an integer from 0")
+            member = super().__new__(cls)
+            object.__setattr__(member, "index", index)
+            cls._members[index] = member
+        if _active:
+            _active[-1].check_made(member)
+        return cast(Self, member)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise SpecError(f"{type(self).__name__} is immutable")
+
+    def _comparable(self, other: object) -> Index:
+        if type(other) is not type(self) or not self._ordered:
+            raise SpecError(f"{self!r} and {other!r} have no order; declare `class {type(self).__name__}(Index, ordered=True)` if they do")
+        return other
+
+    def __lt__(self, other: object) -> bool:
+        return self.index < self._comparable(other).index
+
+    def __le__(self, other: object) -> bool:
+        return self.index <= self._comparable(other).index
+
+    def __gt__(self, other: object) -> bool:
+        return self.index > self._comparable(other).index
+
+    def __ge__(self, other: object) -> bool:
+        return self.index >= self._comparable(other).index
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.index})"
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.index,)
+
+
+@dataclass_transform(frozen_default=True)
+def record(cls: type[T]) -> type[T]:
+    """A record: a frozen dataclass whose fields have types of the language. Messages, identifiers and events are records."""
+
+    def settle(self: object) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, set):
+                object.__setattr__(self, name, frozenset(value))
+        if _active:
+            _active[-1].check_made(self)
+
+    cls.__post_init__ = settle  # type: ignore[attr-defined]
+    made = dataclasses.dataclass(frozen=True)(cls)
+    note_place(made)
+    return made
+
+
+def note_place(cls: type) -> None:
+    """Remember where a class is being made: its file and line, and the names around it, which its annotations may use."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") != cls.__module__:
+        frame = frame.f_back
+    inside = frame is not None and frame.f_locals is not frame.f_globals
+    cls.__antiphon_scope__ = dict(frame.f_locals) if frame is not None and inside else {}  # type: ignore[attr-defined]
+    cls.__antiphon_globals__ = frame.f_globals if frame is not None else {}  # type: ignore[attr-defined]
+    cls.__antiphon_place__ = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("<unknown>", 0)  # type: ignore[attr-defined]
+
+
+class Map(Generic[K, V]):
+    """A total map from every value of `K`. Only a state variable is one; it changes by assignment: `self.holder[p] = True`.
+
+    It lives inside an executing machine; a state holds the tuple of its values in key order.
+    """
+
+    __slots__ = ("_items", "domain", "where")
+
+    def __init__(self, domain: types.Domain, items: list[Any], where: str) -> None:
+        self.domain, self._items, self.where = domain, items, where
+
+    def _position(self, key: K) -> int:
+        keys = self.domain.parts[0]
+        if not keys.contains(key):
+            raise SpecError(f"{self.where}[{key!r}]: no such key; the keys are {_few(keys)}")
+        return keys.rank(key)
+
+    def __getitem__(self, key: K) -> V:
+        return cast(V, self._items[self._position(key)])
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self._items[self._position(key)] = store(value, self.domain.parts[1], f"{self.where}[{key!r}]")
+
+    def __iter__(self) -> Iterator[K]:
+        raise SpecError(f"{self.where} is a map: range over its keys with self.each(...)")
+
+    def freeze(self) -> tuple[Any, ...]:
+        """The tuple of values in key order."""
+        return tuple(item.freeze() if isinstance(item, Map) else item for item in self._items)
+
+
+def store(value: object, domain: types.Domain, where: str) -> object:
+    """`value` as it is kept in a variable of this domain.
+
+    Raises:
+        SpecError: the value leaves the domain.
+    """
+    if isinstance(domain.type, types.MapOf):
+        return thaw(spread(value, domain, where), domain, where)
+    if isinstance(value, set):
+        value = frozenset(value)
+    if not domain.contains(value):
+        raise SpecError(f"{where} = {value!r} leaves its domain, {describe(domain)}")
+    return value
+
+
+def settled(value: Any) -> Any:
+    """`value` as it is passed on: a set that was just displayed becomes a frozenset."""
+    return frozenset(value) if isinstance(value, set) else value
+
+
+def thaw(value: Any, domain: types.Domain, where: str) -> object:
+    """The live form of a frozen value: maps become `Map`, the rest stays."""
+    if not isinstance(domain.type, types.MapOf):
+        return value
+    keys, values = domain.parts
+    return Map(domain, [thaw(item, values, f"{where}[{key!r}]") for key, item in zip(keys, value, strict=True)], where)
+
+
+@dataclass(frozen=True)
+class _Everywhere:
+    value: object
+
+
+def everywhere(value: V) -> Map[Any, V]:
+    """The map that has `value` at every key; nest it for maps of maps: `everywhere(everywhere(None))`."""
+    return cast("Map[Any, V]", _Everywhere(value))
+
+
+def spread(value: object, domain: types.Domain, where: str) -> object:
+    """The frozen form of a default value or an assigned map: `everywhere` filled in, everything checked."""
+    if not isinstance(domain.type, types.MapOf):
+        return store(value, domain, where)
+    if isinstance(value, Map):
+        return value.freeze()
+    if not isinstance(value, _Everywhere):
+        raise SpecError(f"{where} is a map; give it everywhere(value), not {value!r}")
+    return tuple(spread(value.value, domain.parts[1], where) for _ in range(domain.parts[0].cardinality))
+
+
+def describe(domain: types.Domain) -> str:
+    """The domain in a few words, for messages."""
+    match domain.type:
+        case types.Int():
+            return f"the integers {domain.low} to {domain.high}"
+        case types.Bool():
+            return "False or True"
+        case types.Optional():
+            return f"None or {describe(domain.parts[0])}"
+        case types.SetOf():
+            return f"the sets of {describe(domain.parts[0])}"
+        case types.SequenceOf():
+            return f"the sequences of at most {domain.most} of {describe(domain.parts[0])}"
+        case types.Record(name=name) | types.Enumeration(name=name) | types.IndexType(name=name):
+            return f"{name} ({_few(domain)})"
+    return f"{_few(domain)}"
+
+
+def _few(domain: types.Domain) -> str:
+    shown = [repr(domain.value(rank)) for rank in range(min(4, domain.cardinality))]
+    return ", ".join(shown) + (f", ... {domain.cardinality} in all" if domain.cardinality > 4 else "")
+
+
+def present(value: T | None) -> T:
+    """An optional value that is there. None is a bug of the specification, not a guard: test `is not None` first."""
+    if value is None:
+        raise SpecError("present(None): the optional value is absent; guard it with `require(x is not None)` or `if x is not None`")
+    return value
+
+
+def require(condition: bool) -> None:
+    """A guard: when it is False the action is not enabled. Guards come before updates."""
+    active().require(condition, 2)
+
+
+def emit(event: object) -> None:
+    """An event, a record: the services composed with the specification judge it."""
+    active().emit(event)
+
+
+def expect(condition: bool, property: str, clash: object = None) -> None:
+    """In a service: when the condition is False, this step breaks `property`; `clash` is the earlier event it clashes with."""
+    active().expect(condition, property, clash, 2)
+
+
+def enter(context: Context) -> None:
+    """Make `context` the machine that executes; pair with `leave`."""
+    _active.append(context)
+
+
+def leave() -> None:
+    """End what the last `enter` began."""
+    _active.pop()
+
+
+Marked = TypeVar("Marked", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a decorated method of a specification is."""
+
+    kind: str  # action | environment | initial | invariant | witness | obligation | on | gate
+    name: str = ""
+    fairness: str = "none"
+    event: type | None = None
+
+
+def _marker(mark: Mark) -> Callable[[Marked], Marked]:
+    def apply(function: Marked) -> Marked:
+        function.__antiphon__ = dataclasses.replace(mark, name=mark.name or function.__name__)  # type: ignore[attr-defined]
+        return function
+
+    return apply
+
+
+@overload
+def action(function: Marked) -> Marked: ...
+@overload
+def action(*, fairness: str) -> Callable[[Marked], Marked]: ...
+def action(function: Any = None, *, fairness: str = "none") -> Any:
+    """A step of the algorithm: guards (`require`), then updates. `fairness`: "none", "weak" or "strong"."""
+    if fairness not in ("none", "weak", "strong"):
+        raise SpecError(f"fairness is none, weak or strong, not {fairness!r}")
+    marker = _marker(Mark("action", fairness=fairness))
+    return marker if function is None else marker(function)
+
+
+def environment(function: Marked) -> Marked:
+    """A step of the environment (loss, duplication, crash): a fault, never counted as progress."""
+    return _marker(Mark("environment"))(function)
+
+
+def initial(function: Marked) -> Marked:
+    """Parameterised initial states: runs once for each value of its parameters, from the declared defaults."""
+    return _marker(Mark("initial"))(function)
+
+
+def invariant(function: Marked) -> Marked:
+    """A boolean that is true in every reachable state."""
+    return _marker(Mark("invariant"))(function)
+
+
+def witness(function: Marked) -> Marked:
+    """A boolean that is true in some reachable state, so that nothing passes on an empty model."""
+    return _marker(Mark("witness"))(function)
+
+
+def obligation(function: Marked) -> Marked:
+    """A boolean that must be true where nothing but faults can happen, and reachable again, without faults, from every state."""
+    return _marker(Mark("obligation"))(function)
+
+
+def gate(function: Marked) -> Marked:
+    """A condition on the actor: every `action` needs it whose first parameter, or its field `to`, has the type of the gate's parameter."""
+    return _marker(Mark("gate"))(function)
+
+
+def on(event: type) -> Callable[[Marked], Marked]:
+    """A handler in a service: runs at every `emit` of this record."""
+    return _marker(Mark("on", event=event))
+
+
+def is_enum(python: object) -> bool:
+    """Whether this object is an enumeration class."""
+    return isinstance(python, type) and issubclass(python, enum.Enum)

@@ -1,0 +1,72 @@
+"""When are deliveries totally ordered? Pairwise, as the report defines it, or by position: two properties, both reported.
+
+`TotalOrder` (Barchet-Estefanel 2002, section 2.1): if p and q both deliver m and m', then p delivers m before m' if and only if q does. Gaps
+are allowed. `PrefixOrder`: the first delivery at a position fixes it for everybody, so that one sequence is always a prefix of the other.
+The uniform forms count every process, the others the pairs in which neither has crashed.
+
+The judgement of a log does not depend on how concurrent deliveries were merged: a pair of processes is judged when the later of the two
+delivers, by positions in each process's own sequence. Cost of a delivery: proportional to the number of processes, not to the log.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Map, everywhere, expect, on
+from antiphon.spec.services.broadcast import Failures, ReliableBroadcast
+from antiphon.spec.services.events import Deliver, Message, Process
+
+Place = Annotated[int, Between(1, "messages")]
+"""A position in a process's sequence of deliveries, from 1."""
+
+Count = Annotated[int, Between(0, "messages")]
+
+
+class TotalOrder(Failures):
+    """Pairwise total order and prefix order as a state machine over deliveries.
+
+    State: `deliveries[p][k]` is the message that p delivered at position k, `place[p][m]` the position at which p delivered m, `length[p]` how
+    many it delivered, `latest[p][q]` the last position in q's sequence of a message that both have delivered (0: none).
+    """
+
+    deliveries: Map[Process, Map[Place, Message | None]] = everywhere(everywhere(None))
+    place: Map[Process, Map[Message, Place | None]] = everywhere(everywhere(None))
+    length: Map[Process, Count] = everywhere(0)
+    latest: Map[Process, Map[Process, Count]] = everywhere(everywhere(0))
+
+    @on(Deliver)
+    def judge_order(self, event: Deliver) -> None:
+        """Compare the new delivery with every other process's sequence. A second delivery of a message is Integrity's matter, not order's."""
+        p = event.process
+        m = event.message
+        if m is not None and self.place[p][m] is None:
+            k = self.length[p] + 1
+            for q in self.each(Process):
+                if q != p:
+                    self.judge_position(q, m, k)
+                    self.judge_pair(p, q, m, k)
+            self.deliveries[p][k] = m
+            self.place[p][m] = k
+            self.length[p] = k
+
+    def judge_position(self, q: Process, m: Message, k: Place) -> None:
+        """Prefix order: what q delivered at position k, if anything, is m."""
+        other = self.deliveries[q][k]
+        if other is not None and other != m:
+            expect(False, "UniformPrefixOrder", Deliver(q, other))
+            expect(self.crashed[q], "PrefixOrder", Deliver(q, other))
+
+    def judge_pair(self, p: Process, q: Process, m: Message, k: Place) -> None:
+        """Total order: m becomes common to p and q; in p it comes after all that is common, so it must in q."""
+        j = self.place[q][m]
+        if j is not None:
+            last = self.latest[p][q]
+            if last > j:
+                expect(False, "UniformTotalOrder", Deliver(q, self.deliveries[q][last]))
+                expect(self.crashed[q], "TotalOrder", Deliver(q, self.deliveries[q][last]))
+            self.latest[p][q] = max(last, j)
+            self.latest[q][p] = k
+
+
+class TotalOrderBroadcast(ReliableBroadcast, TotalOrder):
+    """Reliable broadcast with total order: the service that RBP claims to give."""
