@@ -1,0 +1,74 @@
+"""What did a step change? The parts of the state that differ, named as the specification names them, sets by what came and what went."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from antiphon.model.notation import compact
+from antiphon.model.trace import Trace
+from antiphon.spec.lang import Program, State, types
+
+
+@dataclass(frozen=True)
+class Change:
+    """One part of the state: `where` is a variable, with keys if it is a map. Of sets, `added` and `removed` hold the elements, in domain order."""
+
+    where: str
+    before: Any
+    after: Any
+    added: tuple[Any, ...] = ()
+    removed: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        if self.added or self.removed:
+            signs = [f"+ {compact(item)}" for item in self.added] + [f"- {compact(item)}" for item in self.removed]
+            return f"{self.where}: {', '.join(signs)}"
+        return f"{self.where}: {compact(self.before)} -> {compact(self.after)}"
+
+
+def changes(program: Program, before: State, after: State) -> tuple[Change, ...]:
+    """What differs between two states of `program`, in the order of declaration."""
+    found: list[Change] = []
+    for name, old, new in zip(program.variables, before, after, strict=True):
+        found.extend(_compare(name, program.domains[name], old, new))
+    return tuple(found)
+
+
+def trace_changes(trace: Trace) -> tuple[tuple[Change, ...], ...]:
+    """What each step of the trace changed; as many entries as there are steps."""
+    states = trace.states
+    return tuple(changes(trace.program, before, after) for before, after in itertools.pairwise(states))
+
+
+def described(program: Program, state: State) -> tuple[tuple[str, str], ...]:
+    """Every part of a state with its value, maps key by key; for the state in which a trace begins."""
+    found: list[tuple[str, str]] = []
+    for name, value in zip(program.variables, state, strict=True):
+        found.extend((where, compact(part)) for where, part in _parts(name, program.domains[name], value))
+    return tuple(found)
+
+
+def _parts(where: str, domain: types.Domain, value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(domain.type, types.MapOf):
+        yield where, value
+        return
+    keys, items = domain.parts
+    for key, item in zip(keys, value, strict=True):
+        yield from _parts(f"{where}[{compact(key)}]", items, item)
+
+
+def _compare(where: str, domain: types.Domain, old: Any, new: Any) -> Iterator[Change]:
+    if old == new:
+        return
+    if isinstance(domain.type, types.MapOf):
+        keys, items = domain.parts
+        for key, before, after in zip(keys, old, new, strict=True):
+            yield from _compare(f"{where}[{compact(key)}]", items, before, after)
+    elif isinstance(domain.type, types.SetOf):
+        rank = domain.parts[0].rank
+        yield Change(where, old, new, tuple(sorted(new - old, key=rank)), tuple(sorted(old - new, key=rank)))
+    else:
+        yield Change(where, old, new)

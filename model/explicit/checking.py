@@ -1,0 +1,163 @@
+"""How is a program checked? `check` explores its reachable states and answers for every property; `reach` looks for one state.
+
+This is the room's front: it chooses the space by the name of the engine, knows which properties a program has, and puts the report together.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+
+from antiphon.model.explicit.generated import GeneratedSpace
+from antiphon.model.explicit.judge import DEADLOCK, SPECIFICATION, Judge, constants
+from antiphon.model.explicit.over_machine import MachineSpace
+from antiphon.model.explicit.search import Bounds, Progress, Search
+from antiphon.model.explicit.space import Space
+from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, Provenance, Report, Verdict
+from antiphon.spec.lang import Program, SpecError, State
+
+ENGINES = ("generated", "reference")
+
+
+def check(
+    program: Program,
+    *,
+    properties: Iterable[str] | None = None,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_depth: int | None = None,
+    max_memory_mb: int | None = None,
+    stop_at_first: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    engine: str = "generated",
+) -> Report:
+    """Explores the reachable states of `program`, breadth-first, and judges its properties.
+
+    Args:
+        program: the specification with its constants.
+        properties: names of invariants, witnesses, obligations, service properties, or "deadlock"; None means all but deadlock.
+        max_states: stop soon after this many states were found.
+        max_seconds: stop after this time.
+        max_depth: look at states at most this many steps from an initial one.
+        max_memory_mb: stop when the process is larger than this, in MiB.
+        stop_at_first: stop at the first violation instead of deciding the other properties too.
+        progress: called several times a second with how far the search is; `progress_bar` makes one.
+        engine: "generated" (Python made from the intermediate form) or "reference" (CPython executes the text).
+
+    A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable path gives a verdict of kind
+    "specification" with the way to it.
+
+    Raises:
+        SpecError: the specification cannot be read, or a property or engine does not exist (the known ones are listed).
+        InternalError: a trace does not replay on the reference: our failure, not the specification's.
+    """
+    kinds = _asked(program, properties)
+    bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)
+    try:
+        space = open_space(program, engine)
+    except _InitialError as error:
+        return _unexplored(program, error.reason)
+    watched = [name for name, kind in kinds.items() if kind in ("invariant", "witness")]
+    services = [name for name, kind in kinds.items() if kind == "service"]
+    later = [name for name, kind in kinds.items() if kind in ("obligation", DEADLOCK)]
+    stop_at = [name for name, kind in kinds.items() if kind in ("invariant", "service")] if stop_at_first else []
+    exhaustive = bool(later) or not kinds
+    search = Search(
+        space, watched=watched, services=services, exhaustive=exhaustive, stop_at=stop_at, bounds=bounds, progress=progress
+    )  # fmt: skip
+    search.run()
+    verdicts = Judge(program, space, search, kinds).verdicts()
+    return Report(program, tuple(verdicts), _exploration(space, search), _notes(search))
+
+
+def reach(
+    program: Program,
+    predicate: str | Callable[[State], bool],
+    *,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_depth: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    engine: str = "generated",
+) -> Verdict:
+    """The shortest way to a state in which `predicate` (a predicate's name, or a function of a state) is true, as the verdict's trace.
+
+    The outcome is `holds` when there is one and else `unknown`, with the reason: not reachable, or a bound was hit.
+    """
+    name = predicate if isinstance(predicate, str) else getattr(predicate, "__name__", "predicate")
+    if isinstance(predicate, str):
+        _asked(program, [predicate])
+    test = predicate if callable(predicate) else lambda state: program.reference.holds(state, name)
+    try:
+        space = open_space(program, engine)
+    except _InitialError as error:
+        return _unexplored(program, error.reason).verdicts[0]
+    bounds = Bounds(max_states, max_seconds, max_depth)
+    if isinstance(predicate, str) and kinds_of(program)[predicate] == "witness":
+        search = Search(space, watched=[name], exhaustive=False, bounds=bounds, progress=progress)
+    else:
+        search = Search(space, exhaustive=False, bounds=bounds, progress=progress, extra={name: test})
+    search.run()
+    return Judge(program, space, search, {name: "witness"}).verdicts()[0]
+
+
+def open_space(program: Program, engine: str) -> Space:
+    """A fresh space of the program, holding its initial states."""
+    if engine not in ENGINES:
+        raise SpecError(f"unknown engine {engine!r}; known: {', '.join(ENGINES)}")
+    try:
+        starts = program.reference.initial()
+    except SpecError as error:
+        raise _InitialError(str(error)) from error
+    return GeneratedSpace(program, starts) if engine == "generated" else MachineSpace(program, starts)
+
+
+def kinds_of(program: Program) -> dict[str, str]:
+    """Every property of the program and its kind: invariants, service properties, obligations, witnesses, each in order of declaration."""
+    marked = program.declaration.marked
+    kinds = {method.mark.name: "invariant" for method in marked("invariant") if method.mark}
+    kinds |= dict.fromkeys(program.module.properties, "service")
+    kinds |= {method.mark.name: kind for kind in ("obligation", "witness") for method in marked(kind) if method.mark}
+    return kinds
+
+
+def _asked(program: Program, properties: Iterable[str] | None) -> dict[str, str]:
+    known = kinds_of(program)
+    if properties is None:
+        return known
+    asked = {}
+    for name in properties:
+        if name != DEADLOCK and name not in known:
+            close = difflib.get_close_matches(name, known)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise SpecError(f"{program.name} has no property {name!r}; known: {', '.join([*known, DEADLOCK])}{hint}")
+        asked[name] = known.get(name, DEADLOCK)
+    return asked
+
+
+def _exploration(space: Space, search: Search) -> Exploration:
+    coverage = space.coverage()
+    return Exploration(
+        states=len(space),
+        transitions=search.transitions,
+        depth=search.depth,
+        complete=search.complete,
+        seconds=search.seconds,
+        fired=tuple((action, count) for action, count in coverage.items() if count),
+        never_fired=tuple(action for action, count in coverage.items() if not count),
+    )
+
+
+def _notes(search: Search) -> tuple[str, ...]:
+    return (f"the search is not complete: {search.stopped}",) if search.stopped else ()
+
+
+class _InitialError(SpecError):
+    """The initial states cannot be computed; the reason has the place in it."""
+
+
+def _unexplored(program: Program, reason: str) -> Report:
+    """The report when there is not even an initial state, because the specification has an error there."""
+    evidence = Evidence(EvidenceKind.BOUNDED, f"{constants(program)}no state")
+    verdict = Verdict(SPECIFICATION, SPECIFICATION, Outcome.UNKNOWN, evidence, Provenance.of(program, "explicit"), reason)
+    return Report(program, (verdict,), Exploration(0, 0, 0, complete=False, seconds=0.0))

@@ -1,0 +1,165 @@
+"""What does an explored space say about each property? A verdict, with a trace that CPython has replayed step by step.
+
+Whatever a fast space found is executed again by the reference before it is shown: a counterexample that does not replay, or that the
+reference does not agree with, is a failure of the engine (`InternalError`), never a result.
+
+This file knows nothing of how states are stored or found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antiphon.model.explicit.obligations import Future, futures
+from antiphon.model.explicit.search import Decision, Search, path
+from antiphon.model.explicit.space import Finding, PredicateError, Space
+from antiphon.model.trace import ReplayError, Trace, replay
+from antiphon.model.verdict import Evidence, EvidenceKind, InternalError, Outcome, Provenance, Verdict
+from antiphon.spec.lang import Program, SpecError, Step
+
+DEADLOCK = "deadlock"
+SPECIFICATION = "specification"
+
+
+class Judge:
+    """Turns a finished search into verdicts. `kinds` maps the properties that were asked for to their kinds, in the order of the report."""
+
+    def __init__(self, program: Program, space: Space, search: Search, kinds: dict[str, str]) -> None:
+        self.program, self.space, self.search, self.kinds = program, space, search, kinds
+        self._swept: dict[str, Future] | None = None
+        self.provenance = Provenance.of(program, space.engine)
+        self.evidence = Evidence(EvidenceKind.BOUNDED, f"{constants(program)}{self._extent()}")
+
+    def verdicts(self) -> list[Verdict]:
+        """One verdict a property, after that of the specification itself when it has an error."""
+        made = [self._error(self.search.error)] if self.search.error is not None else []
+        return made + [self._judge(name, kind) for name, kind in self.kinds.items()]
+
+    def _extent(self) -> str:
+        count = f"{len(self.space):,} states"
+        return f"all {count}" if self.search.complete else f"{count} to depth {self.search.depth}, not all"
+
+    def _verdict(self, name: str, kind: str, outcome: Outcome, reason: str = "", trace: Trace | None = None) -> Verdict:
+        return Verdict(name, kind, outcome, self.evidence, self.provenance, reason, trace)
+
+    def _judge(self, name: str, kind: str) -> Verdict:
+        if not len(self.space):
+            return self._verdict(name, kind, Outcome.UNKNOWN, "the model is empty: it has no initial state")
+        decision = self.search.decided.get(name)
+        if decision is not None:
+            return self._decided(name, kind, decision)
+        if kind in ("obligation", DEADLOCK):
+            try:
+                return self._future(name, kind)
+            except PredicateError as error:
+                return self._verdict(name, kind, Outcome.UNKNOWN, str(self._spec_error(error.state, error.predicate)))
+            except KeyboardInterrupt:
+                return self._verdict(name, kind, Outcome.UNKNOWN, "not decided: interrupted")
+        if not self.search.complete:
+            return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+        if kind == "witness":
+            return self._verdict(name, kind, Outcome.UNKNOWN, "not reachable: everything else holds vacuously")
+        return self._verdict(name, kind, Outcome.HOLDS)
+
+    def _decided(self, name: str, kind: str, decision: Decision) -> Verdict:
+        if decision.step is not None:
+            trace = self._trace(decision.state, [decision.step], name)
+            refusal = next((refusal for refusal in trace.transitions[-1].refused if refusal.property == name), None)
+            if refusal is None:
+                raise InternalError(f"{self.space.engine}: {decision.step} breaks {name}, but the reference does not agree")
+            return self._verdict(name, kind, Outcome.VIOLATED, str(refusal), _because(trace, str(refusal)))
+        trace = self._trace(decision.state, [], name)
+        witness = kind == "witness"
+        if name not in self.search.extra and self._holds(trace, name) is not witness:
+            raise InternalError(f"{self.space.engine}: {name} is not what the reference says in the last state of its trace")
+        if witness:
+            return self._verdict(name, kind, Outcome.HOLDS, f"reached after {_steps(trace)}", _because(trace, f"{name} is true"))
+        return self._verdict(name, kind, Outcome.VIOLATED, f"false after {_steps(trace)}", _because(trace, f"{name} is false"))
+
+    def _future(self, name: str, kind: str) -> Verdict:
+        """An obligation or the absence of deadlock, on the explored states."""
+        if self.search.error is not None:
+            return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+        future = self._futures()[name]
+        quiet, lost = future.quiescent, future.irrecoverable if kind == "obligation" else None
+        if lost is not None and (quiet is None or len(path(self.space, lost)) < len(path(self.space, quiet))):
+            trace = self._trace(lost, [], name)
+            why = f"irrecoverable: after {_steps(trace)} it is false, and no fault-free path leads to a state in which it is true"
+            return self._violated(name, kind, trace, why)
+        if quiet is not None:
+            trace = self._trace(quiet, [], name)
+            what = "quiescence", " and it is false"
+            if kind == DEADLOCK:
+                what = "deadlock", ""
+            return self._violated(name, kind, trace, f"{what[0]}: after {_steps(trace)} nothing but faults can happen{what[1]}")
+        if self.search.complete:
+            return self._verdict(name, kind, Outcome.HOLDS)
+        return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+
+    def _futures(self) -> dict[str, Future]:
+        """The futures of all obligations, found in one sweep when the first is judged."""
+        if self._swept is None:
+            truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind == "obligation"}
+            truths |= {name: bytearray(len(self.space)) for name, kind in self.kinds.items() if kind == DEADLOCK}
+            self._swept = futures(self.space, self.search.expanded, truths, complete=self.search.complete)
+        return self._swept
+
+    def _violated(self, name: str, kind: str, trace: Trace, why: str) -> Verdict:
+        if kind == "obligation" and self._holds(trace, name):
+            raise InternalError(f"{self.space.engine}: {name} is true in the last state of its trace, says the reference")
+        return self._verdict(name, kind, Outcome.VIOLATED, why, _because(trace, why))
+
+    def _holds(self, trace: Trace, name: str) -> bool:
+        return self.program.reference.holds(trace.states[-1], name)
+
+    def _error(self, finding: Finding) -> Verdict:
+        error = self._spec_error(finding.state, finding.error)
+        trace = self._trace(finding.state, [], SPECIFICATION)
+        where = f"in {finding.step}: " if finding.step is not None else ""
+        return self._verdict(SPECIFICATION, SPECIFICATION, Outcome.UNKNOWN, f"{where}{error}", _because(trace, f"{where}{error}"))
+
+    def _spec_error(self, state: int, predicate: str) -> SpecError:
+        """What the reference says about the error in this state: in its steps, or in the named predicate."""
+        value = self.space.value(state)
+        reference = self.program.reference
+        try:
+            if predicate in self.kinds:
+                reference.holds(value, predicate)
+            else:
+                for _ in reference.successors(value):
+                    pass
+        except SpecError as error:
+            return error
+        raise InternalError(f"{self.space.engine}: finds an error of the specification in state {state}, but the reference runs through")
+
+    def _trace(self, state: int, further: Sequence[Step], shows: str) -> Trace:
+        """The trace to a state and the further steps, replayed on the reference, which must pass through the same states."""
+        numbers = path(self.space, state)
+        values = [self.space.value(number) for number in numbers]
+        steps: list[Step] = []
+        for number, after in zip(numbers, values[1:], strict=False):
+            step = next((step for step, reached in self.space.moves(number) if reached == after), None)
+            if step is None:
+                raise InternalError(f"{self.space.engine}: no step leads from state {number} to the state that was found from it")
+            steps.append(step)
+        try:
+            trace = replay(self.program, values[0], [*steps, *further], shows=shows)
+        except (ReplayError, SpecError) as error:
+            raise InternalError(f"{self.space.engine}: the trace for {shows} does not replay: {error}") from error
+        if list(trace.states[: len(values)]) != values:
+            raise InternalError(f"{self.space.engine}: the trace for {shows} passes through other states than the reference")
+        return trace
+
+
+def constants(program: Program) -> str:
+    """The constants in words, ending in a semicolon when there are any: `processes=3, messages=2; `."""
+    shown = ", ".join(f"{name}={value}" for name, value in program.constants.items() if value is not False)
+    return f"{shown}; " if shown else ""
+
+
+def _steps(trace: Trace) -> str:
+    return f"{len(trace)} step{'' if len(trace) == 1 else 's'}"
+
+
+def _because(trace: Trace, why: str) -> Trace:
+    return Trace(trace.program, trace.start, trace.transitions, trace.shows, why)

@@ -1,0 +1,112 @@
+"""How is any machine explored? State by state through `enabled` and `apply`: slow, literal, and the yardstick for the fast spaces.
+
+This file knows nothing of packing, generated code, properties or bounds.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+
+from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
+from antiphon.spec.lang import Machine, Program, SpecError, State, Step, Transition
+
+
+class MachineSpace:
+    """The states of a program as its reference gives them; see `Space` for the interface."""
+
+    engine = "explicit, reference"
+    block = 64
+
+    def __init__(self, program: Program, starts: Iterable[State]) -> None:
+        """A space that begins with the states `starts`."""
+        self.program = program
+        self.machine: Machine = program.reference
+        declaration = program.declaration
+        self._faults = {method.name for method in declaration.marked("environment")}
+        self._witnesses = {method.mark.name for method in declaration.marked("witness") if method.mark}
+        self._numbers: dict[State, int] = {}
+        self._parents = array("I")
+        self._states: list[State] = []
+        self._muted: set[str] = set()
+        self._enabled: dict[Step, None] = {}
+        for state in starts:
+            self._know(state, NO_PARENT)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def _know(self, state: State, parent: int) -> None:
+        if state not in self._numbers:
+            self._numbers[state] = len(self._states)
+            self._states.append(state)
+            self._parents.append(parent)
+
+    def _transitions(self, state: State) -> Iterator[Transition]:
+        for step in self.machine.enabled(state):
+            yield self.machine.apply(state, step)
+
+    def expand(self, first: int, last: int) -> Block:
+        """The successors of a block of states, appended where they are new."""
+        transitions = 0
+        findings: list[Finding] = []
+        for index in range(first, last):
+            try:
+                for transition in self._transitions(self._states[index]):
+                    transitions += 1
+                    self._enabled.setdefault(transition.step)
+                    self._know(transition.state, index)
+                    names = dict.fromkeys(refusal.property for refusal in transition.refused)
+                    broken = tuple(name for name in names if name not in self._muted)
+                    if broken:
+                        findings.append(Finding(index, transition.step, broken))
+            except SpecError as error:
+                findings.append(Finding(index, None, error=str(error)))
+        return Block(transitions, tuple(findings))
+
+    def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
+        """(state, predicate, value) where an invariant is false or a witness true."""
+        for number in range(first, last):
+            for name in predicates:
+                wanted = name in self._witnesses
+                if self._holds(number, name) is wanted:
+                    yield number, name, wanted
+
+    def _holds(self, number: int, name: str) -> bool:
+        try:
+            return self.machine.holds(self._states[number], name)
+        except SpecError as error:
+            raise PredicateError(number, name) from error
+
+    def truth(self, predicate: str) -> bytearray:
+        """For every state whether the predicate is true in it."""
+        return bytearray(self._holds(number, predicate) for number in range(len(self._states)))
+
+    def onward(self, state: int) -> tuple[bool, list[int]]:
+        """Whether only faults are enabled, and the numbers of the known states that other steps lead to."""
+        moves = [transition for transition in self._transitions(self._states[state]) if transition.step.action not in self._faults]
+        numbers = (self._numbers.get(transition.state) for transition in moves)
+        return not moves, [number for number in numbers if number is not None]
+
+    def parent(self, state: int) -> int:
+        """The state that this one was found from."""
+        return self._parents[state]
+
+    def value(self, state: int) -> State:
+        """The state as a tuple of values."""
+        return self._states[state]
+
+    def moves(self, state: int) -> list[tuple[Step, State]]:
+        """Every step from the state with its successor."""
+        return [(transition.step, transition.state) for transition in self._transitions(self._states[state])]
+
+    def mute(self, property: str) -> None:
+        """Report no more findings about this property."""
+        self._muted.add(property)
+
+    def coverage(self) -> dict[str, int]:
+        """For each action with how many argument tuples it was enabled somewhere."""
+        counts = {method.name: 0 for method in self.program.declaration.marked("action", "environment")}
+        for step in self._enabled:
+            counts[step.action] += 1
+        return counts

@@ -1,0 +1,46 @@
+"""What does a person see while a search runs? States, rate, depth and queue on one line, on a terminal only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from antiphon.model.explicit.search import Progress
+
+
+@contextmanager
+def progress_bar(title: str, console: Console | None = None) -> Iterator[Callable[[Progress], None] | None]:
+    """A progress line for `check(..., progress=...)`; gives None when the console is no terminal.
+
+    The bar shows which share of the states found is expanded: it is full when the search is complete.
+    """
+    console = console or Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = [
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[states]:,} states, {task.fields[rate]:,.0f}/s, depth {task.fields[depth]}, queue {task.fields[queue]:,}"),
+        TimeElapsedColumn(),
+    ]
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(title, total=None, states=0, rate=0.0, depth=0, queue=0)
+
+        def show(progress: Progress) -> None:
+            bar.update(
+                task,
+                total=progress.states,
+                completed=progress.states - progress.queue,
+                states=progress.states,
+                rate=progress.rate,
+                depth=progress.depth,
+                queue=progress.queue,
+            )
+
+        yield show

@@ -1,0 +1,69 @@
+"""How is a range unrolled? One round a value, each under the condition that the value is there; rounds that cannot happen are left out.
+
+A type gives all its values; a set the elements that it can hold, in order of rank, each under "is in the set"; a sequence its items, each
+under "is before the end". A range is evaluated once, before its first round; an inner range once in each round of the outer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from antiphon.model.ground import make
+from antiphon.model.ground.bits import known
+from antiphon.model.ground.expressions import evaluate, truth
+from antiphon.model.ground.form import Expression
+from antiphon.model.ground.leaves import Leaves, convert
+from antiphon.model.ground.make import FALSE, TRUE
+from antiphon.model.ground.run import Run
+from antiphon.spec.lang import ir, types
+
+
+def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]:
+    """The values of a range in order, each with the condition that it is there."""
+    shapes, source = run.world.shapes, binder.source
+    wanted = shapes[binder.type]
+    if isinstance(source, types.Type):
+        for rank in range(wanted.domain.cardinality):
+            yield TRUE, wanted.of_rank(rank)
+        return
+    shape, leaves = shapes[source.type], evaluate(run, source)
+    item = shape.parts[0]
+    if isinstance(shape.type, types.SetOf):
+        ranks = known(leaves[0])[1]
+        while ranks:
+            rank = (ranks & -ranks).bit_length() - 1
+            ranks &= ranks - 1
+            here = make.has(leaves[0], make.number(rank))
+            if here is not FALSE:
+                yield here, convert(item.of_rank(rank), item, wanted)[0]
+        return
+    length = make.interval(leaves[0])
+    for position in range(min(shape.domain.most, length.high)):
+        offset = 1 + position * item.width
+        here = make.less(make.number(position), leaves[0])
+        yield here, convert(leaves[offset : offset + item.width], item, wanted)[0]
+
+
+def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool]) -> bool:
+    """Calls `visit` in each round, with the names bound and the path saying when the round happens, until it returns True."""
+    if not binders:
+        return visit()
+    binder, inner = binders[0], binders[1:]
+    mark = len(run.path)
+    for here, leaves in elements(run, binder):
+        here = run.known(here)
+        if here is FALSE:
+            continue
+        run.frame.locals[binder.name] = leaves
+        run.push(here)
+        if binder.condition is not None:
+            condition = run.known(truth(run, binder.condition))
+            if condition is FALSE:
+                del run.path[mark:]
+                continue
+            run.push(condition)
+        stop = visit_all(run, inner, visit)
+        del run.path[mark:]
+        if stop:
+            return True
+    return False

@@ -1,0 +1,145 @@
+"""How does a step of a specification become a ground step? Its body is unrolled over symbolic leaves, once, with every domain bound.
+
+`ground` gives a step for all arguments (its inputs are the leaves of the parameters) or for given ones (smaller: all that depends on the
+arguments folds away). The grounder meets each body in the order in which CPython would execute it, so every check is recorded with the
+condition under which CPython would come there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from antiphon.model.ground import calls, ranges, sets, statements
+from antiphon.model.ground.form import Check, Expression, GroundStep, InputInfo, Number
+from antiphon.model.ground.layout import plan
+from antiphon.model.ground.leaves import Leaves, canonical
+from antiphon.model.ground.make import slot, step_input
+from antiphon.model.ground.run import Frame, Run, World
+from antiphon.model.ground.statements import execute_all
+from antiphon.spec.lang import Program, SpecError, ir
+
+_PROGRAMS = 32
+
+HANDLED = (calls, ranges, sets, statements)
+"""The modules whose handlers are registered when they are imported."""
+
+
+class GroundPredicate(NamedTuple):
+    """A predicate over states: `holds`, when none of the `checks` is wrong."""
+
+    holds: Expression
+    checks: tuple[Check, ...]
+
+
+class Grounder:
+    """Grounds the steps and predicates of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._program_name = program.name
+        module = program.module
+        self._plan = plan(program)
+        self._world = World(module, self._plan.shapes)
+        self._actions = {action.name: action for action in module.actions}
+        self._predicates = {predicate.name: predicate for predicate in module.predicates}
+        self._slots = [slot(position, info.sort) for position, info in enumerate(self._plan.layout.slots)]
+        self._state = {name: tuple(self._slots[offset : offset + shape.width]) for name, (shape, offset) in self._plan.variables.items()}
+
+    def step(self, name: str, arguments: tuple[Any, ...] | None) -> GroundStep:
+        """See `ground`."""
+        action = self._actions.get(name)
+        if action is None:
+            raise SpecError(f"{self._program_name} has no action {name!r}; its actions are {', '.join(self._actions)}")
+        run = self._begin()
+        inputs: tuple[InputInfo, ...] = ()
+        if arguments is None:
+            inputs = self._bind_inputs(run, action)
+        else:
+            self._bind_arguments(run, action, arguments)
+        execute_all(run, action.body)
+        return GroundStep(
+            name=name,
+            fault=action.fault,
+            inputs=inputs,
+            arguments=arguments,
+            enabled=run.condition(),
+            guards=tuple(run.guards),
+            checks=tuple(run.checks.values()),
+            updates=tuple(self._updates(run)),
+            breaks=tuple(run.breaks),
+            events=tuple(run.events),
+        )
+
+    def predicate(self, name: str) -> GroundPredicate:
+        """See `ground_predicate`."""
+        predicate = self._predicates.get(name)
+        if predicate is None:
+            raise SpecError(f"{self._program_name} has no predicate {name!r}; known: {', '.join(self._predicates)}")
+        run = self._begin()
+        run.pure = True
+        run.frame.result = self._plan.shapes[ir.BOOL]
+        execute_all(run, predicate.body)
+        if run.frame.value is None:
+            raise SpecError(f"{name} ends without a value", predicate.at)
+        return GroundPredicate(run.frame.value[0], tuple(run.checks.values()))
+
+    def _begin(self) -> Run:
+        self._world.begin()
+        return Run(self._world, dict(self._state), Frame({}))
+
+    def _bind_arguments(self, run: Run, action: ir.Action, arguments: tuple[Any, ...]) -> None:
+        if len(arguments) != len(action.parameters):
+            raise SpecError(f"{action.name} takes {len(action.parameters)} arguments, not {len(arguments)}")
+        for parameter, argument in zip(action.parameters, arguments, strict=True):
+            shape = self._plan.shapes[parameter.type]
+            if not shape.domain.contains(argument):
+                raise SpecError(f"{action.name}({parameter.name}={argument!r}) leaves the domain of the parameter")
+            run.frame.locals[parameter.name] = shape.of_value(argument)
+
+    def _bind_inputs(self, run: Run, action: ir.Action) -> tuple[InputInfo, ...]:
+        inputs: list[InputInfo] = []
+        for parameter in action.parameters:
+            shape = self._plan.shapes[parameter.type]
+            begin = len(inputs)
+            for name, sort in zip(shape.names(parameter.name), shape.sorts, strict=True):
+                inputs.append(InputInfo(name, parameter.name, sort or Number(0, 0)))
+            leaves: Leaves = tuple(step_input(begin + number, info.sort) for number, info in enumerate(inputs[begin:]))
+            run.frame.locals[parameter.name] = leaves
+            run.push(canonical(leaves, shape))
+        return tuple(inputs)
+
+    def _updates(self, run: Run) -> Iterator[tuple[int, Expression]]:
+        for name, (shape, offset) in self._plan.variables.items():
+            before, after = self._state[name], run.state[name]
+            if after is not before:
+                for position in range(shape.width):
+                    if after[position] is not before[position]:
+                        yield offset + position, after[position]
+
+
+@lru_cache(maxsize=_PROGRAMS)
+def grounder(program: Program) -> Grounder:
+    """The grounder of a program, made once."""
+    return Grounder(program)
+
+
+def ground(program: Program, action_name: str, arguments: tuple[Any, ...] | None = None) -> GroundStep:
+    """A step of `program`, an action or a fault of the environment, grounded.
+
+    With `arguments` None the inputs of the step are the leaves of its parameters, each within its sort; `enabled` says too that they are
+    the canonical form of a value. With a tuple of values there are no inputs.
+
+    Raises:
+        SpecError: there is no such action, an argument leaves its domain, or a set is too wide to be compiled.
+    """
+    return grounder(program).step(action_name, arguments)
+
+
+def ground_predicate(program: Program, name: str) -> GroundPredicate:
+    """An invariant, a witness or an obligation of `program`, grounded.
+
+    Raises:
+        SpecError: there is no such predicate.
+    """
+    return grounder(program).predicate(name)

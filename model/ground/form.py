@@ -1,0 +1,165 @@
+"""What do the compiled readings read? The ground form: a step as arithmetic and bit operations over numbered slots, with all domains bound.
+
+A ground expression has one of three sorts: a boolean, a number with a known interval, a bit set of known width. Records, optional values,
+unions, maps and sequences are gone: they were flattened into such leaves. Equal expressions are one object (`make` interns them and folds
+constants), so that a step is a directed graph and a reader gives every node one name.
+
+1. A `Slot` is one leaf of the state; `Layout` lists them in order with their sort and the variable and keys that they belong to.
+2. An `Input` is one leaf of a parameter. A step grounded for given arguments has none.
+3. Numbers carry the interval that the grounder could show; a reader chooses its width from it. A number may leave the interval only on paths
+   whose checks have failed.
+4. Sets are bit sets over element ranks (`types.Domain.rank`).
+
+This file knows nothing of the intermediate form, of Python source, of packing or of Z3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from antiphon.spec.lang import types
+from antiphon.spec.lang.errors import Location
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """Sort: False or True."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """Sort: an integer from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Sort: a set of ranks below `width`."""
+
+    width: int
+
+
+Sort = Boolean | Number | Bits
+
+
+class Operator(Enum):
+    """What a node computes from its operands (sorts on the right)."""
+
+    CONSTANT = "constant"  # value: bool | int (number) | int (bits)
+    SLOT = "slot"  # value: position in the layout
+    INPUT = "input"  # value: position in GroundStep.inputs
+    NOT = "not"  # boolean
+    AND = "and"  # booleans, two or more
+    OR = "or"  # booleans, two or more
+    CHOOSE = "choose"  # boolean, then, otherwise (one sort up to interval)
+    EQUAL = "equal"  # two of one sort -> boolean
+    LESS = "less"  # two numbers -> boolean
+    ADD = "add"  # two numbers
+    SUBTRACT = "subtract"  # two numbers
+    MULTIPLY = "multiply"  # two numbers
+    DIVIDE = "divide"  # two numbers, floor
+    MODULO = "modulo"  # two numbers, floor
+    HAS = "has"  # bits, number -> boolean: is this rank in the set (False when the rank is outside the width)
+    SINGLE = "single"  # number -> bits of the node's width with that one rank
+    UNION = "union"  # two bits
+    INTERSECTION = "intersection"  # two bits
+    DIFFERENCE = "difference"  # two bits
+    SYMMETRIC_DIFFERENCE = "symmetric difference"  # two bits
+    COUNT = "count"  # bits -> number of members
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """A node. Made by `make` and its helpers only, so that `is` is equality."""
+
+    operator: Operator
+    sort: Sort
+    operands: tuple[Expression, ...] = ()
+    value: int | bool = 0
+
+
+@dataclass(frozen=True)
+class SlotInfo:
+    """One leaf of the state: `name` for people (`received[Process(0)]`, `holder[Process(1)].present`), its variable and its sort."""
+
+    name: str
+    variable: str
+    sort: Sort
+
+
+@dataclass(frozen=True)
+class InputInfo:
+    """One leaf of a parameter of the step: `name` for people (`packet.identifier.source`), the parameter and its sort."""
+
+    name: str
+    parameter: str
+    sort: Sort
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A condition of the step, with its place and text; `path` is the condition under which it is reached."""
+
+    condition: Expression
+    path: Expression
+    at: Location
+    text: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A bug of the specification when `wrong` is true: a partial operation outside its domain, on a path that is executed."""
+
+    wrong: Expression
+    at: Location
+    reason: str
+
+
+@dataclass(frozen=True)
+class Break:
+    """The step breaks `property` when `broken` is true."""
+
+    property: str
+    broken: Expression
+    at: Location
+    text: str
+
+
+@dataclass(frozen=True)
+class GroundEvent:
+    """The step emits a record of `type` when `present` is true; `rank` is its rank in the record's domain."""
+
+    type: types.Record
+    present: Expression
+    rank: Expression
+
+
+@dataclass(frozen=True)
+class GroundStep:
+    """A step of a program, grounded for all arguments (`inputs`) or for given ones (no inputs).
+
+    `enabled` is the conjunction of the guards (each under its path, in order) and of the parameters being in range; `updates` maps slot
+    positions to new values (only slots that may change; valid when `enabled`); checks count when the guards before them hold, which their
+    `wrong` already says.
+    """
+
+    name: str
+    fault: bool
+    inputs: tuple[InputInfo, ...]
+    arguments: tuple[object, ...] | None
+    enabled: Expression
+    guards: tuple[Guard, ...]
+    checks: tuple[Check, ...]
+    updates: tuple[tuple[int, Expression], ...]
+    breaks: tuple[Break, ...]
+    events: tuple[GroundEvent, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The slots of a state, in order; the flattening of state values into them lives beside the grounder."""
+
+    slots: tuple[SlotInfo, ...] = field(default=())

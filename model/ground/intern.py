@@ -1,0 +1,101 @@
+"""How is an expression that was made before found again? Nodes live in tables, by their operands: equal expressions are one object.
+
+Leaves (constants, slots, inputs) are kept for ever. Other nodes are kept until there are `MOST_NODES`; `make_room` then forgets them all, so
+that a long exploration does not keep every step it ever grounded. Hence `is` is equality among the expressions of one ground step, and
+between steps only mostly.
+
+This file knows nothing of what operators mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator, Sort
+
+MOST_NODES = 1_500_000
+
+Table = dict[tuple[Expression, ...], Expression]
+
+BOOLEAN = Boolean()
+
+_tables: list[dict[Any, Any]] = []
+_numbers: dict[int, Expression] = {}
+_bits: dict[tuple[int, int], Expression] = {}
+_variables: dict[tuple[Operator, int, Sort], Expression] = {}
+_generation = 0
+
+TRUE = Expression(Operator.CONSTANT, BOOLEAN, (), True)
+FALSE = Expression(Operator.CONSTANT, BOOLEAN, (), False)
+
+
+def table() -> Table:
+    """A new table of nodes, forgotten with all others by `make_room`."""
+    made: Table = {}
+    _tables.append(made)
+    return made
+
+
+def forget_too(entries: dict[Any, Any]) -> None:
+    """Makes `make_room` forget these entries as well; they mention nodes."""
+    _tables.append(entries)
+
+
+def make_room() -> int:
+    """Forgets all nodes when there are too many; the number says how often that has happened. Call it only between two steps."""
+    global _generation
+    if sum(map(len, _tables)) > MOST_NODES:
+        for entries in _tables:
+            entries.clear()
+        _generation += 1
+    return _generation
+
+
+def boolean(value: bool) -> Expression:
+    """False or True."""
+    return TRUE if value else FALSE
+
+
+def number(value: int) -> Expression:
+    """An integer."""
+    made = _numbers.get(value)
+    if made is None:
+        made = _numbers[value] = Expression(Operator.CONSTANT, Number(value, value), (), value)
+    return made
+
+
+def bits(width: int, members: int) -> Expression:
+    """A set of ranks below `width`; bit k of `members` says whether k is in it."""
+    made = _bits.get((width, members))
+    if made is None:
+        made = _bits[width, members] = Expression(Operator.CONSTANT, Bits(width), (), members)
+    return made
+
+
+def constant(sort: Sort, value: int | bool) -> Expression:
+    """The constant of this sort."""
+    if isinstance(sort, Boolean):
+        return boolean(bool(value))
+    return bits(sort.width, int(value)) if isinstance(sort, Bits) else number(int(value))
+
+
+def slot(position: int, sort: Sort) -> Expression:
+    """A leaf of the state. One that has a single value is that constant."""
+    return _variable(Operator.SLOT, position, sort)
+
+
+def step_input(position: int, sort: Sort) -> Expression:
+    """A leaf of a parameter. One that has a single value is that constant."""
+    return _variable(Operator.INPUT, position, sort)
+
+
+def _variable(operator: Operator, position: int, sort: Sort) -> Expression:
+    if isinstance(sort, Number) and sort.low == sort.high:
+        return number(sort.low)
+    if isinstance(sort, Bits) and sort.width == 0:
+        return bits(0, 0)
+    key = operator, position, sort
+    made = _variables.get(key)
+    if made is None:
+        made = _variables[key] = Expression(operator, sort, (), position)
+    return made

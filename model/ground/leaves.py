@@ -1,0 +1,232 @@
+"""How are values handled when they are leaves? Converted between types, compared, ranked and bounded, without ever knowing which they are.
+
+A value is a tuple of ground expressions in the canonical form of its `Shape`. This file knows nothing of statements and paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antiphon.model.ground import make
+from antiphon.model.ground.form import Expression, Number, Operator
+from antiphon.model.ground.make import FALSE, TRUE
+from antiphon.model.ground.shape import Shape
+from antiphon.spec.lang import ir, types
+
+Leaves = tuple[Expression, ...]
+
+
+def choose_leaves(condition: Expression, then: Leaves, otherwise: Leaves) -> Leaves:
+    """`then` where the condition is true, else `otherwise`, leaf by leaf."""
+    if then is otherwise or condition is TRUE:
+        return then
+    if condition is FALSE:
+        return otherwise
+    return tuple(map(make.choose, (condition,) * len(then), then, otherwise))
+
+
+def equal_leaves(left: Leaves, right: Leaves) -> Expression:
+    """Whether two values of one shape are equal."""
+    return make.conjunction(*map(make.equal, left, right))
+
+
+def compare(left: Leaves, left_shape: Shape, right: Leaves, right_shape: Shape) -> Expression:
+    """Whether two values of types that may differ are equal."""
+    converted, exists = convert(left, left_shape, right_shape)
+    return FALSE if exists is FALSE else make.conjunction(exists, equal_leaves(converted, right))
+
+
+def bounded(leaves: Leaves, shape: Shape) -> Expression:
+    """Whether every number lies in the interval that the type declares."""
+    found: list[Expression] = []
+    for leaf, sort in zip(leaves, shape.sorts, strict=True):
+        if isinstance(sort, Number):
+            given = leaf.sort
+            if isinstance(given, Number) and not (sort.low <= given.low and given.high <= sort.high):
+                found.append(make.within(leaf, sort.low, sort.high))
+    return make.conjunction(*found) if found else TRUE
+
+
+def fit(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
+    """The value as one of the domain of `target`, and whether it belongs there."""
+    converted, exists = (leaves, TRUE) if source is target else convert(leaves, source, target)
+    return converted, make.conjunction(exists, bounded(converted, target))
+
+
+def convert(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
+    """The value in the form of another type, and whether it has one there; bounds of integers are left aside.
+
+    To a wider type (optional, union, longer sequence) there always is one; to a narrower one if the value happens to be in it.
+    """
+    if source is target:
+        return leaves, TRUE
+    if isinstance(source.type, types.Optional) and not isinstance(target.type, types.Optional):
+        if isinstance(target.type, ir.NoneType):
+            return (), make.negation(leaves[0])
+        inner, exists = convert(leaves[1:], source.parts[0], target)
+        return inner, make.conjunction(leaves[0], exists)
+    match target.type:
+        case types.Optional():
+            return _to_optional(leaves, source, target)
+        case types.Record() | types.Union() if isinstance(source.type, types.Record | types.Union):
+            return _to_records(leaves, source, target)
+        case types.SequenceOf() if isinstance(source.type, types.SequenceOf):
+            return _to_sequence(leaves, source, target)
+        case types.MapOf() if isinstance(source.type, types.MapOf) and source.parts[0] is target.parts[0]:
+            return _to_map(leaves, source, target)
+        case types.Int() | ir.Integer() if isinstance(source.type, types.Int | ir.Integer):
+            return leaves, TRUE
+    return target.zero, FALSE
+
+
+def _to_optional(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
+    inner = target.parts[0]
+    if isinstance(source.type, ir.NoneType):
+        return target.zero, TRUE
+    if not isinstance(source.type, types.Optional):
+        converted, exists = convert(leaves, source, inner)
+        return (TRUE, *converted), exists
+    converted, exists = convert(leaves[1:], source.parts[0], inner)
+    return (leaves[0], *choose_leaves(leaves[0], converted, inner.zero)), make.disjunction(make.negation(leaves[0]), exists)
+
+
+def _records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leaves]]:
+    """For each record that the value may be: when it is, its shape and leaves."""
+    if isinstance(shape.type, types.Record):
+        return [(TRUE, shape, leaves)]
+    tag = leaves[0]
+    return [
+        (make.equal(tag, make.number(number)), part, leaves[offset : offset + part.width])
+        for number, (part, offset) in enumerate(zip(shape.parts, shape.offsets, strict=True))
+    ]
+
+
+def records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leaves]]:
+    """For each record that a value of a record or union type (or optional ones) may be: when it is, its shape and leaves."""
+    if not isinstance(shape.type, types.Optional):
+        return _records(shape, leaves)
+    return [(make.conjunction(leaves[0], here), part, inner) for here, part, inner in _records(shape.parts[0], leaves[1:])]
+
+
+def _to_records(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
+    wanted = (target,) if isinstance(target.type, types.Record) else target.parts
+    known: list[Expression] = []
+    tag, values = make.number(0), [part.zero for part in wanted]
+    for here, part, inner in _records(source, leaves):
+        for number, other in enumerate(wanted):
+            if other is part:
+                known.append(here)
+                tag = make.choose(here, make.number(number), tag)
+                values[number] = choose_leaves(here, inner, other.zero)
+    joined = tuple(leaf for value in values for leaf in value)
+    exists = make.disjunction(*known)
+    return (joined if isinstance(target.type, types.Record) else (tag, *joined)), exists
+
+
+def _to_sequence(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
+    item, inner = source.parts[0], target.parts[0]
+    length, most = leaves[0], target.domain.most
+    exists = [make.at_most(length, make.number(most))]
+    made: list[Expression] = [length]
+    for position in range(most):
+        if position >= source.domain.most:
+            made.extend(inner.zero)
+            continue
+        given = leaves[1 + position * item.width : 1 + (position + 1) * item.width]
+        converted, fits = convert(given, item, inner)
+        there = make.less(make.number(position), length)
+        made.extend(converted if item is inner else choose_leaves(there, converted, inner.zero))
+        exists.append(make.disjunction(make.negation(there), fits))
+    return tuple(made), make.conjunction(*exists)
+
+
+def _to_map(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
+    value, wanted = source.parts[1], target.parts[1]
+    made: list[Expression] = []
+    exists: list[Expression] = []
+    for begin in range(0, len(leaves), value.width or 1):
+        converted, fits = convert(leaves[begin : begin + value.width], value, wanted)
+        made.extend(converted)
+        exists.append(fits)
+    return tuple(made), make.conjunction(*exists)
+
+
+def rank(leaves: Leaves, shape: Shape) -> Expression:
+    """The rank of a value in its domain (`types.Domain.rank`), a number."""
+    match shape.type:
+        case types.Bool():
+            return make.indicator(leaves[0])
+        case types.Int():
+            return make.subtract(leaves[0], make.number(shape.domain.low))
+        case types.IndexType() | types.Enumeration():
+            return leaves[0]
+        case types.Optional():
+            return make.choose(leaves[0], make.add(rank(leaves[1:], shape.parts[0]), make.number(1)), make.number(0))
+        case types.Record():
+            return _radix([(leaves[at : at + part.width], part) for part, at in zip(shape.parts, shape.offsets, strict=True)])
+        case types.Union():
+            before, found = 0, make.number(0)
+            for here, part, inner in _records(shape, leaves):
+                found = make.choose(here, make.add(rank(inner, part), make.number(before)), found)
+                before += part.domain.cardinality
+            return found
+        case types.SetOf():
+            members = [make.has(leaves[0], make.number(element)) for element in range(shape.parts[0].domain.cardinality)]
+            return _sum([make.choose(member, make.number(1 << element), make.number(0)) for element, member in enumerate(members)])
+        case types.SequenceOf():
+            return _rank_of_sequence(leaves, shape)
+    raise TypeError(f"a value of {shape.type} has no rank")
+
+
+def _rank_of_sequence(leaves: Leaves, shape: Shape) -> Expression:
+    item = shape.parts[0]
+    shorter, found = 0, make.number(0)
+    items = [(leaves[at : at + item.width], item) for at in range(1, len(leaves), item.width)] if item.width else []
+    for length in range(shape.domain.most + 1):
+        here = make.equal(leaves[0], make.number(length))
+        found = make.choose(here, make.add(_radix(items[:length]), make.number(shorter)), found)
+        shorter += item.domain.cardinality**length
+    return found
+
+
+def _radix(digits: Sequence[tuple[Leaves, Shape]]) -> Expression:
+    found = make.number(0)
+    for leaves, shape in digits:
+        found = make.add(make.multiply(found, make.number(shape.domain.cardinality)), rank(leaves, shape))
+    return found
+
+
+def _sum(numbers: Sequence[Expression]) -> Expression:
+    found = make.number(0)
+    for term in numbers:
+        found = make.add(found, term)
+    return found
+
+
+def canonical(leaves: Leaves, shape: Shape) -> Expression:
+    """Whether these leaves, each within its sort, are the canonical form of some value."""
+    match shape.type:
+        case types.Optional():
+            return make.choose(leaves[0], canonical(leaves[1:], shape.parts[0]), equal_leaves(leaves[1:], shape.parts[0].zero))
+        case types.Record():
+            return make.conjunction(*(canonical(leaves[at : at + part.width], part) for part, at in zip(shape.parts, shape.offsets, strict=True)))
+        case types.Union():
+            return make.conjunction(
+                *(make.choose(here, canonical(inner, part), equal_leaves(inner, part.zero)) for here, part, inner in _records(shape, leaves))
+            )
+        case types.SequenceOf():
+            item = shape.parts[0]
+            found = []
+            for position in range(shape.domain.most):
+                inner = leaves[1 + position * item.width : 1 + (position + 1) * item.width]
+                there = make.less(make.number(position), leaves[0])
+                found.append(make.choose(there, canonical(inner, item), equal_leaves(inner, item.zero)))
+            return make.conjunction(*found)
+        case types.Bool() | types.SetOf():
+            return TRUE
+    return make.boolean(shape.domain.cardinality > 0)
+
+
+def is_constant(leaves: Leaves) -> bool:
+    """Whether every leaf is a constant."""
+    return all(leaf.operator is Operator.CONSTANT for leaf in leaves)

@@ -1,0 +1,222 @@
+"""What is known at a point of a body while it is unrolled? The state so far, the locals, and the conditions under which one gets there.
+
+The *path* is a list of conditions that are all true at this point: guards that held, branches taken, loop elements that exist, operands that
+did not stop an `and`. A list inside the path stands for earlier alternatives that were all false; it grows while a quantifier goes on. A
+check is recorded as "the path, and the check fails". Conditions that the path decides are not asked again.
+
+A condition inside a value helper is decided by the path of the helper alone (`horizon`), so that its result can be used again elsewhere.
+
+This file knows nothing of the kinds of expressions and statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from antiphon.model.ground import make
+from antiphon.model.ground.form import Break, Check, Expression, GroundEvent, Guard, Operator
+from antiphon.model.ground.leaves import Leaves, choose_leaves
+from antiphon.model.ground.make import FALSE, TRUE
+from antiphon.model.ground.shape import Shape, Shapes
+from antiphon.spec.lang import ir
+from antiphon.spec.lang.errors import Location
+
+
+@dataclass
+class Frame:
+    """One body that is being executed.
+
+    Attributes:
+        locals: parameters, locals and bound variables by name.
+        result: the shape of the value that it returns, if it does.
+        running: where it goes on, that is, has not returned.
+        value: the value it returned where it has.
+    """
+
+    locals: dict[str, Leaves]
+    result: Shape | None = None
+    running: Expression = TRUE
+    value: Leaves | None = None
+
+
+class World:
+    """What all runs of one program share: its definitions, shapes, and the results of value helpers."""
+
+    def __init__(self, module: ir.Module, shapes: Shapes) -> None:
+        self.module, self.shapes = module, shapes
+        self.functions = {definition.name: definition for definition in module.functions}
+        self.procedures = {definition.name: definition for definition in module.procedures}
+        self.types = {variable.name: variable.type for variable in module.variables}
+        self.results: dict[tuple[object, ...], Leaves] = {}
+        self.literals: dict[int, Leaves] = {}
+        self.generation = -1
+        self._reads: dict[str, tuple[str, ...]] = {}
+
+    def begin(self) -> None:
+        """Before a step: makes room for nodes, and forgets the results that mention forgotten ones."""
+        generation = make.make_room()
+        if generation != self.generation:
+            self.results.clear()
+            self.generation = generation
+
+    def reads(self, function: str) -> tuple[str, ...]:
+        """The variables that a value helper looks at, itself or through others."""
+        found = self._reads.get(function)
+        if found is None:
+            variables: dict[str, None] = {}
+            todo, seen = [function], {function}
+            while todo:
+                for node in _nodes(self.functions[todo.pop()].body):
+                    if isinstance(node, ir.Read):
+                        variables[node.variable] = None
+                    elif isinstance(node, ir.Call) and node.function not in seen:
+                        seen.add(node.function)
+                        todo.append(node.function)
+            found = self._reads[function] = tuple(variables)
+        return found
+
+
+def _nodes(part: object) -> list[ir.Node]:
+    """Every node of a body."""
+    found: list[ir.Node] = []
+    todo = [part]
+    while todo:
+        here = todo.pop()
+        if isinstance(here, tuple):
+            todo.extend(here)
+        elif isinstance(here, ir.Node):
+            found.append(here)
+            todo.extend(vars(here).values())
+    return found
+
+
+@dataclass
+class Run:
+    """One body, unrolled from one state.
+
+    Attributes:
+        state: the leaves of each variable as they were written last.
+        path: the conditions under which the present point is reached.
+        pure: whether a predicate or value helper is being evaluated.
+        attempts: how many checks did not fold away, wherever they stand; a helper without any can be used again.
+    """
+
+    world: World
+    state: dict[str, Leaves]
+    frame: Frame
+    path: list[Expression | list[Expression]] = field(default_factory=list)
+    horizon: int = 0
+    pure: bool = False
+    attempts: int = 0
+    checks: dict[Expression, Check] = field(default_factory=dict)
+    guards: list[Guard] = field(default_factory=list)
+    breaks: list[Break] = field(default_factory=list)
+    events: list[GroundEvent] = field(default_factory=list)
+
+    # The path ----------------------------------------------------------------------------------------------------------------------------
+
+    def push(self, condition: Expression) -> None:
+        """From here on `condition` is true."""
+        if condition.operator is Operator.AND:
+            self.path.extend(condition.operands)
+        elif condition is not TRUE:
+            self.path.append(condition)
+
+    def condition(self, begin: int = 0) -> Expression:
+        """The conjunction of the path, from position `begin` on."""
+        parts: list[Expression] = []
+        for item in self.path[begin:]:
+            if isinstance(item, list):
+                parts.extend(map(make.negation, item))
+            else:
+                parts.append(item)
+        return make.conjunction(*parts)
+
+    def known(self, condition: Expression) -> Expression:
+        """`condition`, or the constant that the path makes it."""
+        if condition is TRUE or condition is FALSE:
+            return condition
+        facts = self.path[self.horizon :] if self.horizon else self.path
+        if condition in facts:
+            return TRUE
+        opposite = make.negation(condition)
+        if opposite in facts:
+            return FALSE
+        if condition.operator is Operator.AND:
+            return make.conjunction(*(part for part in condition.operands if part not in facts))
+        if opposite.operator is Operator.AND and all(part in facts for part in opposite.operands):
+            return FALSE
+        return condition
+
+    # What goes wrong, and what shows ----------------------------------------------------------------------------------------------------
+
+    def check(self, right: Expression, at: Location, reason: str) -> None:
+        """A partial operation: where the path is true, `right` must be."""
+        if right is TRUE:
+            return
+        self.attempts += 1
+        wrong = make.conjunction(self.condition(), make.negation(right))
+        if wrong is not FALSE and wrong not in self.checks:
+            self.checks[wrong] = Check(wrong, at, reason)
+
+    # Control -----------------------------------------------------------------------------------------------------------------------------
+
+    def branch(self, condition: Expression, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
+        """Executes `then` where the condition is true and `otherwise` elsewhere, and joins what they leave."""
+        condition = self.known(condition)
+        if condition is TRUE:
+            then()
+        elif condition is not FALSE:
+            mark = len(self.path)
+            before = self.state, self.frame.locals, self.frame.value
+            first = self._side(condition, then, mark)
+            self.state, self.frame.locals, self.frame.value = before
+            second = self._side(make.negation(condition), otherwise, mark)
+            self._join(condition, first, second)
+        elif otherwise is not None:
+            otherwise()
+
+    def _side(self, condition: Expression, body: Callable[[], None] | None, mark: int) -> _Side:
+        if body is None:
+            return _Side(self.state, self.frame.locals, self.frame.value, TRUE, TRUE)
+        self.state, self.frame.locals = dict(self.state), dict(self.frame.locals)
+        self.frame.running = TRUE
+        self.push(condition)
+        inside = len(self.path)
+        body()
+        held = self.condition(inside)
+        del self.path[mark:]
+        return _Side(self.state, self.frame.locals, self.frame.value, self.frame.running, held)
+
+    def _join(self, condition: Expression, first: _Side, second: _Side) -> None:
+        frame = self.frame
+        self.state = _join_leaves(condition, first.state, second.state)
+        frame.locals = _join_leaves(condition, first.locals, second.locals)
+        if first.value is None or second.value is None:
+            frame.value = second.value if first.value is None else first.value
+        else:
+            frame.value = choose_leaves(condition, first.value, second.value)
+        frame.running = make.choose(condition, first.running, second.running)
+        self.push(make.choose(condition, first.held, second.held))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What one side of a branch leaves; `held` are the guards that held inside it."""
+
+    state: dict[str, Leaves]
+    locals: dict[str, Leaves]
+    value: Leaves | None
+    running: Expression
+    held: Expression
+
+
+def _join_leaves(condition: Expression, first: dict[str, Leaves], second: dict[str, Leaves]) -> dict[str, Leaves]:
+    if first is second:
+        return first
+    joined = dict(second)
+    for name, leaves in first.items():
+        other = joined.get(name)
+        joined[name] = leaves if other is None else choose_leaves(condition, leaves, other)
+    return joined

@@ -1,0 +1,135 @@
+"""What do random walks show? Each takes enabled steps by chance from an initial state, and every state and step is judged on the way.
+
+The verdicts are measured: that nothing was found says something about these walks only. Walk k of seed s is the same whatever the others do.
+An obligation is judged where a walk ends because nothing but faults can happen.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from antiphon.model.trace import replay
+from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, Provenance, Report, Verdict
+from antiphon.spec.lang import Machine, Program, State, Step
+
+ENGINE = "simulate"
+
+
+def simulate(
+    program: Program,
+    machine: Machine | None = None,
+    *,
+    seed: int,
+    walks: int = 100,
+    steps: int = 100,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Takes `walks` walks of at most `steps` steps each and judges every property; the shortest violation found is the trace.
+
+    `machine` executes the specification (the reference when None); `progress` is called after each walk with walks and steps so far.
+
+    Raises:
+        ValueError: fewer than one walk or step.
+    """
+    if walks < 1 or steps < 1:
+        raise ValueError(f"walks is {walks} and steps is {steps}; both are at least 1")
+    tally = _Tally(program, machine or program.reference)
+    began = time.perf_counter()
+    for number in range(walks):
+        tally.walk(random.Random(f"{seed}:{number}"), steps)
+        if progress is not None:
+            progress(number + 1, tally.steps)
+    return tally.report(seed, walks, time.perf_counter() - began)
+
+
+@dataclass
+class _Tally:
+    """What was seen so far: the shortest run for each property that one shows, how often steps fired, where walks ended quietly."""
+
+    program: Program
+    machine: Machine
+    steps: int = 0
+    deepest: int = 0
+    quiet: int = 0
+    states: set[State] = field(default_factory=set)
+    fired: Counter[str] = field(default_factory=Counter)
+    found: dict[str, tuple[State, tuple[Step, ...], str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        marked = self.program.declaration.marked
+        names = {kind: tuple(method.mark.name for method in marked(kind) if method.mark) for kind in ("invariant", "witness", "obligation")}
+        self.kinds = dict.fromkeys(names["invariant"], "invariant") | dict.fromkeys(self.program.module.properties, "service")
+        self.kinds |= dict.fromkeys(names["obligation"], "obligation") | dict.fromkeys(names["witness"], "witness")
+        self.faults = {method.name for method in marked("environment")}
+        self.starts = list(self.machine.initial())
+
+    def walk(self, chance: random.Random, length: int) -> None:
+        """One walk, judged as it goes."""
+        start = state = chance.choice(self.starts)
+        taken: list[Step] = []
+        self._judge(start, taken, state)
+        while len(taken) < length:
+            enabled = list(self.machine.enabled(state))
+            if not any(step.action not in self.faults for step in enabled):
+                self.quiet += 1
+                self._oblige(start, taken, state)
+            if not enabled:
+                break
+            transition = self.machine.apply(state, chance.choice(enabled))
+            taken.append(transition.step)
+            self.steps += 1
+            self.fired[transition.step.action] += 1
+            for refusal in transition.refused:
+                self._note(refusal.property, start, taken, str(refusal))
+            state = transition.state
+            self._judge(start, taken, state)
+        self.deepest = max(self.deepest, len(taken))
+
+    def _judge(self, start: State, taken: list[Step], state: State) -> None:
+        """Invariants and witnesses, in states that no walk has seen."""
+        if state in self.states:
+            return
+        self.states.add(state)
+        for name, kind in self.kinds.items():
+            if kind in ("invariant", "witness") and self.machine.holds(state, name) is (kind == "witness"):
+                said = "is true" if kind == "witness" else "is false"
+                self._note(name, start, taken, f"{name} {said} after {len(taken)} steps")
+
+    def _oblige(self, start: State, taken: list[Step], state: State) -> None:
+        for name, kind in self.kinds.items():
+            if kind == "obligation" and not self.machine.holds(state, name):
+                self._note(name, start, taken, f"quiescence: after {len(taken)} steps nothing but faults can happen and it is false")
+
+    def _note(self, name: str, start: State, taken: list[Step], why: str) -> None:
+        if name not in self.found or len(taken) < len(self.found[name][1]):
+            self.found[name] = (start, tuple(taken), why)
+
+    def report(self, seed: int, walks: int, seconds: float) -> Report:
+        """The verdicts on all walks together."""
+        bound = f"{walks:,} walks, {self.steps:,} steps, seed {seed}"
+        evidence = Evidence(EvidenceKind.MEASURED, bound)
+        provenance = Provenance.of(self.program, ENGINE)
+        verdicts = tuple(self._verdict(name, kind, evidence, provenance) for name, kind in self.kinds.items())
+        actions = [method.name for method in self.program.declaration.marked("action", "environment")]
+        never = tuple(name for name in actions if not self.fired[name])
+        explored = Exploration(len(self.states), self.steps, self.deepest, complete=False, seconds=seconds, never_fired=never)
+        return Report(self.program, verdicts, explored)
+
+    def _verdict(self, name: str, kind: str, evidence: Evidence, provenance: Provenance) -> Verdict:
+        if name in self.found:
+            start, steps, why = self.found[name]
+            trace = replay(self.program, start, steps, shows=name, why=why)
+            outcome = Outcome.HOLDS if kind == "witness" else Outcome.VIOLATED
+            return Verdict(name, kind, outcome, evidence, provenance, why, trace)
+        reason = ""
+        if not self.steps:
+            reason = "no walk took a step"
+        elif kind == "witness":
+            reason = "no walk reached it"
+        elif kind == "obligation" and not self.quiet:
+            reason = "no walk ended where nothing but faults can happen"
+        return Verdict(name, kind, Outcome.UNKNOWN if reason else Outcome.HOLDS, evidence, provenance, reason)

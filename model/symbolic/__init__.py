@@ -1,0 +1,7 @@
+"""What does Z3 say? Bounded checks with shortest counterexamples, and proofs by k-induction, from the ground form."""
+
+from antiphon.model.symbolic.bounded import check_bounded
+from antiphon.model.symbolic.hunt import Progress
+from antiphon.model.symbolic.inductive import induction
+
+__all__ = ["Progress", "check_bounded", "induction"]

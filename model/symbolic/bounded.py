@@ -1,0 +1,139 @@
+"""Does a property break within k steps? Depth by depth Z3 is asked for a run that shows it; the first one found is a shortest.
+
+1. A run that Z3 gives is only a list of steps. It is executed by the reference, which must show the same violation; a difference is our failure
+   (`InternalError`), never a verdict.
+2. An obligation is violated by a state from which no fault-free run leads to one where it is true (`recovery`); a quiescent state is the
+   simplest.
+3. Time that runs out gives `unknown`, with the depth that was finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from antiphon.model.symbolic.circuit import Circuit
+from antiphon.model.symbolic.hunt import INTERRUPTED, Clock, Hunt, Progress
+from antiphon.model.symbolic.recovery import RecoveryHunt
+from antiphon.model.symbolic.solver import Solver
+from antiphon.model.symbolic.steps import Template
+from antiphon.model.symbolic.targets import SPECIFICATION, Target, groups, targets
+from antiphon.model.symbolic.translate import TooWide
+from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, Provenance, Report, Verdict
+from antiphon.spec.lang import Program, SpecError
+
+ENGINE = "symbolic"
+
+
+def check_bounded(
+    program: Program,
+    *,
+    depth: int,
+    properties: Iterable[str] | None = None,
+    max_seconds: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Judges properties of `program` on all runs of at most `depth` steps.
+
+    Args:
+        program: the specification with its constants.
+        depth: the greatest number of steps.
+        properties: names of invariants, witnesses, obligations, service properties, or "deadlock"; None means all but deadlock. Errors of the
+            specification on runs within the bound are always looked for.
+        max_seconds: give up after so many seconds; what is still open is `unknown`.
+        progress: called after each depth.
+
+    Raises:
+        ValueError: a negative depth.
+        SpecError: a property does not exist; the message lists those that do.
+        InternalError: Z3's run is not what the reference does (our failure).
+    """
+    if depth < 0:
+        raise ValueError(f"depth {depth}: a run has 0 or more steps")
+    listed = targets(program, None if properties is None else tuple(properties))
+    clock = Clock(max_seconds)
+    try:
+        states = program.reference.initial()
+    except SpecError as error:
+        return _unexplored(program, [Target(SPECIFICATION, SPECIFICATION)], str(error), clock)
+    if not states:
+        asked = [target for target in listed if target.kind != SPECIFICATION]
+        return _unexplored(program, asked, "the model is empty: it has no initial state", clock)
+    template = Template(program, Circuit())
+    hunts = [(RecoveryHunt if group[0].kind == "obligation" else Hunt)(template, group, depth, clock) for group in groups(listed)]
+    for hunt in hunts:
+        if hunt is hunts[-1] and len(hunts) > 1 and not any(other.open for other in hunts[:-1]):
+            break
+        try:
+            hunt.run(progress)
+        except TooWide as limit:
+            hunt.stopped = str(limit)
+        except KeyboardInterrupt:
+            hunt.stopped = INTERRUPTED
+        if hunt.stopped == INTERRUPTED:
+            break
+    return _report(program, listed, hunts, clock)
+
+
+# The answer ----------------------------------------------------------------------------------------------------------------------------------
+
+
+def _report(program: Program, listed: list[Target], hunts: list[Hunt], clock: Clock) -> Report:
+    """The verdicts as they stand; one about the specification only when it has an error. The last of the hunts was for those."""
+    by_target = {target: hunt for hunt in hunts for target in hunt.targets}
+    told = [target for target in listed if target.kind != SPECIFICATION or target in by_target[target].found]
+    verdicts = tuple(_verdict(program, target, by_target[target], hunts[-1]) for target in told)
+    ran = [hunt for hunt in hunts if hunt.finished >= 0]
+    depth = min((hunt.finished for hunt in ran), default=0)
+    explored = Exploration(0, 0, depth, all(hunt.complete for hunt in hunts), clock.elapsed())
+    stopped = [f"the search is not complete: {hunt.stopped}" for hunt in hunts if hunt.stopped]
+    clauses = sum(hunt.clauses for hunt in hunts)
+    return Report(program, verdicts, explored, (f"Z3 {Solver.version()}: {clauses:,} clauses", *stopped))
+
+
+def _unexplored(program: Program, listed: list[Target], reason: str, clock: Clock) -> Report:
+    """The report when there is not even an initial state."""
+    evidence = Evidence(EvidenceKind.BOUNDED, "no state")
+    provenance = Provenance.of(program, ENGINE)
+    verdicts = [Verdict(target.property, target.kind, Outcome.UNKNOWN, evidence, provenance, reason) for target in listed]
+    return Report(program, tuple(verdicts), Exploration(0, 0, 0, complete=False, seconds=clock.elapsed()))
+
+
+def _verdict(program: Program, target: Target, hunt: Hunt, errors: Hunt) -> Verdict:
+    outcome, reason = _outcome(target, hunt, errors)
+    evidence = Evidence(EvidenceKind.BOUNDED, _bound(program, target, hunt, errors))
+    provenance = Provenance.of(program, ENGINE)
+    return Verdict(target.property, target.kind, outcome, evidence, provenance, reason, hunt.found.get(target))
+
+
+def _outcome(target: Target, hunt: Hunt, errors: Hunt) -> tuple[Outcome, str]:
+    trace = hunt.found.get(target)
+    if trace is not None:
+        shows = {"witness": Outcome.HOLDS, SPECIFICATION: Outcome.UNKNOWN}
+        return shows.get(target.kind, Outcome.VIOLATED), trace.why
+    if errors.found:
+        return Outcome.UNKNOWN, "not decided: the specification has an error"
+    if hunt.stopped or hunt.finished < 0:
+        return Outcome.UNKNOWN, f"not decided: {hunt.stopped or INTERRUPTED}"
+    if target.kind == "witness":
+        return Outcome.UNKNOWN, "no run reaches it" if hunt.complete else f"not reached within {_steps(hunt.finished)}"
+    if errors.stopped or errors.finished < 0:
+        return Outcome.UNKNOWN, f"not decided, because errors of the specification are not: {errors.stopped or INTERRUPTED}"
+    return Outcome.HOLDS, ""
+
+
+def _bound(program: Program, target: Target, hunt: Hunt, errors: Hunt) -> str:
+    constants = ", ".join(f"{name}={value}" for name, value in sorted(program.constants.items()) if type(value) is int)
+    trace = hunt.found.get(target)
+    if trace is not None:
+        said = f"a shortest run, {_steps(len(trace))}"
+    elif hunt.complete and errors.complete:
+        said = f"runs of every length, since none of more than {_steps(max(hunt.finished, errors.finished))} adds anything"
+    elif hunt.finished < 0:
+        said = "nothing was judged"
+    else:
+        said = f"no counterexample of at most {_steps(hunt.finished)}"
+    return f"{constants}; {said}" if constants else said
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"

@@ -1,0 +1,194 @@
+"""What is a formula before Z3 sees it? A node of one shared and-inverter graph, named by an integer whose sign is negation.
+
+1. `TRUE` is 1 and `FALSE` is -1; `-literal` negates. Node 1 is the constant, a variable is a node without operands, every other node is the
+   conjunction of its operands.
+2. Equal conjunctions are one node; constants, doubles and complements are folded as nodes are made. What is constant in a small model, such as
+   a packet that nobody can have sent yet, therefore never reaches the solver.
+3. Nodes are numbered as they are made, operands before the conjunction.
+
+This file knows nothing of specifications, states, time or Z3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+TRUE = 1
+FALSE = -1
+_SMALL = 8
+
+
+class Circuit:
+    """An and-inverter graph that only grows."""
+
+    def __init__(self) -> None:
+        self._operands: list[tuple[int, ...]] = [(), ()]
+        self._known: dict[tuple[int, ...], int] = {}
+
+    def __len__(self) -> int:
+        return len(self._operands) - 1
+
+    def operands(self, literal: int) -> tuple[int, ...]:
+        """The operands of the node of `literal`; empty for the constant and for a variable."""
+        return self._operands[abs(literal)]
+
+    def variable(self) -> int:
+        """A new variable."""
+        self._operands.append(())
+        return len(self._operands) - 1
+
+    def conjunction(self, literals: Iterable[int]) -> int:
+        """The literal that is true when all `literals` are."""
+        members = self._flat(literals)
+        if members is None:
+            return FALSE
+        if len(members) > 1:
+            reduced = self._reduce(members)
+            if reduced is None:
+                return FALSE
+            members = reduced
+        if not members:
+            return TRUE
+        if len(members) == 1:
+            return next(iter(members))
+        key = tuple(sorted(members))
+        node = self._known.get(key)
+        if node is None:
+            self._operands.append(key)
+            node = self._known[key] = len(self._operands) - 1
+        return node
+
+    def _flat(self, literals: Iterable[int]) -> set[int] | None:
+        """The conjuncts, small inner conjunctions opened; None when two contradict."""
+        members: set[int] = set()
+        for literal in literals:
+            if literal == FALSE:
+                return None
+            inner = self._operands[literal] if literal > 1 else ()
+            if inner and len(inner) <= _SMALL:
+                members.update(inner)
+            else:
+                members.add(literal)
+        members.discard(TRUE)
+        for literal in members:
+            if -literal in members:
+                return None
+        return members
+
+    def _reduce(self, members: set[int]) -> set[int] | None:
+        """Drops the disjunctions that another conjunct makes true, and the disjuncts that another conjunct makes false."""
+        dropped: list[int] = []
+        shorter: list[int] = []
+        for literal in members:
+            if literal > 0:
+                continue
+            inner = self._operands[-literal]
+            if not inner or len(inner) > _SMALL:
+                continue
+            if any(-item in members for item in inner):
+                dropped.append(literal)
+            elif any(item in members for item in inner):
+                dropped.append(literal)
+                shorter.append(-self.conjunction(item for item in inner if item not in members))
+        if not dropped:
+            return members
+        return self._flat([literal for literal in members if literal not in dropped] + shorter)
+
+    def disjunction(self, literals: Iterable[int]) -> int:
+        """The literal that is true when one of `literals` is."""
+        return -self.conjunction([-literal for literal in literals])
+
+    def choose(self, condition: int, then: int, otherwise: int) -> int:
+        """`then` where `condition` is true, `otherwise` elsewhere."""
+        if condition == TRUE or then == otherwise:
+            return then
+        if condition == FALSE:
+            return otherwise
+        if then == TRUE:
+            return self.disjunction((condition, otherwise))
+        if then == FALSE:
+            return self.conjunction((-condition, otherwise))
+        if otherwise == TRUE:
+            return self.disjunction((-condition, then))
+        if otherwise == FALSE:
+            return self.conjunction((condition, then))
+        return self.disjunction((self.conjunction((condition, then)), self.conjunction((-condition, otherwise))))
+
+    def equal(self, left: int, right: int) -> int:
+        """True when both are true or both are false."""
+        if left == right:
+            return TRUE
+        if left == -right:
+            return FALSE
+        return self.choose(left, right, -right)
+
+    def support(self, literals: Iterable[int]) -> set[int]:
+        """The variables that `literals` are made of."""
+        found: set[int] = set()
+        seen: set[int] = set()
+        pending = [abs(literal) for literal in literals]
+        while pending:
+            node = pending.pop()
+            if node in seen or node == TRUE:
+                continue
+            seen.add(node)
+            inner = self._operands[node]
+            if inner:
+                pending.extend(abs(item) for item in inner)
+            else:
+                found.add(node)
+        return found
+
+    def polarity(self, literal: int) -> dict[int, int]:
+        """How each variable of `literal` occurs: 1 positively only, 2 negatively only, 3 both."""
+        found: dict[int, int] = {}
+        seen: set[int] = set()
+        pending = [literal]
+        while pending:
+            item = pending.pop()
+            if item in seen or abs(item) == TRUE:
+                continue
+            seen.add(item)
+            inner = self._operands[abs(item)]
+            if inner:
+                pending.extend(inner if item > 0 else [-operand for operand in inner])
+            else:
+                found[abs(item)] = found.get(abs(item), 0) | (1 if item > 0 else 2)
+        return found
+
+    def evaluate(self, literal: int, leaf: Callable[[int], bool], memo: dict[int, bool]) -> bool:
+        """The value of `literal` when `leaf` gives the values of variables; `memo` keeps the values of nodes under the same `leaf`."""
+        pending = [abs(literal)]
+        while pending:
+            node = pending[-1]
+            inner = self._operands[node]
+            if node in memo:
+                pending.pop()
+            elif not inner:
+                memo[node] = node == TRUE or leaf(node)
+            elif unknown := [abs(item) for item in inner if abs(item) not in memo]:
+                pending.extend(unknown)
+            else:
+                memo[node] = all(memo[abs(item)] == (item > 0) for item in inner)
+        return memo[abs(literal)] == (literal > 0)
+
+    def substitute(self, literal: int, values: Mapping[int, int], memo: dict[int, int]) -> int:
+        """`literal` with the literals of `values` in place of variables (by node); `memo` keeps what is known under the same `values`."""
+        pending = [abs(literal)]
+        while pending:
+            node = pending[-1]
+            if node in memo:
+                pending.pop()
+                continue
+            inner = self._operands[node]
+            if not inner:
+                memo[node] = TRUE if node == TRUE else values.get(node, node)
+                pending.pop()
+                continue
+            unknown = [abs(item) for item in inner if abs(item) not in memo]
+            if unknown:
+                pending.extend(unknown)
+                continue
+            memo[node] = self.conjunction([memo[item] if item > 0 else -memo[-item] for item in inner])
+            pending.pop()
+        return memo[literal] if literal > 0 else -memo[-literal]

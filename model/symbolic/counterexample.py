@@ -1,0 +1,127 @@
+"""What did Z3 find? A list of steps, read off the selectors and executed by the reference, which has to see the same.
+
+A run that the reference refuses, or that does not show there what Z3 claims, is a failure of this engine: `InternalError`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from antiphon.model.symbolic.solver import Solver
+from antiphon.model.symbolic.starts import Start
+from antiphon.model.symbolic.targets import Target, breaking, bugs
+from antiphon.model.symbolic.unroll import Unrolling
+from antiphon.model.trace import ReplayError, Trace, replay
+from antiphon.model.verdict import InternalError
+from antiphon.spec.lang import Program, SpecError, State, Step
+
+MOST = 10_000
+"""How many states the reference lists at most."""
+
+
+PATIENCE = 5.0
+"""For how many seconds the reference looks for a way back that Z3 has shown not to exist."""
+
+
+def decode(target: Target, unrolling: Unrolling, start: Start, now: int) -> Trace:
+    """The run of the solver's model up to `now`, which shows `target`, as the reference executes it.
+
+    Raises:
+        InternalError: the reference does not execute it, or sees no violation.
+    """
+    solver = unrolling.solver
+    last: list[Step] = []
+    bug = ""
+    if target.kind == "specification":
+        bug = next(what for what, literal in bugs(unrolling, now) if solver.value(literal))
+    if target.is_about_a_step():
+        last = [next(instance.step for instance, literal in breaking(target.property, unrolling, now) if solver.value(literal))]
+    return confirm(target, run_of(unrolling, start, now, target.property, last), bug)
+
+
+def run_of(unrolling: Unrolling, start: Start, now: int, shows: str, further: Sequence[Step] = ()) -> Trace:
+    """The run of the solver's model up to `now`, and `further` steps, as the reference executes them.
+
+    Raises:
+        InternalError: the reference does not.
+    """
+    program = unrolling.template.program
+    first = next(state for state, selector in start.states if unrolling.solver.value(selector))
+    steps = [*(instance.step for instance in unrolling.taken(now)), *further]
+    try:
+        return replay(program, first, steps, shows=shows)
+    except (ReplayError, SpecError) as error:
+        raise InternalError(f"{program.name}: the reference does not run what Z3 found for {shows}: {error}") from error
+
+
+def confirm(target: Target, trace: Trace, bug: str = "") -> Trace:
+    """`trace` with one sentence about its last state, once the reference has seen there what `target` says.
+
+    Raises:
+        InternalError: it has not.
+    """
+    program, last = trace.program, trace.states[-1]
+    match target.kind:
+        case "invariant":
+            seen, said = not program.reference.holds(last, target.property), f"{target.property} is false in the last state"
+        case "witness":
+            seen, said = program.reference.holds(last, target.property), f"{target.property} is true in the last state"
+        case "obligation":
+            seen = recovers(program, last, target.property, PATIENCE) is not True
+            quiet = "nothing but faults can happen" if not _progress(program, last) else "no fault-free path leads to where it is true"
+            said = f"{target.property} is false in the last state, and {quiet}"
+        case "deadlock":
+            seen, said = not _progress(program, last), "nothing but faults can happen in the last state"
+        case "service":
+            refusals = [refusal for refusal in trace.transitions[-1].refused if refusal.property == target.property]
+            seen, said = bool(refusals), "; ".join(map(str, refusals))
+        case _:
+            seen, said = _fails(program, last), f"in the last state the text cannot be executed: {bug}"
+    if not seen:
+        raise InternalError(f"{program.name}: Z3 found a run of {len(trace)} steps for {target.property}, but the reference does not see it")
+    return replace(trace, why=said)
+
+
+def recovers(program: Program, state: State, obligation: str, seconds: float | None = None) -> bool | None:
+    """Whether the reference finds a fault-free path from `state` to where the obligation is true.
+
+    None when it meets more than `MOST` states, or `seconds` are over.
+    """
+    begun = time.perf_counter()
+    faults = {action.name for action in program.module.actions if action.fault}
+    seen, pending = {state}, [state]
+    for here in pending:
+        if program.reference.holds(here, obligation):
+            return True
+        if len(seen) > MOST or (seconds is not None and time.perf_counter() - begun > seconds):
+            return None
+        for step in program.reference.enabled(here):
+            if step.action not in faults and (after := program.reference.apply(here, step).state) not in seen:
+                seen.add(after)
+                pending.append(after)
+    return False
+
+
+def _progress(program: Program, state: State) -> bool:
+    """Whether a step that is no fault is enabled."""
+    faults = {action.name for action in program.module.actions if action.fault}
+    return any(step.action not in faults for step in program.reference.enabled(state))
+
+
+def _fails(program: Program, state: State) -> bool:
+    """Whether the reference meets a bug of the specification in this state."""
+    try:
+        list(program.reference.enabled(state))
+        for predicate in program.module.predicates:
+            program.reference.holds(state, predicate.name)
+    except SpecError:
+        return True
+    return False
+
+
+def states_of(solver: Solver, unrolling: Unrolling) -> Sequence[tuple[int | bool, ...]]:
+    """The states of the solver's model, one number a slot."""
+    cells = unrolling.template.cells
+    return [cells.leaves(solver.value, moment.literals) for moment in unrolling.times]

@@ -1,0 +1,137 @@
+"""How is a shortest run found? Depth by depth: is there a run of so many steps whose last state shows one of the targets?
+
+1. At each depth one question asks for all targets that are still open; an answer closes those that it shows, and the question is put again.
+   What was refuted at a depth is kept as a fact.
+2. When no run has more steps (those that a shortest run can do without are left out, `useful`), the hunt is complete.
+3. Time that runs out stops it, with the depth that was finished.
+
+This file knows nothing of verdicts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from antiphon.model.symbolic.circuit import FALSE
+from antiphon.model.symbolic.counterexample import decode
+from antiphon.model.symbolic.solver import Answer, Solver
+from antiphon.model.symbolic.starts import Start, begin
+from antiphon.model.symbolic.steps import Template
+from antiphon.model.symbolic.targets import Target, shown, wanted
+from antiphon.model.symbolic.unroll import Unrolling
+from antiphon.model.symbolic.useful import Closure, Roles, closure
+from antiphon.model.trace import Trace
+
+INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a listener is told after each depth: how deep, how long since the start, what Z3 has, what is still open.
+
+    Depths begin anew for each group of properties that is searched for together, and last for errors of the specification.
+    """
+
+    depth: int
+    seconds: float
+    clauses: int
+    open: tuple[str, ...]
+
+
+class Clock:
+    """The time since the start of a check, and what is left of it."""
+
+    def __init__(self, most: float | None) -> None:
+        self.most, self._begun = most, time.perf_counter()
+
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._begun
+
+    def left(self) -> float | None:
+        """Seconds that are left, a little when there are none; None without a limit."""
+        return None if self.most is None else max(0.001, self.most - self.elapsed())
+
+    def over(self) -> bool:
+        """Whether no time is left."""
+        return self.most is not None and self.elapsed() >= self.most
+
+    def why(self, solver: Solver, where: str) -> str:
+        """Why Z3 gave no answer, and where."""
+        if "interrupted" in solver.reason:
+            return INTERRUPTED
+        return (f"the {self.most:g} seconds allowed are over" if self.over() else f"Z3 gave up ({solver.reason})") + where
+
+
+class Hunt:
+    """A search for runs that show any of a group of targets.
+
+    Attributes:
+        finished: the last depth at which everything was judged; -1 before the first.
+        found: the run that shows each closed target.
+        stopped: why the search ended early; empty when it did not.
+        complete: a longer run shows nothing that a shorter one does not show.
+        clauses: how many Z3 was given.
+    """
+
+    def __init__(self, template: Template, group: list[Target], depth: int, clock: Clock) -> None:
+        self.template, self.targets, self.depth, self.clock = template, group, depth, clock
+        self.finished, self.stopped, self.complete, self.clauses = -1, "", False, 0
+        self.found: dict[Target, Trace] = {}
+
+    @property
+    def open(self) -> list[Target]:
+        """The targets that no run has shown."""
+        return [target for target in self.targets if target not in self.found]
+
+    def run(self, progress: Callable[[Progress], None] | None) -> None:
+        """Deepens until the bound, the end of all runs, or the end of the time."""
+        solver = Solver(self.template.circuit)
+        start = begin(self.template, solver)
+        reachable = closure(self.template, start.literals, self.depth)
+        roles = Roles(self.template, reachable, self._sought(reachable))
+        unrolling = Unrolling(self.template, solver, start.literals, roles=roles)
+        for now in range(self.depth + 1):
+            if not self._judge(unrolling, start, now):
+                return
+            self.finished, self.clauses = now, solver.clauses
+            if progress is not None:
+                progress(Progress(now, self.clock.elapsed(), solver.clauses, tuple(target.property for target in self.open)))
+            if now == self.depth or not self.open:
+                return
+            unrolling.grow()
+            answer = solver.check(seconds=self.clock.left())
+            self.complete = answer is Answer.UNSATISFIABLE
+            if answer is Answer.UNKNOWN:
+                self.stopped = self.clock.why(solver, f" at depth {now + 1}")
+            if answer is not Answer.SATISFIABLE:
+                return
+
+    def _sought(self, reachable: Closure) -> Iterator[int]:
+        """What is looked at in the last state of a run."""
+        for target in self.targets:
+            yield from wanted(target, self.template, reachable.instances)
+
+    def _judge(self, unrolling: Unrolling, start: Start, now: int) -> bool:
+        """Closes what a run of this depth shows; False when Z3 gave up."""
+        solver = unrolling.solver
+        asked = {target: shown(target, unrolling, now) for target in self.open if now < self.depth or not target.is_about_a_step()}
+        while True:
+            possible = {target: literal for target, literal in asked.items() if literal != FALSE and target not in self.found}
+            if not possible:
+                return True
+            question = unrolling.circuit.variable()
+            solver.clause((-question, *possible.values()))
+            answer = solver.check((question,), seconds=self.clock.left())
+            if answer is Answer.UNKNOWN:
+                self.stopped = self.clock.why(solver, f" at depth {now}")
+                return False
+            if answer is Answer.UNSATISFIABLE:
+                for literal in possible.values():
+                    solver.require(-literal)
+                return True
+            for target, literal in possible.items():
+                if solver.value(literal):
+                    self.found[target] = decode(target, unrolling, start, now)

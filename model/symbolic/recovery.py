@@ -1,0 +1,172 @@
+"""From which states can an obligation not be met any more? From those that no recovery fits; recoveries are learnt from counterexamples.
+
+1. Z3 gives a shortest run to a state in which the obligation is false and that fits no recovery known so far.
+2. A second search, without faults, looks for a way from that state to one where the obligation is true. If there is none, because all its runs
+   end or come back to what they were, or because the states ahead are few and were listed, the state is irrecoverable and the obligation
+   violated.
+3. If there is one, its list of steps is a *recovery*: all states in which these steps can be taken one after the other, and end where the
+   obligation is true, are recoverable. That is a formula about the state, and so are its ends. Back to 1.
+
+Quiescent states, where nothing but faults can happen, are irrecoverable too. The search for a way is bounded by `DEPTHS`; should a state need
+longer the verdict is `unknown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from antiphon.model.ground import flatten
+from antiphon.model.symbolic.circuit import TRUE
+from antiphon.model.symbolic.counterexample import confirm, run_of
+from antiphon.model.symbolic.hunt import Clock, Hunt
+from antiphon.model.symbolic.solver import Answer, Solver
+from antiphon.model.symbolic.starts import Start
+from antiphon.model.symbolic.steps import Instance, Template
+from antiphon.model.symbolic.targets import Target
+from antiphon.model.symbolic.unroll import Unrolling
+from antiphon.model.symbolic.useful import Closure, Roles, closure
+from antiphon.spec.lang import State
+
+DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+"""How long a way back may be, tried one after the other: any way will do, it need not be shortest."""
+
+PATIENCE = 16
+"""When there is no way of this length, the states ahead are listed, if they are at most `FEW`: often that decides it sooner than longer runs."""
+
+FEW = 5_000
+
+
+class RecoveryHunt(Hunt):
+    """A search for a state from which one obligation cannot be met any more.
+
+    Attributes:
+        recoveries: literals of the template, each true in states from which a certain list of steps leads to where the obligation is true.
+    """
+
+    def __init__(self, template: Template, group: list[Target], depth: int, clock: Clock) -> None:
+        super().__init__(template, group, depth, clock)
+        self.target = group[0]
+        self.good = template.predicate(self.target.property).holds
+        self.recoveries: list[int] = []
+
+    def _sought(self, reachable: Closure) -> Iterator[int]:
+        """Whether a state can recover depends both ways on everything that steps and the obligation look at."""
+        for literal in (self.good, *(instance.runs for instance in reachable.instances)):
+            yield literal
+            yield -literal
+
+    def _judge(self, unrolling: Unrolling, start: Start, now: int) -> bool:
+        solver = unrolling.solver
+        question = unrolling.circuit.variable()
+        solver.clause((-question, unrolling.at(now, self.template.predicate(self.target.property).fails)))
+        for recovery in self.recoveries:
+            solver.clause((-question, -unrolling.at(now, recovery)))
+        while (answer := solver.check((question,), seconds=self.clock.left())) is Answer.SATISFIABLE:
+            trace = run_of(unrolling, start, now, self.target.property)
+            way = self._way(trace.states[-1])
+            if way is None:
+                return False
+            if not way:
+                self.found[self.target] = confirm(self.target, trace)
+                return True
+            for recovery in self._recoveries(way):
+                self.recoveries.append(recovery)
+                solver.clause((-question, -unrolling.at(now, recovery)))
+        if answer is Answer.UNKNOWN:
+            self.stopped = self.clock.why(solver, f" at depth {now}")
+            return False
+        return True
+
+    def _way(self, state: State) -> Sequence[Instance] | None:
+        """A fault-free way from `state` to where the obligation is true; empty when there is none, None when that is not decided."""
+        first = self.template.cells.constant(flatten(self.template.program, state))
+        solver = Solver(self.template.circuit)
+        reachable = closure(self.template, first, DEPTHS[-1], faults=False)
+        roles = Roles(self.template, reachable, [self.good])
+        unrolling = Unrolling(self.template, solver, first, roles=roles, faults=False)
+        for depth in DEPTHS:
+            while len(unrolling.times) <= depth:
+                unrolling.grow(idle=True)
+            answer = solver.check((unrolling.at(depth, self.good),), seconds=self.clock.left())
+            if answer is Answer.SATISFIABLE:
+                return self._shortened(unrolling.taken(depth), first)
+            if depth == PATIENCE and self._listed(reachable.instances, roles, first) is False:
+                return ()
+            if answer is Answer.UNSATISFIABLE:
+                answer = self._longer(unrolling, depth)
+            if answer is Answer.UNSATISFIABLE:
+                return ()
+            if answer is Answer.UNKNOWN:
+                self.stopped = self.clock.why(solver, " on the way back from a state")
+                return None
+        self.stopped = f"no way back of at most {DEPTHS[-1]} steps from a state, nor a proof that there is none"
+        return None
+
+    def _shortened(self, way: list[Instance], first: Sequence[int]) -> list[Instance]:
+        """The way without the steps that it does not need, so that it fits more states."""
+        for place in reversed(range(len(way))):
+            shorter = way[:place] + way[place + 1 :]
+            if shorter and self._leads_back(shorter, first):
+                way = shorter
+        return way
+
+    def _leads_back(self, way: Sequence[Instance], first: Sequence[int]) -> bool:
+        """Whether these steps can be taken from a known state, and end where the obligation is true."""
+        circuit, literals = self.template.circuit, list(first)
+        for instance in way:
+            memo = self._memo(literals)
+            if circuit.substitute(instance.runs, {}, memo) != TRUE:
+                return False
+            for change in instance.changes:
+                given = circuit.substitute(change.literal, {}, memo)
+                literals[change.cell] = circuit.disjunction((literals[change.cell], given)) if change.adds else given
+        return circuit.substitute(self.good, {}, self._memo(literals)) == TRUE
+
+    def _listed(self, instances: Sequence[Instance], roles: Roles, first: Sequence[int]) -> bool | None:
+        """Whether the obligation is true somewhere ahead, by taking every step that a shortest way may take; None when that is too much."""
+        circuit, cell = self.template.circuit, {variable: cell for cell, variable in enumerate(self.template.variables)}
+        steps = [roles.trim(instance) for instance in instances]
+        begin = bytes(literal == TRUE for literal in first)
+        seen, pending = {begin}, [begin]
+        for row in pending:
+            memo: dict[int, bool] = {}
+
+            def leaf(variable: int, row: bytes = row) -> bool:
+                return bool(row[cell[variable]])
+
+            if circuit.evaluate(self.good, leaf, memo):
+                return True
+            if len(seen) > FEW or self.clock.over():
+                return None
+            for step in steps:
+                if circuit.evaluate(step.moves, leaf, memo):
+                    after = bytearray(row)
+                    for change in step.changes:
+                        given = circuit.evaluate(change.literal, leaf, memo)
+                        after[change.cell] = given or (change.adds and row[change.cell])
+                    if (new := bytes(after)) not in seen:
+                        seen.add(new)
+                        pending.append(new)
+        return False
+
+    def _memo(self, literals: Sequence[int]) -> dict[int, int]:
+        return {1: TRUE, **dict(zip(self.template.variables, literals, strict=True))}
+
+    def _longer(self, unrolling: Unrolling, depth: int) -> Answer:
+        """Whether there is a run of `depth` steps in which no state is only what an earlier one was."""
+        while True:
+            answer = unrolling.solver.check((-unrolling.times[depth - 1].idle,), seconds=self.clock.left())
+            if answer is not Answer.SATISFIABLE or not unrolling.forbid_returns():
+                return answer
+
+    def _recoveries(self, way: Sequence[Instance]) -> Iterator[int]:
+        """For each end of the way, from the last step to all: true in states from which it can be taken and leads back (weakest condition)."""
+        circuit, variables = self.template.circuit, self.template.variables
+        after = self.good
+        for instance in reversed(way):
+            memo = {1: TRUE}
+            for change in instance.changes:
+                own = variables[change.cell]
+                memo[own] = circuit.disjunction((own, change.literal)) if change.adds else change.literal
+            after = circuit.conjunction((instance.runs, circuit.substitute(after, {}, memo)))
+            yield after

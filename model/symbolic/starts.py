@@ -1,0 +1,41 @@
+"""Where do runs begin? In one of the initial states, which the reference lists; with several, Z3 chooses by one selector each.
+
+This file knows nothing of steps or properties.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from antiphon.model.ground import flatten
+from antiphon.model.symbolic.circuit import FALSE, TRUE
+from antiphon.model.symbolic.domains import exactly_one
+from antiphon.model.symbolic.solver import Solver
+from antiphon.model.symbolic.steps import Template
+from antiphon.spec.lang import State
+
+
+@dataclass(frozen=True)
+class Start:
+    """The literals of the first state, and the initial states with the literals that choose them."""
+
+    literals: list[int]
+    states: tuple[tuple[State, int], ...]
+
+
+def begin(template: Template, solver: Solver) -> Start:
+    """The initial states of the template's program, exactly one of which is chosen."""
+    program, circuit = template.program, template.circuit
+    states = list(program.reference.initial())
+    rows = [template.cells.constant(flatten(program, state)) for state in states]
+    if len(rows) == 1:
+        return Start(rows[0], ((states[0], TRUE),))
+    selectors = [circuit.variable() for _ in rows]
+    exactly_one(solver, selectors)
+    literals: list[int] = []
+    for column in zip(*rows, strict=True):
+        if len(set(column)) <= 1:
+            literals.append(column[0])
+        else:
+            literals.append(circuit.disjunction([selector for selector, value in zip(selectors, column, strict=True) if value != FALSE]))
+    return Start(literals, tuple(zip(states, selectors, strict=True)))

@@ -1,0 +1,131 @@
+"""What is asked of a state? For each property a literal of the template: true in a state that shows the property violated, or reached.
+
+A service is broken by the step that leaves the state, so its run is one step longer. A bug of the specification shows in a state too: some step
+or predicate cannot be executed there. That all are judged in states lets `unroll` leave out the orders of independent steps.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from antiphon.model.symbolic.circuit import FALSE
+from antiphon.model.symbolic.steps import Instance, Template
+from antiphon.model.symbolic.unroll import Unrolling
+from antiphon.spec.lang import Program, SpecError
+
+SPECIFICATION = "specification"
+DEADLOCK = "deadlock"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A property to judge. `kind` as in Verdict."""
+
+    property: str
+    kind: str
+
+    def is_about_a_step(self) -> bool:
+        """Whether it is about the step that leaves the state."""
+        return self.kind == "service"
+
+
+def targets(program: Program, wanted: tuple[str, ...] | None) -> list[Target]:
+    """The properties of the program that are `wanted` (None: all but deadlock), and errors of the text, which are always looked for.
+
+    Raises:
+        SpecError: a wanted property does not exist; the message lists those that do.
+    """
+    module = program.module
+    kinds = {predicate.name: predicate.kind.value for predicate in module.predicates} | dict.fromkeys(module.properties, "service")
+    order = ("invariant", "service", "obligation", "witness")
+    known = sorted((Target(name, kind) for name, kind in kinds.items()), key=lambda target: order.index(target.kind))
+    if wanted is not None:
+        listed = {target.property: target for target in known} | {DEADLOCK: Target(DEADLOCK, "deadlock")}
+        for name in wanted:
+            if name not in listed:
+                close = difflib.get_close_matches(name, listed)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                raise SpecError(f"{program.name} has no property {name!r}; known: {', '.join(listed)}{hint}")
+        known = [listed[name] for name in dict.fromkeys(wanted)]
+    return [*known, Target(SPECIFICATION, "specification")]
+
+
+def groups(listed: list[Target]) -> list[list[Target]]:
+    """The targets that are judged together: deadlock apart, since there a lost packet brings something about, and each obligation apart.
+
+    Errors of the specification come last: a run that shows a property violated has none, so that they matter only to what holds.
+    """
+    obligations = [[target] for target in listed if target.kind == "obligation"]
+    still = [target for target in listed if target.kind == "deadlock"]
+    errors = [target for target in listed if target.kind == "specification"]
+    moving = [target for target in listed if target.kind in ("invariant", "service", "witness")]
+    return [group for group in (moving, still, *obligations, errors) if group]
+
+
+def wanted(target: Target, template: Template, instances: Iterable[Instance]) -> Iterator[int]:
+    """The literals of the template of which one is true in a state that shows the target; what `shown` is made of."""
+    match target.kind:
+        case "invariant":
+            yield template.predicate(target.property).fails
+        case "witness":
+            yield template.predicate(target.property).holds
+        case "deadlock":
+            yield from (-instance.enabled for instance in instances if not instance.fault)
+            yield from (-instance.wrong for instance in instances)
+        case "service":
+            yield from (literal for instance in instances for name, literal in instance.breaks if name == target.property)
+        case "specification":
+            yield from (instance.wrong for instance in instances)
+            predicates = (template.predicate(predicate.name) for predicate in template.program.module.predicates)
+            yield from (literal for predicate in predicates for literal, _ in predicate.reasons)
+
+
+def shown(target: Target, unrolling: Unrolling, time: int) -> int:
+    """The literal that is true when the state at `time` shows the target."""
+    at = unrolling.at
+    match target.kind:
+        case "invariant":
+            return at(time, unrolling.template.predicate(target.property).fails)
+        case "witness":
+            return at(time, unrolling.template.predicate(target.property).holds)
+        case "deadlock":
+            return quiescent(unrolling, time)
+        case "service":
+            return unrolling.circuit.disjunction([literal for _, literal in breaking(target.property, unrolling, time)])
+        case "specification":
+            return unrolling.circuit.disjunction([literal for _, literal in bugs(unrolling, time)])
+    raise ValueError(f"unknown kind {target.kind!r}")
+
+
+def quiescent(unrolling: Unrolling, time: int) -> int:
+    """No step but a fault is enabled in the state at `time`: every instance that may be enabled is not, and none is a bug."""
+    steps = unrolling.possible(time)
+    enabled = [-unrolling.at(time, instance.enabled) for instance in steps if not instance.fault]
+    return unrolling.circuit.conjunction(enabled + [-unrolling.at(time, instance.wrong) for instance in steps])
+
+
+def breaking(property: str, unrolling: Unrolling, time: int) -> list[tuple[Instance, int]]:
+    """The instances that may break a property of a service in the state at `time`, and when."""
+    found: list[tuple[Instance, int]] = []
+    for instance in unrolling.possible(time):
+        for name, literal in instance.breaks:
+            if name == property and (moved := unrolling.at(time, literal)) != FALSE:
+                found.append((instance, moved))
+    return found
+
+
+def bugs(unrolling: Unrolling, time: int) -> list[tuple[str, int]]:
+    """What cannot be executed in the state at `time`, in words with its reason, and when."""
+    found = [
+        (f"{instance.step}: {reason}", unrolling.at(time, literal))
+        for instance in unrolling.possible(time)
+        for literal, reason in instance.reasons
+    ]
+    found += [
+        (f"{name}: {reason}", unrolling.at(time, literal))
+        for name in (predicate.name for predicate in unrolling.template.program.module.predicates)
+        for literal, reason in unrolling.template.predicate(name).reasons
+    ]
+    return [(what, literal) for what, literal in found if literal != FALSE]

@@ -1,0 +1,63 @@
+"""What is a run? An initial state and transitions, replayable step by step: every counterexample and witness is one.
+
+A trace stores steps only by action and arguments; states, events and refusals come from replaying it on a machine, so that a trace that a
+compiled engine found is always shown as CPython executes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from antiphon.spec.lang import Disabled, Machine, Program, State, Step, Transition
+
+
+class ReplayError(Exception):
+    """A trace does not run on the specification at hand; the message says at which step and why."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run of `program` from `start`; `shows` names the property or witness, `why` is one sentence about its last state."""
+
+    program: Program
+    start: State
+    transitions: tuple[Transition, ...]
+    shows: str = ""
+    why: str = ""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps alone."""
+        return tuple(transition.step for transition in self.transitions)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """All states, one more than there are steps."""
+        return (self.start, *(transition.state for transition in self.transitions))
+
+    def __len__(self) -> int:
+        return len(self.transitions)
+
+
+def replay(
+    program: Program, start: State, steps: Sequence[Step], *, machine: Machine | None = None, shows: str = "", why: str = ""
+) -> Trace:
+    """The trace that `steps` make from `start`, executed on `machine` (the reference when None).
+
+    Raises:
+        ReplayError: `start` is not an initial state, or a step is not enabled; the message names the step and the guard.
+    """
+    runner: Machine = machine or program.reference
+    if start not in list(runner.initial()):
+        raise ReplayError(f"{program.name}: the trace does not begin in an initial state of this specification")
+    transitions: list[Transition] = []
+    state = start
+    for number, step in enumerate(steps, 1):
+        try:
+            transition = runner.apply(state, step)
+        except Disabled as guard:
+            raise ReplayError(f"{program.name}: step {number}, {step}, is not enabled: {guard}") from guard
+        transitions.append(transition)
+        state = transition.state
+    return Trace(program, start, tuple(transitions), shows, why)

@@ -1,0 +1,134 @@
+"""What does an engine answer? A verdict: an outcome with its evidence, and a trace when there is something to show.
+
+All engines answer in this form. A bound that was hit, a checker that failed, an empty model are `unknown`, never a pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from antiphon.model.trace import Trace
+from antiphon.spec.lang import Program
+
+
+class InternalError(Exception):
+    """An engine contradicts the reference, or itself: our failure, never a result about the specification."""
+
+    exit_code = 70
+
+
+class Outcome(Enum):
+    """Holds, violated or unknown; `exit_code` is what a command returns for it."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+    @property
+    def exit_code(self) -> int:
+        """0, 1 or 2."""
+        return {"holds": 0, "violated": 1, "unknown": 2}[self.value]
+
+    @staticmethod
+    def worst(outcomes: list[Outcome]) -> Outcome:
+        """Violated before unknown before holds; unknown when there is nothing to judge."""
+        for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN):
+            if outcome in outcomes:
+                return outcome
+        return Outcome.HOLDS if outcomes else Outcome.UNKNOWN
+
+
+class EvidenceKind(Enum):
+    """Explored up to a bound, proved for all traces, or measured on runs."""
+
+    BOUNDED = "bounded"
+    PROVED = "proved"
+    MEASURED = "measured"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """On what a verdict rests. `bound` says up to where in words (`processes=3, messages=2; all 12,345 states`)."""
+
+    kind: EvidenceKind
+    bound: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What was checked, with what: enough to run it again."""
+
+    spec: str
+    digest: str
+    constants: tuple[tuple[str, int | bool | str], ...]
+    engine: str
+    version: str
+
+    @classmethod
+    def of(cls, program: Program, engine: str) -> Provenance:
+        """The provenance of a check of `program` by `engine`, with this package's version."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            release = version("antiphon")
+        except PackageNotFoundError:
+            release = "uninstalled"
+        return cls(program.name, program.digest, tuple(sorted(program.constants.items())), engine, release)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer about one property of one program.
+
+    `kind` is invariant, service (a property of a composed service), witness, obligation, deadlock, or specification (an error of the text).
+    `reason` says in one sentence what happened, above all why something is unknown. `trace` is a shortest counterexample of a violated
+    property, or the shortest way to a witness.
+    """
+
+    property: str
+    kind: str
+    outcome: Outcome
+    evidence: Evidence
+    provenance: Provenance
+    reason: str = ""
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What an engine saw: all counts over the explored part. `complete`: every reachable state was seen.
+
+    `transitions` counts every enabled step of every expanded state, self loops too; `depth` is the number of steps to the deepest state.
+    `fired` gives for each action with how many different argument tuples it was enabled somewhere, `never_fired` the actions with none.
+    """
+
+    states: int
+    transitions: int
+    depth: int
+    complete: bool
+    seconds: float
+    fired: tuple[tuple[str, int], ...] = ()
+    never_fired: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """All verdicts about one program, and what was explored for them."""
+
+    program: Program
+    verdicts: tuple[Verdict, ...]
+    exploration: Exploration
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of the verdicts; a witness that was not reached counts as unknown."""
+        return Outcome.worst([verdict.outcome for verdict in self.verdicts])
+
+    def __getitem__(self, property: str) -> Verdict:
+        """The verdict about a property, by its name."""
+        for verdict in self.verdicts:
+            if verdict.property == property:
+                return verdict
+        raise KeyError(f"no verdict about {property!r}; there are {', '.join(verdict.property for verdict in self.verdicts)}")
