@@ -1,0 +1,1 @@
+"""The real thing: protocol cores without input or output, and shells that give them sockets and time."""

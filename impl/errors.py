@@ -1,0 +1,88 @@
+"""Whose fault a failure is: ours (the application's call, this library) raises, theirs is a value that is counted.
+
+What an application may have to catch is a `GroupError`:
+
+- `LocalError`: the call was wrong (a second broadcast in a core, a payload too large, a closed group); nothing has
+  changed.
+- `GroupFailed`: this library failed inside a step; the group has stopped, and the cause is attached.
+
+What other members or strangers do wrong never raises. A datagram that is no message of this group is dropped and
+counted under one `Rejection`; a message that no correct member can have sent is ignored and counted under one
+`Violation`. Both are also events for the tracer (`antiphon.impl.tracing`). This module knows no protocol and no
+transport.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = [
+    "Busy",
+    "GroupClosed",
+    "GroupError",
+    "GroupFailed",
+    "InvalidMembership",
+    "LocalError",
+    "PayloadTooLarge",
+    "Rejection",
+    "Violation",
+]
+
+
+class GroupError(Exception):
+    """Anything that a caller of this library may have to catch."""
+
+
+class LocalError(GroupError):
+    """The caller asked for something that cannot be done; nothing was changed."""
+
+
+class Busy(LocalError):
+    """A broadcast was asked of a core whose previous broadcast has no number yet."""
+
+
+class PayloadTooLarge(LocalError):
+    """A payload does not fit one datagram."""
+
+
+class InvalidMembership(LocalError):
+    """The members, their addresses or the own place among them do not fit together."""
+
+
+class GroupClosed(LocalError):
+    """The group was used before it was opened or after it was closed."""
+
+
+class GroupFailed(GroupError):
+    """The library itself failed; the exception it failed with is the cause (`__cause__`)."""
+
+
+class Rejection(StrEnum):
+    """Why a datagram was dropped before any protocol saw it; each dropped datagram is counted under exactly one."""
+
+    MALFORMED = "malformed"
+    """Not the encoding of any message, or a field outside its range."""
+    TRUNCATED = "truncated"
+    """The beginning of an encoding: bytes are missing at the end."""
+    OVERSIZED = "oversized"
+    """More bytes than any datagram of this format has."""
+    FOREIGN_VERSION = "foreign_version"
+    """Another protocol, or another version of this one."""
+    FOREIGN_GROUP = "foreign_group"
+    """A message of a group with another name."""
+    FOREIGN_SENDER = "foreign_sender"
+    """The sender it names is not a member."""
+    OWN_ECHO = "own_echo"
+    """The sender it names is the receiver itself."""
+
+
+class Violation(StrEnum):
+    """What a member said that no correct member says; the message is ignored and counted under exactly one."""
+
+    TWO_IDENTIFIERS = "two_identifiers_for_one_number"
+    TWO_NUMBERS = "two_numbers_for_one_identifier"
+    TWO_PAYLOADS = "two_payloads_for_one_identifier"
+    MISPLACED_NULL = "null_elsewhere_than_at_number_one"
+    NEVER_BROADCAST = "identifier_that_its_source_never_broadcast"
+    WRONG_SUCCESSOR = "token_passed_to_another_than_the_successor"
+    SECOND_TOKEN = "number_assigned_while_the_token_is_here"

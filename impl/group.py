@@ -1,0 +1,201 @@
+"""What an application uses: join a group, broadcast bytes, iterate deliveries; all members deliver the same in the same order.
+
+    async with Group("orders", me=0, members=3, bind=("127.0.0.1", 7000), routes={1: ..., 2: ...}) as group:
+        await group.broadcast(b"hello")
+        async for delivery in group.deliveries():
+            print(delivery.number, delivery.source, delivery.payload)
+
+A group is one fixed set of members that all stay alive; RBP's normal phase has no answer to a crash. Own broadcasts
+wait for one another, since a member may broadcast again only when its last message has its number (figure 16, line
+15).
+
+This module must not know datagrams, timers or the protocol's messages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Mapping
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from antiphon.impl.errors import GroupClosed, GroupFailed, PayloadTooLarge, Rejection, Violation
+from antiphon.impl.protocols.core import Delivery, Identifier
+from antiphon.impl.protocols.messages import Message
+from antiphon.impl.protocols.rbp import Core
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.udp import Address, UdpShell
+from antiphon.impl.transport.wire import PAYLOAD_BYTES_MAX, RBP, Gate
+
+__all__ = ["Address", "Delivery", "Group", "Identifier", "Statistics"]
+
+
+class Statistics(NamedTuple):
+    """Counts since the group was opened."""
+
+    datagrams: Counter[str]
+    """Datagrams sent, by kind of message."""
+    transmissions: Counter[str]
+    """Messages sent, by kind; one message to all counts once."""
+    dropped: Counter[Rejection]
+    """Datagrams refused at the gate."""
+    violations: Counter[Violation]
+    """Messages that no correct member sends."""
+    transport_faults: Counter[str]
+    """Datagrams that the operating system refused."""
+
+
+class Group:
+    """One member of a total order broadcast group over UDP; an asynchronous context manager, used once."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        me: int,
+        members: int,
+        bind: Address | socket.socket,
+        routes: Mapping[int, Address],
+        resend_ms: float = 50.0,
+        token_ms: float = 50.0,
+        request_ms: float = 20.0,
+        backoff_max: int = 8,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """Member `me` of 0..members-1, listening at `bind` (an address, or a bound UDP socket that the group will close).
+
+        `routes[q]` is where datagrams for member q go. The intervals are those of `antiphon.impl.protocols.rbp.Core`.
+
+        Raises:
+            InvalidMembership: name, place, number of members and routes do not fit together.
+        """
+        self.name = name
+        self._core = Core(
+            me,
+            members,
+            resend_ms=resend_ms,
+            token_ms=token_ms,
+            request_ms=request_ms,
+            backoff_max=backoff_max,
+            tracer=tracer,
+        )
+        self._gate: Gate[Message] = Gate(RBP, name, me, members)
+        self._endpoint = Endpoint(self._core, self._gate, tracer)
+        self._shell = UdpShell(self._endpoint, routes, on_progress=self._progress, on_failure=self._fail, tracer=tracer)
+        self._bind = bind
+        self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
+        self._delivered: deque[Delivery] = deque()
+        self._news = asyncio.Event()
+        self._open = False
+        self._failure: Exception | None = None
+
+    async def __aenter__(self) -> Self:
+        """Bind and take part. Raises `OSError` when the address cannot be bound, `GroupClosed` the second time."""
+        await self._shell.open(self._bind)
+        self._open = self._failure is None
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Leave the socket: `broadcast` calls that still wait raise `GroupClosed`, `deliveries` ends after what is there."""
+        self._shut(GroupClosed("the group was closed before the message was sent"))
+        await self._shell.close()
+
+    @property
+    def address(self) -> Address:
+        """Where this member listens. Raises `GroupClosed` outside `async with`."""
+        return self._shell.address
+
+    @property
+    def statistics(self) -> Statistics:
+        """Counts so far."""
+        return Statistics(
+            self._endpoint.datagrams.copy(),
+            self._endpoint.transmissions.copy(),
+            self._gate.dropped.copy(),
+            self._core.violations.copy(),
+            self._shell.faults.copy(),
+        )
+
+    async def broadcast(self, payload: bytes) -> Identifier:
+        """Send to all members, oneself too; returns the message's identifier once it is on its way.
+
+        Calls are served in their order, each when the own previous message has its number. A cancelled call that has
+        not been served sends nothing.
+
+        Raises:
+            PayloadTooLarge: more than PAYLOAD_BYTES_MAX bytes.
+            GroupClosed: outside `async with`, or closed while waiting.
+            GroupFailed: the library failed; see its cause.
+        """
+        if len(payload) > PAYLOAD_BYTES_MAX:
+            raise PayloadTooLarge(f"{len(payload)} bytes; a payload has at most {PAYLOAD_BYTES_MAX}")
+        self._raise_failure()
+        if not self._open:
+            raise GroupClosed("broadcast outside `async with`")
+        served: asyncio.Future[Identifier] = asyncio.get_running_loop().create_future()
+        self._waiting.append((payload, served))
+        self._serve()
+        return await served
+
+    async def deliveries(self) -> AsyncIterator[Delivery]:
+        """The deliveries in the group's order, without end; ends when the group is closed and all were taken.
+
+        Each delivery goes to one iterator only. Raises `GroupFailed` when the library failed.
+        """
+        while True:
+            while self._delivered:
+                yield self._delivered.popleft()
+            self._raise_failure()
+            if not self._open:
+                return
+            self._news.clear()
+            await self._news.wait()
+
+    def _serve(self) -> None:
+        """Hand waiting payloads to the protocol while it takes them."""
+        while self._waiting and not self._core.busy:
+            payload, served = self._waiting.popleft()
+            if served.done():
+                continue
+            try:
+                served.set_result(self._shell.broadcast(payload))
+            except Exception as error:  # noqa: BLE001 - the payload was checked: whatever failed is our fault
+                self._fail(error)
+                served.set_exception(self._failed(error))
+        self._collect()
+
+    def _progress(self) -> None:
+        if self._open:
+            self._serve()
+        else:
+            self._collect()
+
+    def _collect(self) -> None:
+        deliveries = self._endpoint.deliveries()
+        if deliveries:
+            self._delivered.extend(deliveries)
+            self._news.set()
+
+    def _fail(self, error: Exception) -> None:
+        self._failure = error
+        self._shut(self._failed(error))
+
+    def _shut(self, why: Exception) -> None:
+        self._open = False
+        self._news.set()
+        while self._waiting:
+            _, served = self._waiting.popleft()
+            if not served.done():
+                served.set_exception(why)
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failed(self._failure)
+
+    def _failed(self, error: Exception) -> GroupFailed:
+        failed = GroupFailed(f"{type(error).__name__}: {error}")
+        failed.__cause__ = error
+        return failed

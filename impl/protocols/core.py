@@ -1,0 +1,98 @@
+"""What every protocol core looks like to a shell: messages and the time go in, messages and deliveries come out.
+
+A shell does the same four things with any core: it calls `receive` for each message and `tick` when `next_deadline`
+has come, calls `settle` after either, sends what `outputs` drains, and gives the deliveries to the application. `now`
+is a number of milliseconds from any fixed origin, the same for all calls to one core, and never decreases.
+
+This module must not know any protocol, any wire format or where the time comes from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Generic, NamedTuple, Protocol, TypeVar
+
+from msgspec import Meta
+
+from antiphon.impl.errors import Violation
+
+__all__ = ["Delivery", "Identifier", "Natural", "Process", "ProtocolCore", "Send"]
+
+Process = Annotated[int, Meta(ge=0, le=2**15 - 1)]
+"""A member's place in the ring, from 0."""
+
+Natural = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+"""1, 2, 3, ..., as far as a signed 64-bit integer goes."""
+
+M = TypeVar("M")
+
+
+class Identifier(NamedTuple):
+    """`B`: names one broadcast message by its source and the source's own count, from 1."""
+
+    source: Process
+    id: Natural
+
+
+class Delivery(NamedTuple):
+    """A message at its place in the total order; numbers grow by one except where a NULL message took one."""
+
+    source: int
+    id: int
+    number: int
+    payload: bytes
+
+
+class Send(NamedTuple, Generic[M]):
+    """One message for one member. Equal copies for several members are the same object."""
+
+    to: int
+    message: M
+
+
+class ProtocolCore(Protocol[M]):
+    """The interface between a protocol and whatever carries its messages."""
+
+    @property
+    def me(self) -> int:
+        """The own place among the members."""
+        ...
+
+    @property
+    def members(self) -> int:
+        """How many members there are."""
+        ...
+
+    @property
+    def violations(self) -> Counter[Violation]:
+        """How often a member said what no correct member says, by kind."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether `broadcast` would be refused now."""
+        ...
+
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
+        """Send a message to the group. Raises `Busy` when `busy`."""
+        ...
+
+    def receive(self, sender: int, message: M, now: float) -> None:
+        """Handle one message of another member."""
+        ...
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Do what needs no message and no time, until nothing is left; the deliveries come in their order."""
+        ...
+
+    def tick(self, now: float) -> None:
+        """Let every timer expire whose deadline has come."""
+        ...
+
+    def next_deadline(self) -> float | None:
+        """The `now` from which `tick` has something to do; None while no timer runs."""
+        ...
+
+    def outputs(self) -> list[Send[M]]:
+        """Hand over, once, what is to be sent, in order."""
+        ...

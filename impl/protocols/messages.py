@@ -1,0 +1,86 @@
+"""The five messages of RBP without failures, in the words of figure 16.
+
+| figure 16                  | here             | printed lines      |
+|----------------------------|------------------|--------------------|
+| `(m, B)`                   | `Data`           | 14, 18, 53         |
+| `ACK(B, seqnum, toknext)`  | `Ack`            | 9, 15, 25, 48, 49  |
+| `(B, seqnum)`              | `Numbered`       | 21, 39, 57         |
+| `request(B)`               | `Request`        | 31, 43, 51         |
+| `request_sn(first, last)`  | `RequestNumbers` | 29, 35, 55         |
+
+Repairs: line 53 answers with `m'` alone, which no handler takes; here the answer is `Data`, with its B. No handler
+takes the `(B, seqnum)` of lines 21 and 57 either; here `Numbered` has one. Line 15 waits for an ACK of four fields;
+there are three.
+
+This module must not know what a process does with a message.
+
+Source: Barchet-Estefanel 2002, section 3.1.3, figure 16.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from antiphon.impl.protocols.core import Identifier, Natural, Process
+
+__all__ = ["Ack", "Data", "Message", "Numbered", "Request", "RequestNumbers", "flaw", "kind"]
+
+
+class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="data"):
+    """A message and its identifier."""
+
+    identifier: Identifier
+    payload: bytes
+
+
+class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
+    """Acknowledges the source, gives the number, accepts the previous token and passes it on (section 3.1.3).
+
+    `identifier` None is the NULL message.
+    """
+
+    identifier: Identifier | None
+    number: Natural
+    next_holder: Process
+
+
+class Numbered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="numbered"):
+    """A number told again to one who missed it; it passes no token."""
+
+    identifier: Identifier | None
+    number: Natural
+
+
+class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="request"):
+    """Asks for the body of a message."""
+
+    identifier: Identifier
+
+
+class RequestNumbers(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="request_numbers"):
+    """Asks which messages have the numbers first..last, both included."""
+
+    first: Natural
+    last: Natural
+
+
+Message = Data | Ack | Numbered | Request | RequestNumbers
+
+
+def kind(message: Message) -> str:
+    """The name of a message's kind, as it stands on the wire: data, ack, numbered, request or request_numbers."""
+    return str(message.__struct_config__.tag)
+
+
+def flaw(message: Message, members: int) -> str | None:
+    """What is out of range for a group of so many members, or None; a core takes only messages without a flaw."""
+    if isinstance(message, RequestNumbers):
+        if message.first > message.last:
+            return f"first {message.first} is greater than last {message.last}"
+        return None
+    identifier = message.identifier
+    if identifier is not None and identifier.source >= members:
+        return f"source {identifier.source} is not one of {members} members"
+    if isinstance(message, Ack) and message.next_holder >= members:
+        return f"next holder {message.next_holder} is not one of {members} members"
+    return None

@@ -1,0 +1,159 @@
+"""What happened, as typed events in the order of one process, handed to a tracer that is a parameter everywhere.
+
+Rules:
+1. An event is immutable data; `process` is the member at which it happened.
+2. No event carries a clock. Across processes, order follows from the datagram identifier `(sender, counter)`: its
+   `Send` comes before every `Receive` of the same identifier. Several receptions of one identifier are duplicates.
+3. A tracer never changes what the traced code does. Code that traces asks `tracer.recording` first, so that the null
+   twin costs one attribute look-up.
+
+This module must not know any protocol: identifiers are pairs, messages are named by their kind.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from antiphon.impl.errors import Rejection
+from antiphon.impl.errors import Violation as ViolationKind
+
+__all__ = [
+    "NULL_TRACER",
+    "Accept",
+    "Broadcast",
+    "Deliver",
+    "Dropped",
+    "Event",
+    "Expire",
+    "NullTracer",
+    "Receive",
+    "RecordingTracer",
+    "Send",
+    "Sequence",
+    "Tracer",
+    "TransportFault",
+    "Violation",
+]
+
+Pair = tuple[int, int]
+"""(source, id) of a broadcast message, or (sender, counter) of a datagram."""
+
+
+class _Event(Struct, frozen=True, tag=str.lower, tag_field="event"):
+    process: int
+
+
+class Broadcast(_Event, frozen=True):
+    """The application's message got its identifier and was sent to all for the first time."""
+
+    identifier: Pair
+    payload: bytes
+
+
+class Deliver(_Event, frozen=True):
+    """A message was handed to the application at its place in the total order."""
+
+    identifier: Pair
+    number: int
+    payload: bytes
+
+
+class Accept(_Event, frozen=True):
+    """The process accepted the token that came with `number`."""
+
+    number: int
+
+
+class Sequence(_Event, frozen=True):
+    """The process, holding the token, gave `number` to a message and passed the token on."""
+
+    identifier: Pair
+    number: int
+
+
+class Expire(_Event, frozen=True):
+    """A timer ran out and its message was sent again."""
+
+    timer: str
+
+
+class Send(_Event, frozen=True):
+    """A datagram left for one member."""
+
+    datagram: Pair
+    to: int
+    kind: str
+    size_bytes: int
+
+
+class Receive(_Event, frozen=True):
+    """A datagram of this group arrived and is about to be handled."""
+
+    datagram: Pair
+    kind: str
+
+
+class Dropped(_Event, frozen=True):
+    """A datagram was refused before any protocol saw it."""
+
+    kind: Rejection
+    size_bytes: int
+    detail: str
+
+
+class Violation(_Event, frozen=True):
+    """A member said what no correct member says; its message was ignored."""
+
+    kind: ViolationKind
+    sender: int
+    detail: str
+
+
+class TransportFault(_Event, frozen=True):
+    """The operating system refused to carry a datagram; for the protocol it is a lost one."""
+
+    kind: str
+    detail: str
+
+
+Event = Broadcast | Deliver | Accept | Sequence | Expire | Send | Receive | Dropped | Violation | TransportFault
+
+
+class Tracer(Protocol):
+    """Whoever wants the events. `recording` false means that `record` need not be called."""
+
+    @property
+    def recording(self) -> bool:
+        """Whether `record` does anything."""
+        ...
+
+    def record(self, event: Event) -> None:
+        """Take one event; must neither raise nor call back into the traced code."""
+        ...
+
+
+class NullTracer:
+    """The tracer that wants nothing."""
+
+    recording = False
+
+    def record(self, event: Event) -> None:
+        """Forget the event."""
+
+
+class RecordingTracer:
+    """The tracer that keeps every event, in order, in `events`."""
+
+    recording = True
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def record(self, event: Event) -> None:
+        """Append the event."""
+        self.events.append(event)
+
+
+NULL_TRACER = NullTracer()

@@ -1,0 +1,205 @@
+"""A whole group in one thread and in virtual time, over a network that loses, duplicates, delays and so reorders.
+
+Rules of this file:
+1. Everything random comes from one generator seeded with `seed`, which is kept and printed by `repr`. The same seed
+   and the same calls give the same events, bit by bit, whatever the machine or the hash seed.
+2. Time is virtual: it jumps to the next thing that happens. Milliseconds, from 0.
+3. Members meet the network as a socket would let them: bytes in, bytes out, one timer each.
+
+Losses, duplications and delays are drawn for each datagram independently. This module must not know a protocol's
+messages: it sees bytes, and counts by what the endpoints say they sent.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from antiphon.impl.protocols.core import Delivery, ProtocolCore
+from antiphon.impl.protocols.messages import Message
+from antiphon.impl.protocols.rbp import Core
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.wire import RBP, Codec, Gate
+
+__all__ = ["Faults", "SimulatedNetwork", "rbp_network"]
+
+M = TypeVar("M")
+
+
+class Faults(NamedTuple):
+    """What the network does to each datagram: probabilities in 0..1, delays in milliseconds."""
+
+    loss: float = 0.0
+    duplication: float = 0.0
+    delay_ms: tuple[float, float] = (1.0, 1.0)
+    """The shortest and the longest delay, uniform between; a span lets datagrams overtake one another."""
+
+
+class _Due(NamedTuple):
+    """Something that will happen to a member: a datagram arrives, or (None) its timer rings. `order` breaks ties."""
+
+    at: float
+    order: int
+    process: int
+    datagram: tuple[int, int, bytes] | None
+
+
+class SimulatedNetwork(Generic[M]):
+    """Members 0..n-1 and the network between them. `deliveries[p]` is what p delivered so far, in order."""
+
+    def __init__(
+        self,
+        cores: Sequence[ProtocolCore[M]],
+        codec: Codec[M],
+        *,
+        seed: int,
+        faults: Faults | None = None,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """One fresh core for each member, in order; all started at `now` 0.
+
+        Raises:
+            ValueError: a probability outside 0..1, or delays that are negative or the wrong way round.
+        """
+        self.seed = seed
+        self.faults = faults or Faults()
+        shortest, longest = self.faults.delay_ms
+        if not (0 <= self.faults.loss <= 1 and 0 <= self.faults.duplication <= 1 and 0 <= shortest <= longest):
+            raise ValueError(f"{self.faults}: probabilities lie in 0..1, delays are 0 <= shortest <= longest")
+        self.now = 0.0
+        self.steps = 0
+        self.sent = self.lost = self.duplicated = self.reordered = 0
+        self.endpoints = [Endpoint(core, Gate(codec, "simulated", core.me, core.members), tracer) for core in cores]
+        self.deliveries: list[list[Delivery]] = [[] for _ in cores]
+        self._random = random.Random(seed)
+        self._waiting: list[deque[bytes]] = [deque() for _ in cores]
+        self._agenda: list[_Due] = []
+        self._order = 0
+        self._alarms: list[float | None] = [None for _ in cores]
+        self._latest: dict[tuple[int, int], int] = {}
+        for process in range(len(cores)):
+            self._after_step(process)
+
+    def __repr__(self) -> str:
+        return f"SimulatedNetwork(members={len(self.endpoints)}, seed={self.seed}, {self.faults}, now={self.now:.3f})"
+
+    @property
+    def datagrams(self) -> Counter[str]:
+        """Datagrams sent so far by all members, by kind of message."""
+        return sum((endpoint.datagrams for endpoint in self.endpoints), Counter())
+
+    @property
+    def transmissions(self) -> Counter[str]:
+        """Messages sent so far by all members, by kind; one message to all counts once."""
+        return sum((endpoint.transmissions for endpoint in self.endpoints), Counter())
+
+    def broadcast(self, process: int, payload: bytes) -> None:
+        """Let a member broadcast, after what it was told to broadcast before."""
+        self._waiting[process].append(payload)
+        self._after_step(process)
+
+    @property
+    def idle(self) -> bool:
+        """Whether every broadcast has its number at its source and nothing waits to be broadcast."""
+        return not any(self._waiting) and not any(endpoint.core.busy for endpoint in self.endpoints)
+
+    def run(self, *, until: Callable[[], bool], limit_ms: float = 600_000.0, limit_steps: int = 10_000_000) -> bool:
+        """Let things happen until `until()`; False when a limit of virtual time or of steps came first."""
+        last_step = self.steps + limit_steps
+        while not until():
+            if self.steps >= last_step or not self._agenda or self._agenda[0].at > limit_ms:
+                return False
+            self.step()
+        return True
+
+    def run_until_delivered(self, messages: int, *, limit_ms: float = 600_000.0) -> bool:
+        """Run until every member has delivered so many messages and every source knows; False at the limit."""
+        return self.run(
+            until=lambda: self.idle and all(len(delivered) >= messages for delivered in self.deliveries),
+            limit_ms=limit_ms,
+        )
+
+    def step(self) -> None:
+        """Let the next thing happen. Raises `IndexError` when nothing ever will."""
+        due = heapq.heappop(self._agenda)
+        self.now = due.at
+        self.steps += 1
+        endpoint = self.endpoints[due.process]
+        if due.datagram is not None:
+            self._note_order(due.process, due.datagram)
+            endpoint.datagram_received(due.datagram[2], self.now)
+        else:
+            if self._alarms[due.process] == due.at:
+                self._alarms[due.process] = None
+            endpoint.tick(self.now)
+        self._after_step(due.process)
+
+    def _after_step(self, process: int) -> None:
+        endpoint = self.endpoints[process]
+        waiting = self._waiting[process]
+        while waiting and not endpoint.core.busy:
+            endpoint.broadcast(waiting.popleft(), self.now)
+        self.deliveries[process] += endpoint.deliveries()
+        for to, data in endpoint.datagrams_to_send():
+            self._carry(process, to, data)
+        deadline = endpoint.next_deadline()
+        alarm = self._alarms[process]
+        if deadline is not None and (alarm is None or deadline < alarm):
+            self._alarms[process] = deadline
+            self._schedule(deadline, process, None)
+
+    def _carry(self, sender: int, to: int, data: bytes) -> None:
+        """Draw a datagram's fate. Four numbers are drawn whatever it is, so that fates do not shift one another."""
+        self.sent += 1
+        shortest, longest = self.faults.delay_ms
+        draws = [self._random.random() for _ in range(4)]
+        if draws[0] < self.faults.loss:
+            self.lost += 1
+            return
+        datagram = (sender, self.sent, data)
+        self._schedule(self.now + shortest + draws[2] * (longest - shortest), to, datagram)
+        if draws[1] < self.faults.duplication:
+            self.duplicated += 1
+            self._schedule(self.now + shortest + draws[3] * (longest - shortest), to, datagram)
+
+    def _note_order(self, receiver: int, datagram: tuple[int, int, bytes]) -> None:
+        pair = (datagram[0], receiver)
+        if datagram[1] < self._latest.get(pair, 0):
+            self.reordered += 1
+        else:
+            self._latest[pair] = datagram[1]
+
+    def _schedule(self, at: float, process: int, datagram: tuple[int, int, bytes] | None) -> None:
+        self._order += 1
+        heapq.heappush(self._agenda, _Due(at, self._order, process, datagram))
+
+
+def rbp_network(
+    members: int,
+    *,
+    seed: int,
+    faults: Faults | None = None,
+    tracer: Tracer = NULL_TRACER,
+    resend_ms: float = 50.0,
+    token_ms: float = 50.0,
+    request_ms: float = 20.0,
+    backoff_max: int = 8,
+) -> SimulatedNetwork[Message]:
+    """A simulated group of RBP members; the timing parameters are those of `antiphon.impl.protocols.rbp.Core`."""
+    cores = [
+        Core(
+            process,
+            members,
+            resend_ms=resend_ms,
+            token_ms=token_ms,
+            request_ms=request_ms,
+            backoff_max=backoff_max,
+            tracer=tracer,
+        )
+        for process in range(members)
+    ]
+    return SimulatedNetwork(cores, RBP, seed=seed, faults=faults, tracer=tracer)

@@ -1,0 +1,219 @@
+"""An endpoint on a UDP socket under asyncio: moves bytes, arms one timer, decides nothing.
+
+Rules of this file:
+1. The addresses of the peers are given: where datagrams for member q go may be q's socket or a relay in front of it.
+   Where a datagram came from is never looked at; its envelope says who sent it.
+2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram: counted by kind in
+   `faults`, reported to the tracer, and left to the protocol's timers.
+3. After each step `on_progress` is called once; an exception in a step stops the shell and goes to `on_failure`.
+
+This module must not know a protocol, or who uses the deliveries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar, cast
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import GroupClosed, InvalidMembership
+from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+from antiphon.impl.transport.endpoint import Endpoint
+
+__all__ = ["Address", "UdpShell"]
+
+M = TypeVar("M")
+
+Address = tuple[str, int]
+"""Host and port."""
+
+
+def _nothing() -> None:
+    """Take no notice of progress."""
+
+
+def _raise(error: Exception) -> None:
+    """Leave a failure to the event loop's exception handler."""
+    raise error
+
+
+class UdpShell(asyncio.DatagramProtocol, Generic[M]):
+    """Carries one endpoint's datagrams. Open it with `open`, then `broadcast`; `close` is final."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint[M],
+        routes: Mapping[int, Address],
+        *,
+        on_progress: Callable[[], None] = _nothing,
+        on_failure: Callable[[Exception], None] = _raise,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """`routes[q]` is where datagrams for member q are sent; every other member has one.
+
+        Raises:
+            InvalidMembership: a route is missing, or leads to no member.
+        """
+        expected = set(range(endpoint.core.members)) - {endpoint.core.me}
+        if set(routes) - {endpoint.core.me} != expected:
+            raise InvalidMembership(f"routes to {sorted(routes)}; process {endpoint.core.me} needs routes to {sorted(expected)}")
+        self.endpoint = endpoint
+        self.faults: Counter[str] = Counter()
+        self._routes = dict(routes)
+        self._on_progress = on_progress
+        self._on_failure = on_failure
+        self._tracer = tracer
+        self._transport: asyncio.DatagramTransport | None = None
+        self._paused = False
+        self._alarm: asyncio.TimerHandle | None = None
+        self._closed: asyncio.Future[None] | None = None
+
+    async def open(self, bind: Address | socket.socket) -> None:
+        """Bind, or adopt a bound socket, and start.
+
+        Raises:
+            OSError: the address cannot be bound, or a host name not resolved.
+            GroupClosed: it was opened before.
+        """
+        if self._closed is not None:
+            raise GroupClosed("a shell is opened once")
+        loop = asyncio.get_running_loop()
+        where: dict[str, Any]
+        if isinstance(bind, socket.socket):
+            bind.setblocking(False)
+            family, where = int(bind.family), {"sock": bind}
+        else:
+            family, local = await _resolve(bind, socket.AF_UNSPEC)
+            where = {"local_addr": local, "family": family}
+        for process, address in self._routes.items():
+            _, self._routes[process] = await _resolve(address, family)
+        await loop.create_datagram_endpoint(lambda: self, **where)
+        self._step(self.endpoint.tick)
+
+    @property
+    def address(self) -> Address:
+        """Where this member listens. Raises `GroupClosed` when it does not."""
+        if self._transport is None:
+            raise GroupClosed("the shell is not open")
+        host, port = self._transport.get_extra_info("sockname")[:2]
+        return (host, port)
+
+    def broadcast(self, payload: bytes) -> Identifier:
+        """Send to the group.
+
+        Raises:
+            GroupClosed: the shell is not open.
+            PayloadTooLarge, Busy: as `Endpoint.broadcast`; nothing was sent.
+        """
+        if self._transport is None:
+            raise GroupClosed("the shell is not open")
+        identifier = self.endpoint.broadcast(payload, self._now())
+        self._drain()
+        return identifier
+
+    async def close(self) -> None:
+        """Stop: no timer, no reception and no sending any more, and the socket is closed. Again: nothing."""
+        self._stop()
+        if self._closed is not None:
+            await self._closed
+
+    # asyncio's side.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is open; datagrams may come from now on."""
+        self._transport = cast(asyncio.DatagramTransport, transport)
+        self._closed = asyncio.get_running_loop().create_future()
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:  # noqa: ARG002 - rule 1
+        """Hand the bytes to the endpoint."""
+        self._step(lambda now: self.endpoint.datagram_received(data, now))
+
+    def error_received(self, exc: Exception) -> None:
+        """Count what the operating system says about some earlier datagram."""
+        code = exc.errno if isinstance(exc, OSError) and exc.errno is not None else None
+        self._fault(errno.errorcode.get(code, str(code)) if code is not None else type(exc).__name__, str(exc))
+
+    def pause_writing(self) -> None:
+        """The buffer is full: lose datagrams from now on."""
+        self._paused = True
+
+    def resume_writing(self) -> None:
+        """The buffer has room again."""
+        self._paused = False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is closed, by `close` or by the operating system."""
+        self._stop()
+        if self._closed is not None and not self._closed.done():
+            self._closed.set_result(None)
+        if exc is not None:
+            self._on_failure(exc)
+
+    # Steps.
+
+    def _now(self) -> float:
+        """Milliseconds on the event loop's clock."""
+        return asyncio.get_running_loop().time() * 1000.0
+
+    def _step(self, action: Callable[[float], None]) -> None:
+        if self._transport is None:
+            return
+        try:
+            action(self._now())
+            self._drain()
+            self._on_progress()
+        except Exception as error:  # noqa: BLE001 - whatever failed, the user of the group has to learn it
+            self._stop()
+            self._on_failure(error)
+
+    def _drain(self) -> None:
+        """Send what the endpoint has to send, and set the timer to its next deadline."""
+        for to, data in self.endpoint.datagrams_to_send():
+            if self._transport is None:
+                return
+            if self._paused:
+                self._fault("buffer_full", f"{len(data)} bytes for process {to}")
+            else:
+                self._transport.sendto(data, self._routes[to])
+        self._arm()
+
+    def _arm(self) -> None:
+        """Keep an alarm that rings no later than the next deadline; an alarm that rings early only sets the next one."""
+        deadline = self.endpoint.next_deadline()
+        if deadline is None or self._transport is None:
+            return
+        if self._alarm is not None:
+            if self._alarm.when() * 1000.0 <= deadline:
+                return
+            self._alarm.cancel()
+        self._alarm = asyncio.get_running_loop().call_at(deadline / 1000.0, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._step(self.endpoint.tick)
+
+    def _stop(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+
+    def _fault(self, kind: str, detail: str) -> None:
+        self.faults[kind] += 1
+        if self._tracer.recording:
+            self._tracer.record(tracing.TransportFault(self.endpoint.core.me, kind, detail))
+
+
+async def _resolve(address: Address, family: int) -> tuple[int, Address]:
+    """The numeric form of an address, once, so that sending never waits for a name. Raises `OSError`."""
+    host, port = address
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, family=family, type=socket.SOCK_DGRAM)
+    numeric = found[0][4]
+    return found[0][0], (str(numeric[0]), port)

@@ -1,0 +1,186 @@
+"""One datagram holds one envelope in MessagePack: whose it is, and one message of one protocol.
+
+The envelope is an array [protocol, version, group, sender, counter, message]; a message is an array that starts with
+its kind. `(sender, counter)` names the datagram. `decode` never raises: what is not an envelope of this protocol
+comes back as a `Rejected` with its kind. `Gate` adds what only a member can judge (group, sender, ranges for so many
+members) and counts.
+
+Nothing here is authenticated: a sender is who the datagram says. This module must not know what a message means; that
+a field is in range is asked of the protocol (`flaw`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from msgspec import DecodeError, MsgspecError, Struct, ValidationError, msgpack
+
+from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
+from antiphon.impl.protocols import messages
+from antiphon.impl.protocols.core import Natural, Process
+
+__all__ = [
+    "DATAGRAM_BYTES_MAX",
+    "GROUP_NAME_BYTES_MAX",
+    "PAYLOAD_BYTES_MAX",
+    "RBP",
+    "Codec",
+    "Envelope",
+    "Gate",
+    "Rejected",
+    "decode",
+    "encode",
+]
+
+M = TypeVar("M")
+
+DATAGRAM_BYTES_MAX = 8_192
+"""The largest datagram: below 65,507, which UDP over IPv4 carries, and below 9,216, which some systems allow by default."""
+
+GROUP_NAME_BYTES_MAX = 64
+"""The longest group name, in UTF-8."""
+
+PAYLOAD_BYTES_MAX = 8_000
+"""The largest payload: a datagram less the longest name and every number at its largest."""
+
+
+class Envelope(Struct, Generic[M], frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One message on its way; `(sender, counter)` is unique among the datagrams of a run."""
+
+    protocol: str
+    version: int
+    group: str
+    sender: Process
+    counter: Natural
+    message: M
+
+
+class Rejected(Struct, frozen=True):
+    """Why bytes are no envelope; `detail` is for people."""
+
+    kind: Rejection
+    detail: str
+
+
+class _Opening(Struct, frozen=True, array_like=True):
+    """The two fields that every version of every protocol has in common."""
+
+    protocol: str
+    version: int
+
+
+class Codec(Generic[M]):
+    """The envelopes of one version of one protocol, as bytes."""
+
+    def __init__(
+        self,
+        protocol: str,
+        version: int,
+        message: Any,
+        kind: Callable[[M], str],
+        flaw: Callable[[M, int], str | None],
+    ) -> None:
+        """`message` is the union of the protocol's message types; `kind` names one, `flaw` finds a field out of range."""
+        self.protocol = protocol
+        self.version = version
+        self.kind = kind
+        self.flaw = flaw
+        self._encoder = msgpack.Encoder()
+        self._decoder: msgpack.Decoder[Envelope[M]] = msgpack.Decoder(Envelope[message])
+        self._opening = msgpack.Decoder(_Opening)
+
+    def envelope(self, group: str, sender: int, counter: int, message: M) -> Envelope[M]:
+        """An envelope of this protocol and version."""
+        return Envelope(self.protocol, self.version, group, sender, counter, message)
+
+    def encode(self, envelope: Envelope[M]) -> bytes:
+        """The datagram. Raises `PayloadTooLarge` when it would exceed DATAGRAM_BYTES_MAX."""
+        data = self._encoder.encode(envelope)
+        if len(data) > DATAGRAM_BYTES_MAX:
+            raise PayloadTooLarge(f"{len(data)} bytes encoded; a datagram has at most {DATAGRAM_BYTES_MAX}")
+        return data
+
+    def decode(self, data: bytes) -> Envelope[M] | Rejected:
+        """The envelope in a datagram, or why there is none: any bytes are allowed and nothing is raised."""
+        if len(data) > DATAGRAM_BYTES_MAX:
+            return Rejected(Rejection.OVERSIZED, f"{len(data)} bytes; a datagram has at most {DATAGRAM_BYTES_MAX}")
+        try:
+            envelope = self._decoder.decode(data)
+        except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            return self._foreign(data) or _unreadable(error)
+        if envelope.protocol != self.protocol or envelope.version != self.version:
+            return self._foreign(data) or Rejected(Rejection.MALFORMED, "no protocol and version")
+        return envelope
+
+    def _foreign(self, data: bytes) -> Rejected | None:
+        """Whether bytes that this codec cannot read open like an envelope of another one."""
+        try:
+            opening = self._opening.decode(data)
+        except (MsgspecError, UnicodeDecodeError, RecursionError):
+            return None
+        if (opening.protocol, opening.version) == (self.protocol, self.version):
+            return None
+        return Rejected(
+            Rejection.FOREIGN_VERSION,
+            f"protocol {opening.protocol!r} version {opening.version}; here {self.protocol!r} version {self.version}",
+        )
+
+
+def _unreadable(error: Exception) -> Rejected:
+    """Bytes that end too early are truncated; whatever else cannot be read is malformed."""
+    early = isinstance(error, DecodeError) and not isinstance(error, ValidationError) and "truncated" in str(error)
+    return Rejected(Rejection.TRUNCATED if early else Rejection.MALFORMED, str(error))
+
+
+class Gate(Generic[M]):
+    """The entrance of one member of one group: lets its messages in, counts everything else by kind in `dropped`."""
+
+    def __init__(self, codec: Codec[M], group: str, me: int, members: int) -> None:
+        """Raises `InvalidMembership` when the name is empty or too long, or `me` is no member."""
+        size = len(group.encode())
+        if not 1 <= size <= GROUP_NAME_BYTES_MAX:
+            raise InvalidMembership(f"group name of {size} bytes; it has 1 to {GROUP_NAME_BYTES_MAX} bytes in UTF-8")
+        if not 0 <= me < members:
+            raise InvalidMembership(f"process {me} of {members}: members are numbered from 0 to {members - 1}")
+        self.codec = codec
+        self.group = group
+        self.me = me
+        self.members = members
+        self.dropped: Counter[Rejection] = Counter()
+
+    def admit(self, data: bytes) -> Envelope[M] | Rejected:
+        """The envelope in a datagram for this member; a rejection has been counted."""
+        result = self.codec.decode(data)
+        if not isinstance(result, Rejected):
+            refusal = self._refusal(result)
+            if refusal is None:
+                return result
+            result = refusal
+        self.dropped[result.kind] += 1
+        return result
+
+    def _refusal(self, envelope: Envelope[M]) -> Rejected | None:
+        if envelope.group != self.group:
+            return Rejected(Rejection.FOREIGN_GROUP, f"group {envelope.group!r}; here {self.group!r}")
+        if envelope.sender == self.me:
+            return Rejected(Rejection.OWN_ECHO, f"sender {envelope.sender} is the receiver")
+        if envelope.sender >= self.members:
+            return Rejected(Rejection.FOREIGN_SENDER, f"sender {envelope.sender} is not one of {self.members} members")
+        flaw = self.codec.flaw(envelope.message, self.members)
+        return None if flaw is None else Rejected(Rejection.MALFORMED, flaw)
+
+
+RBP: Codec[messages.Message] = Codec("rbp", 1, messages.Message, messages.kind, messages.flaw)
+"""RBP without failures, version 1."""
+
+
+def encode(envelope: Envelope[messages.Message]) -> bytes:
+    """The datagram of an RBP envelope. Raises `PayloadTooLarge`."""
+    return RBP.encode(envelope)
+
+
+def decode(data: bytes) -> Envelope[messages.Message] | Rejected:
+    """The RBP envelope in a datagram, or why there is none; never raises."""
+    return RBP.decode(data)
