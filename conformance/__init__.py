@@ -1,0 +1,1 @@
+"""Model against implementation: lockstep, stateful tests, clusters, traces and the verdicts over them."""

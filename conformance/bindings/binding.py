@@ -1,0 +1,87 @@
+"""What must a binding say? Whom a step concerns, how one process of the implementation takes it, and what that process's state means.
+
+Rules:
+1. A binding looks at one process at a time. What a process does is a function of its snapshot and of what it is given: a step, or a
+   datagram. That is what makes it possible to remember local steps; what is in flight is kept outside, by `System`.
+2. A binding never writes the implementation's state: it calls methods, and hands over bytes that the implementation encoded itself.
+3. Snapshots are immutable, hashable and canonical. Equal snapshots behave equally.
+4. Every variable of the specification is projected, or exempt with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from antiphon.spec.lang import Program, Step
+
+
+class Refused(Exception):
+    """The implementation does not take a step that the specification takes; the message says what it answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """Whom a step concerns: `process` (None: nobody, the environment acts alone), and the packet that it takes, if any.
+
+    A packet that is `consumed` is no longer in flight afterwards.
+    """
+
+    process: int | None
+    packet: object | None = None
+    consumed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one process did: its snapshot afterwards, what it sent (packet of the specification, datagram), its events as records."""
+
+    after: Hashable
+    sent: tuple[tuple[object, bytes], ...] = ()
+    events: tuple[object, ...] = ()
+
+
+class Binding(Protocol):
+    """A specification's program and an implementation, side by side.
+
+    Attributes:
+        program: the specification with its constants.
+        members: how many processes there are; they are numbered from 0, in the order of the specification's index.
+        channel: the variable of the specification that is the set of packets in flight.
+        exempt: variables that are not compared, each with the reason.
+        internal: actions that a process takes on its own accord, and for which `offers` tells what it would do.
+        ordered: whether the specification lets internal steps of different processes happen in one order only, so that it may enable fewer
+            of them than the processes offer.
+        restores: how often a snapshot was put back into a process that stood elsewhere. A run from the start needs none.
+    """
+
+    program: Program
+    members: int
+    channel: str
+    exempt: Mapping[str, str]
+    internal: frozenset[str]
+    ordered: bool
+    restores: int
+
+    def start(self, me: int) -> Effect:
+        """Process `me`, fresh, with what it sends at once."""
+
+    def stimulus(self, step: Step) -> Stimulus:
+        """Whom the step concerns."""
+
+    def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
+        """Process `me` takes the step where it stands; with a datagram, by receiving that.
+
+        Raises:
+            Refused: it would not.
+        """
+
+    def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
+        """The internal steps that the process would take now."""
+
+    def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
+        """What the process says of the specification's variables: its own value of a map, its share of another; frozen as in a state."""
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """The value of a variable that is no map over processes, from the shares of all."""

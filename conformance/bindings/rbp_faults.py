@@ -1,0 +1,142 @@
+"""Which mistakes must conformance catch? Ten plausible faults of an implementation of figure 16, each a core with one thing wrong.
+
+They were written down before anything was run against them, and are kept as they were. `antiphon lockstep rbp --fault NAME` shows the
+shortest trace that tells one from the specification.
+"""
+
+from __future__ import annotations
+
+from antiphon.impl.protocols.core import Send
+from antiphon.impl.protocols.messages import Ack, Data, Numbered, RequestNumbers
+from antiphon.impl.protocols.rbp import Core, Timer
+
+
+class AcceptsEarly(Core):
+    """Forgotten guard (lines 36, 44): the token is accepted although numbers or bodies are missing."""
+
+    def accept(self, now: float) -> bool:
+        """Accept whatever arrives."""
+        self._now = now
+        if self._arriving is None:
+            return False
+        self._arriving, self._holding = None, True
+        return True
+
+
+class AcceptsOldTokens(Core):
+    """Wrong comparison (line 38): a token that was accepted before is taken again."""
+
+    def receive_ack(self, sender: int, message: Ack, now: float) -> None:
+        """Take every token that names this process."""
+        old = message.next_holder == self.me and self._queues.highest > message.number
+        super().receive_ack(sender, message, now)
+        if old:
+            self._arriving = message.number
+
+
+class AnswersOneLess(Core):
+    """Off by one (line 56): the last number asked for is left out, as figure 12 has it."""
+
+    def receive_request_numbers(self, sender: int, message: RequestNumbers, now: float) -> None:
+        """Answer first..last - 1."""
+        self._now = now
+        for number in self._queues.known_numbers(message.first, message.last - 1):
+            self._to(sender, Numbered(self._queues.numbers[number], number))
+
+
+class DeliversWithoutBody(Core):
+    """Forgotten guard (line 61): the number alone makes a message count as delivered."""
+
+    @property
+    def deliverable(self) -> bool:
+        """Whether the next number is known."""
+        return self._last_delivered + 1 in self._queues.numbers
+
+    def deliver(self) -> None:
+        """Skip a message that is not there."""
+        if Core.deliverable.fget(self):  # type: ignore[attr-defined]
+            super().deliver()
+        elif self.deliverable:
+            self._last_delivered += 1
+
+
+class ForgetsResentData(Core):
+    """Lost retransmission (lines 12-15): the timer of a broadcast sends nothing."""
+
+    def expire(self, timer: Timer, now: float) -> bool:
+        """Expire without sending."""
+        done = super().expire(timer, now)
+        if timer is Timer.RESEND:
+            self._outputs.clear()
+        return done
+
+
+class KeepsToken(Core):
+    """Forgotten update (line 48): a process that sequenced a message still holds the token."""
+
+    def sequence(self, now: float) -> bool:
+        """Sequence, and keep the token."""
+        done = super().sequence(now)
+        self._holding = self._holding or done
+        return done
+
+
+class NumbersFromHighest(Core):
+    """Wrong variable (line 48): the next number follows the highest known number plus one."""
+
+    def sequence(self, now: float) -> bool:
+        """Leave a number out."""
+        self._now = now
+        identifier = self._queues.first_unnumbered()
+        if not self._holding or identifier is None:
+            return False
+        self._holding = False
+        self._pass_token(identifier, self._queues.highest + 2)
+        return True
+
+
+class RenamesResentData(Core):
+    """The paper's own mistake (line 13): a message that is sent again gets a new identifier."""
+
+    def expire(self, timer: Timer, now: float) -> bool:
+        """Count the identifier up in every round."""
+        done = super().expire(timer, now)
+        if done and timer is Timer.RESEND and self._pending is not None:
+            self._message_id += 1
+            renamed = self._pending._replace(id=self._message_id)
+            payload = self._queues.received[self._pending]
+            self._outputs = [Send(send.to, Data(renamed, payload)) for send in self._outputs]
+        return done
+
+
+class DropsLateBodies(Core):
+    """Misread branch (line 22): a body that comes after its number is not stored."""
+
+    def receive_data(self, sender: int, message: Data, now: float) -> None:
+        """Store only what has no number."""
+        if message.identifier not in self._queues.number_of:
+            super().receive_data(sender, message, now)
+
+
+class StopsAtAnyNumber(Core):
+    """Wrong condition (line 49): hearing any number again ends the retransmission of the token."""
+
+    def receive_numbered(self, sender: int, message: Numbered, now: float) -> None:
+        """Take any number for the successor's."""
+        super().receive_numbered(sender, message, now)
+        self._passed = None
+
+
+FAULTS: dict[str, type[Core]] = {
+    "accepts-early": AcceptsEarly,
+    "accepts-old-tokens": AcceptsOldTokens,
+    "answers-one-less": AnswersOneLess,
+    "delivers-without-body": DeliversWithoutBody,
+    "drops-late-bodies": DropsLateBodies,
+    "forgets-resent-data": ForgetsResentData,
+    "keeps-token": KeepsToken,
+    "numbers-from-highest": NumbersFromHighest,
+    "renames-resent-data": RenamesResentData,
+    "stops-at-any-number": StopsAtAnyNumber,
+}
+"""The faulty cores by name."""

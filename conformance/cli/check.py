@@ -1,0 +1,220 @@
+"""`antiphon check`: every property of one or more specifications, by the explicit checker or by Z3; exits by the verdict."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from antiphon.conformance.cli import documents, options, output, registry
+from antiphon.model import explicit, symbolic
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import Program
+
+
+class Engine(Enum):
+    """What explores: generated Python, CPython itself, or Z3."""
+
+    GENERATED = "generated"
+    REFERENCE = "reference"
+    Z3 = "z3"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One specification to check: its name, what `antiphon check` was told about it, and which properties are asked."""
+
+    name: str
+    settings: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def program(self) -> Program:
+        """The specification with its constants."""
+        return registry.bind(self.name, settings=self.settings, repairs=self.repairs, without=self.without)
+
+    def command(self, *further: str) -> str:
+        """The command that checks this again."""
+        words = ["antiphon", "check", self.name]
+        told = (("--set", self.settings), ("--repair", self.repairs), ("--without", self.without), ("--property", self.properties))
+        for option, values in told:
+            words += [word for value in values for word in (option, value)]
+        return shlex.join([*words, *further])
+
+
+def default_job() -> tuple[Job, ...]:
+    """What is checked when no specification is named: the repaired texts within small bounds, and an example."""
+    return (
+        Job("rbp", ("processes=3", "messages=1", "losses=1", "unlimited=true", "urgent=true"), ("all",)),
+        Job("rbp", ("processes=2", "messages=2", "losses=1", "unlimited=true"), ("all",)),
+        Job("moving-sequencer", ("processes=2", "messages=2", "losses=1", "urgent=true"), ("all",)),
+        Job("figure-2", ("processes=3", "messages=1", "losses=1"), ("all",)),
+        Job("figure-5", ("processes=3", "messages=1", "losses=1"), ("all",)),
+        Job("two-phase"),
+    )
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    engine: Engine
+    depth: int | None
+    max_states: int | None
+    max_seconds: float | None
+    reports: list[Report] = field(default_factory=list)
+
+    def words(self) -> list[str]:
+        """The options that a command needs to repeat this."""
+        words = [] if self.engine is Engine.GENERATED else ["--engine", self.engine.value]
+        for option, value in (("--depth", self.depth), ("--max-states", self.max_states), ("--max-seconds", self.max_seconds)):
+            words += [option, f"{value:g}"] if value is not None else []
+        return words
+
+
+def check(
+    specifications: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SPEC]...", help=f"{', '.join(entry.name for entry in registry.ENTRIES)}, or module:Class. Without: a default set."),
+    ] = None,
+    processes: options.Processes = None,
+    messages: options.Messages = None,
+    losses: options.Losses = None,
+    timeouts: options.Timeouts = None,
+    settings: options.Settings = None,
+    repairs: options.Repairs = None,
+    without: options.Without = None,
+    readings: options.Readings = None,
+    properties: Annotated[
+        list[str] | None, typer.Option("--property", metavar="NAME", help="Judge only this property; may be repeated. `deadlock` is one too.")
+    ] = None,
+    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = Engine.GENERATED,
+    depth: Annotated[int | None, typer.Option("--depth", min=0, help="Greatest number of steps; z3 needs it.", show_default=False)] = None,
+    max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)] = None,
+    max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0.0, help="Stop after this time.", show_default=False)] = None,
+    save: options.Save = None,
+    json: options.Json = False,
+    no_diagram: options.Quiet = False,
+) -> int:
+    """Check every property of specifications, with shortest counterexamples."""
+    if engine is Engine.Z3 and depth is None:
+        raise output.UsageProblem("--engine z3 checks up to a depth; say which, for example --depth 10")
+    if engine is Engine.Z3 and max_states is not None:
+        raise output.UsageProblem("--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds")
+    named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
+    told = [f"{name}={value}" for name, value in named.items() if value is not None]
+    told += [*(settings or ()), *(readings or ())]
+    if not specifications and (told or repairs or without or properties):
+        raise output.UsageProblem("name the specification that these options are for: antiphon check rbp --processes 3")
+    jobs = [Job(name, tuple(told), tuple(repairs or ()), tuple(properties or ()), tuple(without or ())) for name in specifications or ()] or list(
+        default_job()
+    )
+    programs = [job.program for job in jobs]
+    bounds = _Bounds(engine, depth, max_states, max_seconds)
+    shown: list[documents.ReportDocument] = []
+    saved: str | None = None
+    outcomes: list[Outcome] = []
+    for job, bound in zip(jobs, programs, strict=True):
+        report = _run(job, bound, bounds)
+        outcomes.append(report.outcome)
+        worst = _first(report)
+        saved = saved or output.keep(worst, save)
+        again = job.command(*bounds.words())
+        if json:
+            shown.append(documents.report_document(job.name, report, again))
+        else:
+            _print(job, report, worst, again, picture=not no_diagram)
+        if _interrupted(report):
+            raise KeyboardInterrupt
+    outcome = Outcome.worst(outcomes)
+    if json:
+        return output.finish(documents.Check(outcome=outcome.value, exit_code=outcome.exit_code, reports=shown, saved=saved))
+    if saved:
+        output.out().print(f"counterexample saved: {saved}")
+    _summary(jobs, outcomes, outcome)
+    return outcome.exit_code
+
+
+def _run(job: Job, bound: Program, bounds: _Bounds) -> Report:
+    properties = job.properties or None
+    with _progress(job.name, bounds.engine) as progress:
+        if bounds.engine is Engine.Z3:
+            return symbolic.check_bounded(
+                bound, depth=bounds.depth or 0, properties=properties, max_seconds=bounds.max_seconds, progress=_deeper(progress)
+            )
+        return explicit.check(
+            bound,
+            properties=properties,
+            max_states=bounds.max_states,
+            max_seconds=bounds.max_seconds,
+            max_depth=bounds.depth,
+            progress=progress,
+            engine=bounds.engine.value,
+        )
+
+
+@contextmanager
+def _progress(name: str, engine: Engine) -> Iterator[Callable[[explicit.Progress], None] | None]:
+    if engine is Engine.Z3:
+        yield None
+        return
+    with explicit.progress_bar(name, output.err()) as show:
+        yield show
+
+
+def _deeper(_: object) -> Callable[[symbolic.Progress], None] | None:
+    """On a terminal, a line a depth."""
+    console = output.err()
+    if not console.is_terminal:
+        return None
+
+    def show(progress: symbolic.Progress) -> None:
+        console.print(f"depth {progress.depth}: {progress.clauses:,} clauses, {progress.seconds:.1f} s", style="bright_black")
+
+    return show
+
+
+def _interrupted(report: Report) -> bool:
+    """Whether Ctrl-C ended the search; the engine reports what it had."""
+    return any(note.endswith(": interrupted") for note in report.notes)
+
+
+def _first(report: Report) -> Trace | None:
+    """The shortest counterexample of a report."""
+    traces = [verdict.trace for verdict in report.verdicts if verdict.trace is not None and _bad(verdict.outcome, verdict.kind)]
+    return min(traces, key=len) if traces else None
+
+
+def _bad(outcome: Outcome, kind: str) -> bool:
+    return outcome is Outcome.VIOLATED or kind == "specification"
+
+
+def _print(job: Job, report: Report, worst: Trace | None, again: str, *, picture: bool) -> None:
+    output.print_report(job.name, report)
+    if worst is None:
+        return
+    output.print_trace(worst)
+    if picture:
+        output.print_diagram(worst)
+    others = [verdict for verdict in report.verdicts if verdict.trace is not None and _bad(verdict.outcome, verdict.kind)]
+    others = [verdict for verdict in others if verdict.property != worst.shows]
+    if others:
+        told = ", ".join(f"{verdict.property} ({len(verdict.trace or ())} steps)" for verdict in others)
+        output.out().print(f"violated too: {told}; show one with --property NAME")
+    output.out().print(f"again:  {again}", soft_wrap=True)
+    output.out().print()
+
+
+def _summary(jobs: list[Job], outcomes: list[Outcome], outcome: Outcome) -> None:
+    groups = []
+    for kind in Outcome:
+        names = [job.name for job, found in zip(jobs, outcomes, strict=True) if found is kind]
+        if names:
+            groups.append((kind.value, ", ".join(names)))
+    output.last_line(outcome, groups[0][1] if len(groups) == 1 else "; ".join(f"{kind}: {names}" for kind, names in groups))

@@ -1,0 +1,181 @@
+"""`antiphon claims`: the ledger of what the documents claim, every check run again; exits by agreement with the record."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Literal
+
+import msgspec
+import typer
+from rich import box
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
+from antiphon.model.verdict import Outcome
+from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of
+
+
+class CheckDocument(msgspec.Struct, kw_only=True):
+    """One check: what was expected, what came out, the shortest length of its trace, how to run it again."""
+
+    what: str
+    expected: documents.Outcome
+    outcome: documents.Outcome
+    found: str
+    agrees: bool
+    length: int | None
+    reproduce: str
+
+
+class ClaimDocument(msgspec.Struct, kw_only=True):
+    """One record of the ledger and its checks."""
+
+    id: str
+    source: str
+    quotation: str
+    claim: str
+    standing: str
+    kind: str
+    verdict: documents.Outcome
+    because: str
+    defect: str
+    repairs: list[str]
+    agrees: bool
+    checks: list[CheckDocument]
+
+
+class Claims(documents.Document, tag="claims", kw_only=True):
+    """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the claims are true."""
+
+    engine: str
+    claims: list[ClaimDocument]
+
+
+def claims(
+    identifiers: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Only these claims, for example RBP-06.")] = None,
+    protocol: Annotated[str | None, typer.Option("--protocol", help="Only the claims of one family: rbc, msq, rbp.", show_default=False)] = None,
+    engine: Annotated[
+        Literal["generated", "reference", "z3"],
+        typer.Option("--engine", help="What explores: generated Python, CPython itself, or Z3 (bounded; measurements are left out)."),
+    ] = "generated",
+    deep: Annotated[bool, typer.Option("--deep", help="With z3: also the checks that take it long.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Run every check of the ledger again and compare it with what is recorded."""
+    if identifiers and protocol:
+        raise output.UsageProblem("name claims, or a family with --protocol, not both")
+    chosen = tuple(map(claim_of, identifiers)) if identifiers else claims_of(protocol) if protocol else LEDGER
+    results = _run(chosen, engine, deep=deep)
+    outcome = Outcome.HOLDS if all(result.agrees for result in results) else Outcome.VIOLATED
+    if json:
+        return output.finish(
+            Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[_document(result) for result in results])
+        )
+    _print(results)
+    wrong = [result.claim.id for result in results if not result.agrees]
+    checks = sum(len(result.results) for result in results)
+    told = f"{len(results)} claim{'s' * (len(results) != 1)}, {checks} check{'s' * (checks != 1)}: " + (
+        f"the record differs in {', '.join(wrong)}" if wrong else "all as recorded"
+    )
+    output.last_line(outcome, told)
+    return outcome.exit_code
+
+
+def _run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimResult, ...]:
+    console = output.err()
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.completed} of {task.total}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("explorations", total=None)
+
+        def show(number: int, total: int, what: str) -> None:
+            bar.update(task, total=total, completed=number - 1, description=what[:60])
+
+        return run_ledger(chosen, engine=engine, deep=deep, progress=show)
+
+
+def reproduce(check: Check) -> str:
+    """The command that runs one check alone."""
+    words = ["antiphon", "check", f"{check.spec.__module__}:{check.spec.__qualname__}", "--property", check.property]
+    words += [word for name in (["all"] if check.repairs == "all" else check.repairs) for word in ("--repair", name)]
+    words += [word for name in check.without for word in ("--without", name)]
+    for name, value in check.constants.items():
+        words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+    return shlex.join(words)
+
+
+def _document(result: ClaimResult) -> ClaimDocument:
+    claim = result.claim
+    return ClaimDocument(
+        id=claim.id,
+        source=str(claim.source),
+        quotation=claim.source.quotation,
+        claim=claim.claim,
+        standing=claim.standing.value,
+        kind=claim.kind.value,
+        verdict=claim.verdict,
+        because=claim.because,
+        defect=claim.defect,
+        repairs=list(claim.repairs),
+        agrees=result.agrees,
+        checks=[_check_document(item) for item in result.results],
+    )
+
+
+def _check_document(item: CheckResult) -> CheckDocument:
+    check = item.check
+    return CheckDocument(
+        what=str(check) if isinstance(check, Check) else f"{check.name}: {check.expectation}",
+        expected=check.outcome,
+        outcome=item.outcome.value,
+        found=item.found,
+        agrees=item.agrees,
+        length=item.length,
+        reproduce=reproduce(check) if isinstance(check, Check) else "antiphon claims",
+    )
+
+
+def _print(results: tuple[ClaimResult, ...]) -> None:
+    console = output.out()
+    single = len(results) <= 3
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title, keywords in (("claim", {"no_wrap": True}), ("what it says", {"ratio": 3}), ("verdict", {"no_wrap": True}), ("checks", {"ratio": 2})):
+        table.add_column(title, **keywords)
+    for result in results:
+        claim = result.claim
+        count = sum(item.agrees for item in result.results)
+        told = f"{count} of {len(result.results)} as recorded" if result.results else "not by this engine" if claim.checks else "by reading"
+        if claim.repairs:
+            told += f"; repairs: {', '.join(claim.repairs)}"
+        table.add_row(claim.id, Text(claim.claim), output.mark(claim.verdict), Text(told, style="" if result.agrees else "bold red"))
+    console.print(table)
+    for result in results:
+        if single:
+            _print_claim(result)
+        for item in result.results:
+            if single or not item.agrees:
+                _print_check(item)
+
+
+def _print_claim(result: ClaimResult) -> None:
+    console, claim = output.out(), result.claim
+    console.print()
+    console.print(f"{claim.id}  {claim.source}; {claim.standing.value}, {claim.kind.value}", style="bold")
+    console.print(f"“{claim.source.quotation}”", style="italic", soft_wrap=True)
+    console.print(claim.because, soft_wrap=True)
+    if claim.defect:
+        console.print(f"a defect of the {'idea' if claim.defect == 'design' else 'printed text'}; repairs: {', '.join(claim.repairs)}")
+
+
+def _print_check(item: CheckResult) -> None:
+    console, check = output.out(), item.check
+    sign = "as recorded" if item.agrees else f"DIFFERS from the record ({check.outcome}"
+    if not item.agrees:
+        recorded = check.length if isinstance(check, Check) else None
+        sign += f" in {recorded} steps)" if recorded is not None else ")"
+    what = check.property if isinstance(check, Check) else check.name
+    console.print(f"  {what}: {item.found}, {sign}", style=None if item.agrees else "red", soft_wrap=True)
+    if isinstance(check, Check):
+        console.print(f"        {reproduce(check)}", style="bright_black", soft_wrap=True)

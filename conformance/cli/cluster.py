@@ -1,0 +1,74 @@
+"""`antiphon cluster`: real processes on real sockets under faults, judged by what they logged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cluster import ClusterResult, ClusterSettings, run_cluster
+
+
+def cluster(
+    protocol: Annotated[str, typer.Argument(metavar="PROTOCOL", help="What the processes run: rbp.")],
+    processes: Annotated[int, typer.Option("--processes", help="How many processes.")] = 3,
+    messages: Annotated[int, typer.Option("--messages", help="How many messages are broadcast, in all.")] = 2000,
+    loss: Annotated[float, typer.Option("--loss", help="Probability that a datagram is lost.")] = 0.1,
+    duplication: Annotated[float, typer.Option("--duplication", help="Probability that a datagram is duplicated.")] = 0.05,
+    reordering: Annotated[float, typer.Option("--reordering", help="Probability that a datagram is held back.")] = 0.05,
+    seed: Annotated[int, typer.Option("--seed", help="Number of the run: which faults the links meet.")] = 7,
+    directory: Annotated[Path, typer.Option("--directory", help="Where the logs go, in a new directory.")] = Path("runs"),
+    deadline: Annotated[float, typer.Option("--deadline", help="Give up after so many seconds.")] = 120.0,
+    json: options.Json = False,
+) -> int:
+    """Run a protocol on real processes that lose, duplicate and reorder datagrams."""
+    try:
+        ClusterSettings(
+            protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication, reordering=reordering,
+            seed=seed, deadline_s=deadline,
+        )  # fmt: skip
+    except ValueError as error:
+        raise output.UsageProblem(str(error)) from error
+    if not json:
+        output.out().print(f"seed {seed}")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output.UsageProblem(f"--directory {directory}: {error.strerror}") from error
+    result = run_cluster(protocol, processes, messages, loss, duplication, reordering, seed, directory, deadline_s=deadline, console=output.err())
+    code = {"holds": 0, "violated": 1, "unknown": 2}[result.outcome]
+    if json:
+        record = msgspec.json.decode(result.record())
+        return output.finish(documents.Cluster(outcome=result.outcome, exit_code=code, directory=str(result.directory), record=record))
+    _print(result)
+    return code
+
+
+def _print(result: ClusterResult) -> None:
+    console = output.out()
+    counts = result.counts
+    console.print(
+        f"the relay passed {counts.offered:,} datagrams: {counts.dropped:,} dropped, {counts.duplicated:,} duplicated, {counts.reordered:,} reordered"
+    )
+    told = ", ".join(f"process {process} {count:,}" for process, count in enumerate(result.delivered))
+    console.print(f"delivered: {told}; {result.seconds:.1f} s")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title in ("property", "verdict", "what was found"):
+        table.add_column(title)
+    for judgement in result.judgements:
+        table.add_row(judgement.property, output.mark(judgement.outcome), Text(judgement.reason))
+    console.print(table)
+    for fault in result.faults:
+        console.print(f"the run itself: {fault}", style="yellow", soft_wrap=True)
+    console.print(f"logs: {result.directory}")
+    settings = result.settings
+    output.last_line(
+        result.outcome,
+        f"{settings.protocol}: {settings.processes} processes, {settings.messages:,} messages, seed {settings.seed}; evidence: measured",
+    )

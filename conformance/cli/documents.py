@@ -1,0 +1,265 @@
+"""What does `--json` print? One of these documents: schema `antiphon.report`, version 1, the command as its tag.
+
+They hold the data that the text shows. `docs/command-line.md` explains them. A field may be added without a new version; none is removed or
+changes its meaning within one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from antiphon.conformance.lockstep import Difference
+from antiphon.model.changes import trace_changes
+from antiphon.model.notation import compact, compact_step
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Report, Verdict
+
+Outcome = Literal["holds", "violated", "unknown"]
+
+
+class Document(msgspec.Struct, kw_only=True, tag_field="command"):
+    """What every document says: its schema, the version of antiphon, the outcome and the exit code."""
+
+    schema: Literal["antiphon.report"] = "antiphon.report"
+    version: Literal[1] = 1
+    antiphon: str = ""
+    outcome: Outcome
+    exit_code: int
+
+
+class StepDocument(msgspec.Struct, kw_only=True):
+    """A step in the compact notation, what it changed, its events, the properties that it breaks."""
+
+    step: str
+    changes: list[str]
+    events: list[str]
+    breaks: list[str]
+
+
+class TraceDocument(msgspec.Struct, kw_only=True):
+    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly."""
+
+    shows: str
+    why: str
+    steps: list[StepDocument]
+
+
+class VerdictDocument(msgspec.Struct, kw_only=True):
+    """The answer about one property."""
+
+    property: str
+    kind: str
+    outcome: Outcome
+    evidence: Literal["bounded", "proved", "measured"]
+    bound: str
+    reason: str
+    trace: TraceDocument | None = None
+
+
+class ReportDocument(msgspec.Struct, kw_only=True):
+    """All verdicts about one specification with its constants, and what was explored for them."""
+
+    name: str
+    specification: str
+    digest: str
+    constants: dict[str, int | bool | str]
+    engine: str
+    outcome: Outcome
+    verdicts: list[VerdictDocument]
+    states: int
+    transitions: int
+    depth: int
+    complete: bool
+    seconds: float
+    never_fired: list[str]
+    notes: list[str]
+    reproduce: str
+
+
+class Check(Document, tag="check", kw_only=True):
+    """`antiphon check`. `saved` is the file of `--save`, if a counterexample was saved."""
+
+    reports: list[ReportDocument]
+    saved: str | None = None
+
+
+class Simulate(Document, tag="simulate", kw_only=True):
+    """`antiphon simulate`."""
+
+    seed: int
+    report: ReportDocument
+    saved: str | None = None
+
+
+class DifferenceDocument(msgspec.Struct, kw_only=True):
+    """Where specification and implementation part."""
+
+    what: str
+    specification: str
+    implementation: str
+    trace: TraceDocument
+
+
+class Lockstep(Document, tag="lockstep", kw_only=True):
+    """`antiphon lockstep`."""
+
+    protocol: str
+    constants: dict[str, int | bool | str]
+    transitions: int
+    states: int
+    pairs: int
+    compared: int
+    executed: int
+    repeated: int
+    complete: bool
+    seconds: float
+    replayed: int
+    seed: int
+    exempt: dict[str, str]
+    fired: dict[str, int]
+    difference: DifferenceDocument | None = None
+    saved: str | None = None
+
+
+class Stateful(Document, tag="stateful", kw_only=True):
+    """`antiphon stateful`."""
+
+    protocol: str
+    constants: dict[str, int | bool | str]
+    seed: int
+    runs: int
+    steps: int
+    seconds: float
+    difference: DifferenceDocument | None = None
+    saved: str | None = None
+
+
+class Cluster(Document, tag="cluster", kw_only=True):
+    """`antiphon cluster`; `record` is what cluster.json holds."""
+
+    directory: str
+    record: dict[str, Any]
+
+
+class Verify(Document, tag="verify", kw_only=True):
+    """`antiphon verify`; `report` has the schema `antiphon.verify`."""
+
+    path: str
+    report: dict[str, Any]
+
+
+class Replay(Document, tag="replay", kw_only=True):
+    """`antiphon replay`."""
+
+    file: str
+    on: Literal["specification", "implementation"]
+    reason: str
+    trace: TraceDocument
+    difference: DifferenceDocument | None = None
+    written: str | None = None
+
+
+class Show(Document, tag="show", kw_only=True):
+    """`antiphon show`."""
+
+    file: str
+    trace: TraceDocument
+    written: str | None = None
+
+
+class ReasonDocument(msgspec.Struct, kw_only=True):
+    """A guard that is false, where it stands, and the steps that fail at it."""
+
+    guard: str
+    at: str
+    steps: list[str]
+
+
+class Explain(Document, tag="explain", kw_only=True):
+    """`antiphon explain`."""
+
+    file: str
+    step: int
+    when: Literal["before", "after"]
+    action: str
+    enabled: list[str]
+    disabled: list[ReasonDocument]
+
+
+class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
+    """What is printed instead when there is no answer: wrong usage, our own failure, an interruption."""
+
+    schema: Literal["antiphon.report"] = "antiphon.report"
+    version: Literal[1] = 1
+    antiphon: str = ""
+    kind: Literal["usage", "failure", "interrupted"]
+    message: str
+    exit_code: int
+
+
+AnyDocument = Check | Simulate | Lockstep | Stateful | Cluster | Verify | Replay | Show | Explain | Error
+"""Every document that this module knows, for decoders."""
+
+
+def trace_document(trace: Trace) -> TraceDocument:
+    """A trace as a document."""
+    steps = [
+        StepDocument(
+            step=compact_step(transition.step),
+            changes=list(map(str, changed)),
+            events=list(map(compact, transition.events)),
+            breaks=list(dict.fromkeys(refusal.property for refusal in transition.refused)),
+        )
+        for transition, changed in zip(trace.transitions, trace_changes(trace), strict=True)
+    ]
+    return TraceDocument(shows=trace.shows, why=trace.why, steps=steps)
+
+
+def verdict_document(verdict: Verdict) -> VerdictDocument:
+    """A verdict as a document."""
+    return VerdictDocument(
+        property=verdict.property,
+        kind=verdict.kind,
+        outcome=verdict.outcome.value,
+        evidence=verdict.evidence.kind.value,
+        bound=verdict.evidence.bound,
+        reason=verdict.reason,
+        trace=None if verdict.trace is None else trace_document(verdict.trace),
+    )
+
+
+def report_document(name: str, report: Report, reproduce: str) -> ReportDocument:
+    """A report as a document."""
+    bound, explored = report.program, report.exploration
+    engines = {verdict.provenance.engine for verdict in report.verdicts}
+    return ReportDocument(
+        name=name,
+        specification=f"{bound.spec.__module__}:{bound.spec.__qualname__}",
+        digest=bound.digest,
+        constants=bound.constants,
+        engine=", ".join(sorted(engines)),
+        outcome=report.outcome.value,
+        verdicts=list(map(verdict_document, report.verdicts)),
+        states=explored.states,
+        transitions=explored.transitions,
+        depth=explored.depth,
+        complete=explored.complete,
+        seconds=round(explored.seconds, 3),
+        never_fired=list(explored.never_fired),
+        notes=list(report.notes),
+        reproduce=reproduce,
+    )
+
+
+def difference_document(difference: Difference | None) -> DifferenceDocument | None:
+    """A difference as a document, None for none."""
+    if difference is None:
+        return None
+    return DifferenceDocument(
+        what=difference.what,
+        specification=compact(difference.specification),
+        implementation=compact(difference.implementation),
+        trace=trace_document(difference.trace),
+    )

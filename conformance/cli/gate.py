@@ -1,0 +1,254 @@
+"""`antiphon gate`: every room of the house once, on real input, and one table of verdicts; what a CI asks.
+
+Each row is a command of its own, run as a separate process with `--json`, two rows at a time; the table shows the command, so that any row can
+be run alone. A row whose command fails is unknown, never a pass.
+"""
+
+from __future__ import annotations
+
+import json as json_module
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+import msgspec
+import typer
+from rich import box
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from antiphon.conformance.cli import documents, options, output
+from antiphon.model.verdict import Outcome
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: the question, the command that answers it, and how its document is told."""
+
+    question: str
+    arguments: tuple[str, ...]
+    tell: Callable[[dict[str, Any]], str]
+
+    @property
+    def command(self) -> str:
+        """What a person types to run this row alone."""
+        return shlex.join(["antiphon", *self.arguments])
+
+
+class RowDocument(msgspec.Struct, kw_only=True):
+    """One row as data."""
+
+    question: str
+    outcome: documents.Outcome
+    found: str
+    seconds: float
+    command: str
+
+
+class Gate(documents.Document, tag="gate", kw_only=True):
+    """`antiphon gate`."""
+
+    directory: str
+    rows: list[RowDocument]
+
+
+def _checked(document: dict[str, Any]) -> str:
+    reports = document["reports"]
+    properties = sum(len(report["verdicts"]) for report in reports)
+    return f"{len(reports)} specifications, {properties} verdicts, all {sum(report['states'] for report in reports):,} states"
+
+
+def _claimed(document: dict[str, Any]) -> str:
+    claims = document["claims"]
+    told = {kind: sum(claim["verdict"] == kind for claim in claims) for kind in ("holds", "violated", "unknown")}
+    counts = ", ".join(f"{count} {kind}" for kind, count in told.items())
+    return f"{len(claims)} claims ({counts}), {sum(len(claim['checks']) for claim in claims)} checks as recorded"
+
+
+def _walked(document: dict[str, Any]) -> str:
+    share = "all" if document["complete"] else "not all"
+    return f"{share} {document['transitions']:,} transitions of {document['states']:,} states taken on both sides"
+
+
+def _tried(document: dict[str, Any]) -> str:
+    return f"{document['runs']:,} runs, {document['steps']:,} steps (seed {document['seed']})"
+
+
+def _ran(document: dict[str, Any]) -> str:
+    record = document["record"]
+    counts = record["relay"]
+    delivered = ", ".join(f"{count:,}" for count in record["delivered"])
+    return (
+        f"delivered {delivered}; {counts['dropped']:,} datagrams dropped, {counts['duplicated']:,} duplicated, {counts['reordered']:,} reordered "
+        f"of {counts['offered']:,}"
+    )
+
+
+def _verified(document: dict[str, Any]) -> str:
+    report = document["report"]
+    runs, events = report["runs"], report["events"]
+    return f"{runs if isinstance(runs, int) else len(runs)} runs, {events:,} events, {len(report['verdicts'])} verdicts"
+
+
+def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """The two columns of work; rows of one column run one after the other."""
+    runs = directory / "runs"
+    cluster = ("--processes", "3", "--messages", "2000", "--loss", "0.1", "--directory", str(runs))
+    big = ("--processes", "3", "--messages", "2", "--losses", "1", "--timeouts", "1")
+    small = ("--processes", "2", "--messages", "2", "--losses", "1", "--timeouts", "1")
+    urgent = ("--set", "urgent=true", "--set", "assigned=true", "--set", "patient=true")
+    return (
+        (
+            Row("do the repaired figures hold, within bounds?", ("check",), _checked),
+            Row("does every claim come out as the ledger records?", ("claims",), _claimed),
+            Row("does Z3 find the same counterexamples by itself?", ("claims", "--engine", "z3"), _claimed),
+        ),
+        (
+            Row("do three processes on UDP with losses agree?", ("cluster", "rbp", *cluster, "--seed", "7"), _ran),
+            Row("and in a second run?", ("cluster", "rbp", *cluster, "--seed", "8"), _ran),
+            Row("does Spark judge their logs the same?", ("verify", str(runs)), _verified),
+            Row("does the code do what the model does, step by step?", ("lockstep", "rbp", *big, *urgent), _walked),
+            Row("and in every order of steps (2 processes)?", ("lockstep", "rbp", *small), _walked),
+            Row("does Hypothesis find a difference?", ("stateful", "rbp", *big), _tried),
+        ),
+    )
+
+
+def gate(
+    directory: Annotated[Path, typer.Option("--directory", help="Where the logs go; those of an earlier gate are replaced.")] = Path("build/gate"),
+    json: options.Json = False,
+) -> int:
+    """Check everything once, on real input: specifications, claims, lockstep, real processes, Spark; one table of verdicts."""
+    _clear(directory / "runs")
+    columns = rows(directory)
+    answers: dict[Row, RowDocument] = {}
+    board = _Board([row for column in columns for row in column], answers)
+    stop = threading.Event()
+    with board, ThreadPoolExecutor(len(columns)) as pool:
+        work = [pool.submit(_column, column, answers, board, stop) for column in columns]
+        try:
+            for future in work:
+                future.result()
+        except BaseException:
+            stop.set()
+            raise
+    told = [answers[row] for column in columns for row in column]
+    outcome = Outcome.worst([Outcome(row.outcome) for row in told])
+    if json:
+        return output.finish(Gate(outcome=outcome.value, exit_code=outcome.exit_code, directory=str(directory), rows=told))
+    output.out().print(_table(told))
+    bad = [row for row in told if row.outcome != "holds"]
+    for row in bad:
+        output.out().print(f"{row.question}  {row.command}", soft_wrap=True)
+    output.last_line(outcome, f"{len(told) - len(bad)} of {len(told)} rows hold; logs: {directory}")
+    return outcome.exit_code
+
+
+def _clear(runs: Path) -> None:
+    """Remove the logs of an earlier gate: the runs are judged together."""
+    import shutil
+
+    try:
+        shutil.rmtree(runs, ignore_errors=False)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise output.UsageProblem(f"--directory: {runs} cannot be removed: {error.strerror}") from error
+
+
+def _column(column: tuple[Row, ...], answers: dict[Row, RowDocument], board: _Board, stop: threading.Event) -> None:
+    for row in column:
+        if stop.is_set():
+            return
+        board.start(row)
+        answers[row] = _run(row, stop)
+        board.update()
+
+
+def _run(row: Row, stop: threading.Event) -> RowDocument:
+    """Run a row's command; whatever goes wrong with it is unknown, with the reason."""
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "antiphon.conformance.cli", *row.arguments, "--json"]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+    ) as process:
+        printed, complaint = "", ""
+        while True:
+            try:
+                printed, complaint = process.communicate(timeout=0.5)
+                break
+            except subprocess.TimeoutExpired:
+                if stop.is_set():
+                    process.terminate()
+    outcome, found = _answer(row, process.returncode, printed, complaint)
+    return RowDocument(question=row.question, outcome=outcome, found=found, seconds=round(time.perf_counter() - began, 1), command=row.command)
+
+
+def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[documents.Outcome, str]:
+    outcomes: dict[int, documents.Outcome] = {0: "holds", 1: "violated", 2: "unknown"}
+    try:
+        document = json_module.loads(printed)
+        if code in outcomes and document.get("outcome") == outcomes[code]:
+            return outcomes[code], row.tell(document)
+        return "unknown", f"the command failed with exit code {code}: {document.get('message', 'no message')}"
+    except (ValueError, KeyError, TypeError) as error:
+        last = (complaint.strip().splitlines() or [repr(error)])[-1]
+        return "unknown", f"the command gave no answer (exit code {code}): {last}"
+
+
+class _Board:
+    """The table while it fills, on a terminal only."""
+
+    def __init__(self, all_rows: list[Row], answers: dict[Row, RowDocument]) -> None:
+        self._rows, self._answers = all_rows, answers
+        self._begun: dict[Row, float] = {}
+        self._live = Live(console=output.err(), transient=True, refresh_per_second=2, get_renderable=self._render)
+        self._shown = output.err().is_terminal
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._live.stop()
+
+    def start(self, row: Row) -> None:
+        """A row has begun."""
+        self._begun[row] = time.perf_counter()
+        self.update()
+
+    def update(self) -> None:
+        """Show what is known now."""
+        if self._shown:
+            self._live.refresh()
+
+    def _render(self) -> Table:
+        table = Table(box=None, pad_edge=False)
+        for row in self._rows:
+            answer = self._answers.get(row)
+            if answer is not None:
+                table.add_row(output.mark(answer.outcome), row.question, f"{answer.seconds:.0f} s")
+            elif row in self._begun:
+                table.add_row(Text("… running", style="cyan"), row.question, f"{time.perf_counter() - self._begun[row]:.0f} s")
+            else:
+                table.add_row(Text("  waiting", style="bright_black"), row.question, "")
+        return table
+
+
+def _table(told: list[RowDocument]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title, keywords in (("question", {"ratio": 3}), ("verdict", {"no_wrap": True}), ("evidence", {"ratio": 4}), ("s", {"justify": "right"})):
+        table.add_column(title, **keywords)
+    for row in told:
+        table.add_row(Text(row.question), output.mark(row.outcome), Text(row.found), f"{row.seconds:.0f}")
+    return table

@@ -1,0 +1,140 @@
+"""`antiphon lockstep`: specification and implementation walked together through every transition of the bounded model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from antiphon.conformance import lockstep as room
+from antiphon.conformance.bindings import SMALL, Binding, binding_of
+from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.registry import parsed
+from antiphon.conformance.replay import LOCKSTEP
+from antiphon.spec.lang import Machine
+
+
+def bound_binding(protocol: str, told: dict[str, int | None], settings: list[str] | None, fault: str | None) -> Binding:
+    """The binding of a protocol with the constants of the command line, and a planted fault if one is asked for.
+
+    Without any constant the small model of the protocol is bound.
+
+    Raises:
+        SpecError: no such protocol, constant or fault.
+        UsageProblem: a setting that is none.
+    """
+    constants: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+    if settings:
+        constants |= parsed(binding_of(protocol).program.spec, settings)
+    if not constants:
+        constants |= SMALL.get(protocol, {})
+    return binding_of(protocol, fault=fault, **constants)
+
+
+def lockstep(
+    protocol: options.Bound,
+    processes: options.Processes = None,
+    messages: options.Messages = None,
+    losses: options.Losses = None,
+    timeouts: options.Timeouts = None,
+    settings: options.Settings = None,
+    max_transitions: Annotated[int | None, typer.Option("--max-transitions", min=1, help="Stop after so many.", show_default=False)] = None,
+    sample: Annotated[int, typer.Option("--sample", min=0, help="How many paths are run again from the start.")] = 50,
+    seed: Annotated[int, typer.Option("--seed", help="Number of the random sample.")] = 0,
+    fault: options.Fault = None,
+    engine: Annotated[str, typer.Option("--engine", help="What executes the specification: generated or reference.")] = "generated",
+    save: options.Save = None,
+    json: options.Json = False,
+) -> int:
+    """Walk specification and implementation together; every transition, every variable, every event."""
+    if engine not in ("generated", "reference"):
+        raise output.UsageProblem(f"unknown engine {engine!r}; known: generated, reference")
+    told = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
+    binding = bound_binding(protocol, told, settings, fault)
+    if not json:
+        output.out().print(f"seed {seed} (of the sample)")
+    machine: Machine | None = None if engine == "generated" else binding.program.reference
+    report = _walk(protocol, binding, machine, max_transitions, sample, seed)
+    saved = output.keep(report.difference.trace if report.difference else None, save)
+    if json:
+        return output.finish(_document(protocol, report, saved))
+    return _print(protocol, report, saved)
+
+
+def _walk(protocol: str, binding: Binding, machine: Machine | None, bound: int | None, sample: int, seed: int) -> room.LockstepReport:
+    console = output.err()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[transitions]:,} transitions, {task.completed:,} of {task.total:,} pairs"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(protocol, total=1, transitions=0)
+
+        def show(pairs: int, transitions: int, queue: int) -> None:
+            bar.update(task, total=pairs, completed=pairs - queue, transitions=transitions)
+
+        return room.lockstep(binding, machine, max_transitions=bound, sample=sample, seed=seed, progress=show)
+
+
+def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> documents.Lockstep:
+    return documents.Lockstep(
+        outcome=report.outcome.value,
+        exit_code=report.outcome.exit_code,
+        protocol=protocol,
+        constants=report.program.constants,
+        transitions=report.transitions,
+        states=report.states,
+        pairs=report.pairs,
+        compared=report.compared,
+        executed=report.executed,
+        repeated=report.repeated,
+        complete=report.complete,
+        seconds=round(report.seconds, 3),
+        replayed=report.replayed,
+        seed=report.seed,
+        exempt=report.exempt,
+        fired=report.fired,
+        difference=documents.difference_document(report.difference),
+        saved=saved,
+    )
+
+
+def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int:
+    console = output.out()
+    numbers = {name: value for name, value in report.program.constants.items() if type(value) is int}
+    console.print(f"{protocol}: {', '.join(f'{name}={value}' for name, value in numbers.items())}; all repairs", style="bold")
+    rate = report.transitions / report.seconds if report.seconds else 0.0
+    share = "all transitions" if report.complete else "a part of the transitions"
+    console.print(f"{report.transitions:,} transitions taken on both sides: {share}; {report.seconds:.1f} s, {rate:,.0f}/s")
+    console.print(f"{report.states:,} states, {report.pairs:,} pairs of state and implementation; {report.compared:,} comparisons")
+    console.print(
+        f"{report.executed:,} different local steps executed on the code, {report.repeated:,} transitions once more; "
+        f"{report.replayed} paths run again from the start"
+    )
+    for action, count in sorted(report.fired.items(), key=lambda item: -item[1]):
+        console.print(f"  {count:>12,}  {action}")
+    for name, reason in report.exempt.items():
+        console.print(f"not compared: {name}: {reason}", style="bright_black")
+    print_difference(report.difference, saved)
+    reason = "they agree everywhere" if report.difference is None else report.difference.what
+    if report.difference is None and not report.complete:
+        reason = "they agree as far as was walked; the bound ended the walk"
+    output.last_line(report.outcome, f"{protocol}: {reason}")
+    return report.outcome.exit_code
+
+
+def print_difference(difference: room.Difference | None, saved: str | Path | None) -> None:
+    """Where the two part, with the trace and its picture."""
+    if difference is None:
+        return
+    assert difference.trace.shows == LOCKSTEP
+    output.out().print()
+    output.print_trace(difference.trace)
+    output.print_diagram(difference.trace)
+    output.out().print(str(difference), style="red", soft_wrap=True)
+    if saved:
+        output.out().print(f"trace saved: {saved}; run it again with antiphon replay {saved}")

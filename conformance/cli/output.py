@@ -1,0 +1,196 @@
+"""How does every command answer? Text or one JSON document on standard output, all else on standard error, and one of six exit codes.
+
+| code | meaning |
+|---|---|
+| 0, 1, 2 | holds, violated, unknown |
+| 64 | wrong usage: an option, a name, a file that cannot be what was meant |
+| 70 | our own failure: this is never a verdict |
+| 130 | interrupted |
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from antiphon.conformance.cli.documents import Document, Error
+from antiphon.conformance.report import diagram, text_diagram
+from antiphon.model.changes import described, trace_changes
+from antiphon.model.export import save
+from antiphon.model.notation import compact, compact_step, short_places
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import EvidenceKind, Outcome, Report
+
+USAGE, FAILURE, INTERRUPTED = 64, 70, 130
+WIDTH = 110
+"""Columns of text that is not for a terminal."""
+
+SIGNS = {"holds": ("✓", "green"), "violated": ("✗", "bold red"), "unknown": ("?", "yellow")}
+
+
+class UsageProblem(Exception):
+    """What was asked for cannot be done as asked; the message names the culprit and what is possible."""
+
+
+def release() -> str:
+    """The version of antiphon."""
+    try:
+        return version("antiphon")
+    except PackageNotFoundError:
+        return "uninstalled"
+
+
+def out() -> Console:
+    """The console of results."""
+    return _console(stderr=False)
+
+
+def err() -> Console:
+    """The console of progress and of complaints."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() else WIDTH, highlight=False, emoji=False, markup=False)
+
+
+def finish(document: Document) -> int:
+    """Print the document as JSON; its exit code."""
+    document.antiphon = release()
+    print_json(document)
+    return document.exit_code
+
+
+def print_json(document: Document | Error) -> None:
+    """One JSON object on standard output."""
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+
+def mark(outcome: str) -> Text:
+    """`✓ holds` in its colour."""
+    sign, style = SIGNS[outcome]
+    return Text(f"{sign} {outcome}", style=style)
+
+
+def last_line(outcome: Outcome | str, text: str) -> None:
+    """The one line that says how it ended."""
+    word = outcome.value if isinstance(outcome, Outcome) else outcome
+    out().print(Text.assemble(mark(word), f"  {text}"), soft_wrap=True)
+
+
+# Tables and traces ---------------------------------------------------------------------------------------------------------------------------
+
+
+def print_report(name: str, report: Report) -> None:
+    """The verdict table of one specification."""
+    from rich import box
+    from rich.table import Table
+
+    console = out()
+    bound, explored = report.program, report.exploration
+    console.print(Text.assemble((name, "bold"), f"  {constants(report)}"))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title, keywords in (("property", {"no_wrap": True}), ("kind", {}), ("verdict", {"no_wrap": True}), ("what was found", {"ratio": 1})):
+        table.add_column(title, **keywords)
+    for verdict in report.verdicts:
+        found = short_places(verdict.reason) or ("true in all that was seen" if verdict.outcome is Outcome.HOLDS else "")
+        table.add_row(verdict.property, verdict.kind, mark(verdict.outcome.value), Text(found))
+    console.print(table)
+    if explored.states:
+        seen = "every reachable state" if explored.complete else "a part"
+        rate = f", {explored.states / explored.seconds:,.0f} states/s" if explored.seconds > 0.05 else ""
+        counts = f"{explored.states:,} states, {explored.transitions:,} transitions, depth {explored.depth}"
+        console.print(f"{counts}: {seen}; {explored.seconds:.1f} s{rate}")
+    measured = any(verdict.evidence.kind is EvidenceKind.MEASURED for verdict in report.verdicts)
+    if explored.never_fired and (explored.complete or measured):
+        console.print(f"never {'taken' if measured else 'enabled'}: {', '.join(explored.never_fired)}", style="yellow")
+    for note in report.notes:
+        console.print(note, style="yellow" if not explored.complete else None)
+    if bound.constants.get("unlimited") is False and any(
+        verdict.kind == "obligation" and verdict.outcome is Outcome.VIOLATED for verdict in report.verdicts
+    ):
+        console.print("timers were limited, and the limit may be why: judge obligations with --set unlimited=true", style="yellow")
+    if bound.declaration.constants and report.verdicts:
+        console.print(f"evidence: {report.verdicts[0].evidence.kind.value}")
+    console.print()
+
+
+def constants(report: Report) -> str:
+    """The constants of a report's program in words."""
+    bound = report.program
+    numbers = [f"{name}={value}" for name, value in bound.constants.items() if type(value) is not bool and type(value) is not str]
+    notes = bound.declaration.constants
+    chosen = {item.name: bound.constants[item.name] for item in notes if not item.repair and bound.constants[item.name] != item.default}
+    switches = [f"{name}={value}" for name, value in chosen.items() if isinstance(value, bool | str)]
+    repairs = [item.name for item in notes if item.repair]
+    on = [name for name in repairs if bound.constants[name]]
+    if not repairs:
+        said: list[str] = []
+    elif len(on) == len(repairs):
+        said = [f"all {len(repairs)} repairs"]
+    else:
+        said = [f"repairs: {', '.join(on)}" if on else "no repairs: the literal text"]
+    return "; ".join(part for part in (", ".join(numbers + switches), *said) if part)
+
+
+def print_trace(trace: Trace, *, everything: bool = False) -> None:
+    """The steps of a trace, each with what it changed; `everything` shows the initial state too."""
+    console = out()
+    console.print(f"{trace.shows or 'a run'}: {len(trace)} steps", style="bold")
+    if everything:
+        console.print("   0  the initial state")
+        for where, value in described(trace.program, trace.start):
+            console.print(Text(f"        {where} = {value}", style="bright_black"))
+    for number, (transition, changed) in enumerate(zip(trace.transitions, trace_changes(trace), strict=True), 1):
+        console.print(Text(f"{number:>4}  {compact_step(transition.step)}", style="bold"))
+        for change in changed:
+            console.print(Text(f"        {change}"))
+        for event in transition.events:
+            console.print(Text(f"      » {compact(event)}", style="green"))
+        for refusal in transition.refused:
+            console.print(Text(f"      ✗ {short_places(str(refusal))}", style="red"))
+    said = [str(refusal) for refusal in trace.transitions[-1].refused] if trace.transitions else []
+    if trace.why and trace.why not in said:
+        console.print(Text(f"      {short_places(trace.why)}", style="red"))
+    console.print()
+
+
+def print_diagram(trace: Trace) -> None:
+    """The space-time diagram."""
+    console = out()
+    console.print(text_diagram(diagram(trace), max(console.width, 60)), soft_wrap=True)
+    console.print()
+
+
+def keep(trace: Trace | None, file: Path | None) -> str | None:
+    """Save the trace if there is one and a file was asked for; the name of the file.
+
+    Raises:
+        UsageProblem: the file cannot be written.
+    """
+    if trace is None or file is None:
+        return None
+    try:
+        save(trace, file)
+    except OSError as error:
+        raise UsageProblem(f"--save {file}: cannot be written: {error.strerror}") from error
+    return str(file)
+
+
+def write_text(option: str, file: Path, text: str) -> str:
+    """Write what an option asked for; the name of the file.
+
+    Raises:
+        UsageProblem: the file cannot be written.
+    """
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageProblem(f"{option} {file}: cannot be written: {error.strerror}") from error
+    return str(file)

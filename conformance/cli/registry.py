@@ -1,0 +1,136 @@
+"""Which specifications have a name? The published protocols, each judged by the service that it claims to give; any other by module:Class."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from antiphon.conformance.cli.output import UsageProblem
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import Program, Spec, program
+from antiphon.spec.lang.declare import declare
+from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A specification under its name, with one sentence about it."""
+
+    name: str
+    spec: type[Spec]
+    about: str
+
+
+ENTRIES = (
+    Entry("figure-2", Figure2Judged, "reliable broadcast with a token that carries the messages (RBP report, figure 2)"),
+    Entry("figure-5", Figure5Judged, "reliable broadcast with a token that carries identifiers (RBP report, figure 5)"),
+    Entry("moving-sequencer", MovingSequencerJudged, "total order by a moving sequencer (RBP report, figure 12)"),
+    Entry("rbp", RbpJudged, "RBP without failures (RBP report, figure 16)"),
+    Entry("two-phase", TwoPhase, "two-phase commit, an example whose state counts are public"),
+)
+
+
+def find(name: str) -> type[Spec]:
+    """The class of a name, or of `module:Class`; modules are also looked for in the current directory.
+
+    Raises:
+        UsageProblem: there is none; the known names are listed.
+    """
+    for entry in ENTRIES:
+        if entry.name == name:
+            return entry.spec
+    if ":" in name:
+        return _import(name)
+    known = [entry.name for entry in ENTRIES]
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    if name.endswith(".py"):
+        hint = f"; a file is named by its module and class, for example {Path(name).stem}:MySpec"
+    raise UsageProblem(f"unknown specification {name!r}; known: {', '.join(known)}, or module:Class{hint}")
+
+
+def see_current_directory() -> None:
+    """Let modules in the current directory be imported, as `python -m` does."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
+def _import(name: str) -> type[Spec]:
+    see_current_directory()
+    module, _, qualified = name.partition(":")
+    try:
+        found: object = importlib.import_module(module)
+    except ImportError as error:
+        raise UsageProblem(f"specification {name!r}: module {module!r} cannot be imported: {error}") from error
+    except SyntaxError as error:
+        raise UsageProblem(f"specification {name!r}: {error.filename}:{error.lineno}:{error.offset}: {error.msg}") from error
+    for part in qualified.split("."):
+        if not hasattr(found, part):
+            specs = sorted(key for key, value in vars(found).items() if isinstance(value, type) and issubclass(value, Spec) and value is not Spec)
+            close = difflib.get_close_matches(part, specs, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise UsageProblem(f"module {module!r} has no {part!r}; its specifications: {', '.join(specs) or 'none'}{hint}")
+        found = getattr(found, part)
+    if not (isinstance(found, type) and issubclass(found, Spec)):
+        raise UsageProblem(f"{name!r} is no specification: it is not a subclass of antiphon.spec.lang.Spec")
+    return found
+
+
+def bind(
+    name: str,
+    *,
+    settings: Iterable[str] = (),
+    repairs: Iterable[str] = (),
+    without: Iterable[str] = (),
+    sizes: Mapping[str, int | None] | None = None,
+) -> Program:
+    """The program of a specification by name. `settings` are `name=value`; `sizes` with None are left at their defaults.
+
+    `repairs` are names, or "all"; those of `without` are left out again.
+
+    Raises:
+        UsageProblem: no such specification, or a setting that is none.
+        SpecError: an unknown constant, repair or reading; the known ones are listed.
+    """
+    spec = find(name)
+    known = [item.name for item in declare(spec).constants if item.repair]
+    left_out = list(without)
+    for repair in left_out:
+        if repair not in known:
+            close = difflib.get_close_matches(repair, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise UsageProblem(f"--without {repair}: {name} has no such repair; known: {', '.join(known) or 'none'}{hint}")
+    asked = list(repairs)
+    wanted = [repair for repair in (known if "all" in asked else asked) if repair not in left_out]
+    chosen: dict[str, int | bool | str] = {key: value for key, value in (sizes or {}).items() if value is not None}
+    chosen |= parsed(spec, settings)
+    return program(spec, repairs=wanted, **chosen)
+
+
+def parsed(spec: type[Spec], settings: Iterable[str]) -> dict[str, int | bool | str]:
+    """The values of `name=value` by the declared type of each constant; an unknown name is left to whoever binds."""
+    defaults = {item.name: item.default for item in declare(spec).constants}
+    found: dict[str, int | bool | str] = {}
+    for setting in settings:
+        name, sign, value = setting.partition("=")
+        if not sign or not name:
+            raise UsageProblem(f"{setting!r} is no setting; write name=value, for example losses=2")
+        default = defaults.get(name)
+        if isinstance(default, bool):
+            if value not in ("true", "false"):
+                raise UsageProblem(f"{name}={value}: {name} is true or false")
+            found[name] = value == "true"
+        elif isinstance(default, int):
+            if not value.removeprefix("-").isdigit():
+                raise UsageProblem(f"{name}={value}: {name} is an integer")
+            found[name] = int(value)
+        else:
+            found[name] = value
+    return found

@@ -1,0 +1,54 @@
+"""`antiphon replay`: a saved trace, run again on the specification or the implementation, or turned into a regression test."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from antiphon.conformance.cli import documents, options, output, registry
+from antiphon.conformance.replay import LOCKSTEP, on_implementation, on_specification, regression_test
+from antiphon.model.export import load
+from antiphon.model.notation import short_places
+from antiphon.model.verdict import Outcome
+
+
+class On(Enum):
+    """What runs the trace."""
+
+    SPECIFICATION = "specification"
+    IMPLEMENTATION = "implementation"
+
+
+def replay(
+    file: options.TraceFile,
+    on: Annotated[On, typer.Option("--on", help="What runs the trace; the implementation is compared step by step.")] = On.SPECIFICATION,
+    pytest: Annotated[Path | None, typer.Option("--pytest", metavar="OUT.py", help="Write a regression test.", show_default=False)] = None,
+    json: options.Json = False,
+) -> int:
+    """Run a saved trace again, exactly."""
+    registry.see_current_directory()
+    trace = load(file)
+    if trace.shows == LOCKSTEP:
+        on = On.IMPLEMENTATION
+    replayed = on_implementation(trace) if on is On.IMPLEMENTATION else on_specification(trace)
+    written = None
+    if pytest is not None:
+        if replayed.outcome is Outcome.UNKNOWN:
+            raise output.UsageProblem(f"--pytest: there is nothing to assert: {replayed.reason}")
+        text = regression_test(trace, file, pytest, outcome=replayed.outcome.value, implementation=on is On.IMPLEMENTATION)
+        written = output.write_text("--pytest", pytest, text)
+    if json:
+        return output.finish(
+            documents.Replay(
+                outcome=replayed.outcome.value, exit_code=replayed.outcome.exit_code, file=str(file), on=on.value, reason=replayed.reason,
+                trace=documents.trace_document(trace), difference=documents.difference_document(replayed.difference), written=written,
+            )
+        )  # fmt: skip
+    output.print_trace(trace)
+    if written:
+        output.out().print(f"regression test written: {written}")
+    output.last_line(replayed.outcome, short_places(replayed.reason))
+    return replayed.outcome.exit_code

@@ -1,0 +1,52 @@
+"""`antiphon stateful`: long random runs of specification and implementation, by Hypothesis, with the shortest difference it can find."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated
+
+import typer
+
+from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.lockstep import bound_binding, print_difference
+from antiphon.conformance.stateful import run_stateful
+from antiphon.model.explicit import compiled_machine
+
+
+def stateful(
+    protocol: options.Bound,
+    seed: Annotated[int | None, typer.Option("--seed", help="Number of the random run; chosen and printed if not given.", show_default=False)] = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="How many runs.")] = 100,
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Greatest number of steps of a run.")] = 40,
+    processes: options.Processes = None,
+    messages: options.Messages = None,
+    losses: options.Losses = None,
+    timeouts: options.Timeouts = None,
+    settings: options.Settings = None,
+    fault: options.Fault = None,
+    save: options.Save = None,
+    json: options.Json = False,
+) -> int:
+    """Run specification and implementation side by side at random, and shrink what differs."""
+    told = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
+    binding = bound_binding(protocol, told, settings, fault)
+    chosen = secrets.randbelow(10**6) if seed is None else seed
+    if not json:
+        output.out().print(f"seed {chosen}")
+    console = output.err()
+    with console.status(f"{protocol}: {runs} runs of up to {steps} steps") if console.is_terminal else console:
+        report = run_stateful(binding, compiled_machine(binding.program), runs=runs, steps=steps, seed_number=chosen)
+    saved = output.keep(report.difference.trace if report.difference else None, save)
+    outcome = report.outcome
+    if json:
+        return output.finish(
+            documents.Stateful(
+                outcome=outcome.value, exit_code=outcome.exit_code, protocol=protocol, constants=report.program.constants, seed=chosen,
+                runs=report.runs, steps=report.steps, seconds=round(report.seconds, 3),
+                difference=documents.difference_document(report.difference), saved=saved,
+            )
+        )  # fmt: skip
+    print_difference(report.difference, saved)
+    reason = "specification and implementation agree" if report.difference is None else report.difference.what
+    output.last_line(outcome, f"{protocol}: {reason}; {report.runs:,} runs, {report.steps:,} steps, {report.seconds:.1f} s, seed {chosen}")
+    return outcome.exit_code

@@ -1,0 +1,59 @@
+"""`antiphon verify`: the logs of many runs, judged on Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from antiphon.conformance.cli import documents, options, output
+
+
+def verify(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A directory of runs (RUN/process-0.ndjson), or a dataset.", show_default=False)],
+    master: Annotated[str, typer.Option("--master", help="Spark's master.")] = "local[*]",
+    keep: Annotated[Path | None, typer.Option("--output", help="Keep the tables in this new directory.", show_default=False)] = None,
+    json: options.Json = False,
+) -> int:
+    """Judge the logs of many runs on Spark."""
+    try:
+        from antiphon.conformance import pipeline
+    except ImportError as error:
+        raise output.UsageProblem(f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]") from error
+    console = output.err()
+    try:
+        with console.status(f"judging {path} on {master}") if console.is_terminal else console:
+            report = pipeline.verify(path, master=master, output=keep)
+    except pipeline.InputError as error:
+        raise output.UsageProblem(str(error)) from error
+    code = {"holds": 0, "violated": 1, "unknown": 2}[report.outcome]
+    if json:
+        return output.finish(documents.Verify(outcome=report.outcome, exit_code=code, path=str(path), report=report.to_json()))
+    _print(report)
+    return code
+
+
+def _print(report: Any) -> None:
+    console = output.out()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title in ("property", "holds", "violated", "unknown", "what was found"):
+        table.add_column(title)
+    for name in dict.fromkeys(verdict.finding.property for verdict in report.verdicts):
+        mine = [verdict for verdict in report.verdicts if verdict.finding.property == name]
+        counts = Counter(verdict.outcome for verdict in mine)
+        bad = next((verdict for verdict in mine if verdict.outcome == "violated"), None)
+        found = f"{bad.run}: {bad.finding.reason}" if bad is not None else ""
+        table.add_row(name, str(counts["holds"]), str(counts["violated"] or "-"), str(counts["unknown"] or "-"), Text(found))
+    console.print(table)
+    for damage in report.damage:
+        console.print(f"{damage}", style="yellow", soft_wrap=True)
+    if report.faults > len(report.damage):
+        console.print(f"and {report.faults - len(report.damage):,} faults more", style="yellow")
+    if report.output:
+        console.print(f"tables: {report.output}")
+    output.last_line(report.outcome, f"{report.runs:,} runs, {report.events:,} events, {report.faults:,} faults in the logs; evidence: measured")

@@ -1,0 +1,30 @@
+"""Real processes on real sockets, under faults that are counted, and a verdict on what they logged.
+
+`run_cluster` starts one operating-system process a member; they talk UDP on the loopback
+interface, and every datagram passes a relay that loses, duplicates and reorders. This package
+uses implementations as an application would and must not know how a protocol works.
+"""
+
+from antiphon.conformance.cluster.faults import Counts, Decision, Faults, Link, decisions
+from antiphon.conformance.cluster.judge import Judgement, judge
+from antiphon.conformance.cluster.protocols import known_protocols
+from antiphon.conformance.cluster.result import ClusterResult
+from antiphon.conformance.cluster.run import run_cluster
+from antiphon.conformance.cluster.settings import ClusterSettings
+from antiphon.conformance.trace import Run, load_run
+
+__all__ = [
+    "ClusterResult",
+    "ClusterSettings",
+    "Counts",
+    "Decision",
+    "Faults",
+    "Judgement",
+    "Link",
+    "Run",
+    "decisions",
+    "judge",
+    "known_protocols",
+    "load_run",
+    "run_cluster",
+]

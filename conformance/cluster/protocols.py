@@ -1,0 +1,59 @@
+"""The protocols that a cluster can run, each by the member that an application would use.
+
+A further protocol is one more entry of `_MEMBERS`. This module is where the harness meets the
+implementation's interface; it must not know datagrams, relays or logs.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from antiphon.impl.group import Group
+from antiphon.impl.tracing import Tracer
+
+
+class Membership(msgspec.Struct, frozen=True, kw_only=True):
+    """Who a process is in its group, where the others are reached, and how long its timers wait."""
+
+    group: str
+    process: int
+    processes: int
+    routes: dict[int, tuple[str, int]]
+    resend_ms: float
+    token_ms: float
+    request_ms: float
+
+
+Member = Callable[[Membership, socket.socket, Tracer], Group]
+"""Makes the member of a group that listens on a bound socket and tells a tracer what it does."""
+
+
+def _rbp(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    return Group(
+        membership.group,
+        me=membership.process,
+        members=membership.processes,
+        bind=bound,
+        routes=membership.routes,
+        resend_ms=membership.resend_ms,
+        token_ms=membership.token_ms,
+        request_ms=membership.request_ms,
+        backoff_max=8,
+        tracer=tracer,
+    )
+
+
+_MEMBERS: Mapping[str, Member] = {"rbp": _rbp}
+
+
+def known_protocols() -> tuple[str, ...]:
+    """The names that a cluster understands, sorted."""
+    return tuple(sorted(_MEMBERS))
+
+
+def member(protocol: str, membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """Make the member. Raises KeyError for a protocol that `known_protocols` does not name."""
+    return _MEMBERS[protocol](membership, bound, tracer)

@@ -1,0 +1,92 @@
+"""A cluster run ends in one outcome, with every reason for it, and with what the relay did in numbers.
+
+The order of precedence: what was violated stays violated, however the run ended; otherwise
+whatever makes the run incomplete, or shows that it was not the run that was asked for, makes the
+outcome unknown; only then it holds. This module judges nothing itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from antiphon.conformance.cluster.faults import Counts
+from antiphon.conformance.cluster.judge import Judgement, Outcome
+from antiphon.conformance.cluster.settings import ClusterSettings
+
+
+@dataclass(frozen=True)
+class ClusterResult:
+    """What one run showed. `delivered[p]` counts the messages that process p delivered.
+
+    `links["p:q"]` is what the relay did from p to q, `counts` their sum. `faults` says, each with
+    its cause, why the run itself cannot be trusted; it is empty for a run that went as asked.
+    """
+
+    settings: ClusterSettings
+    directory: Path
+    run: str
+    seconds: float
+    delivered: tuple[int, ...]
+    links: dict[str, Counts]
+    faults: tuple[str, ...]
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def counts(self) -> Counts:
+        """What the relay did on all links together."""
+        return sum(self.links.values(), Counts())
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of the whole run."""
+        outcomes = {judgement.outcome for judgement in self.judgements}
+        if "violated" in outcomes:
+            return "violated"
+        return "unknown" if self.faults or "unknown" in outcomes or not outcomes else "holds"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the outcome is what it is, the most telling first; empty when everything holds."""
+        told = {
+            outcome: tuple(f"{one.property}: {one.reason}" for one in self.judgements if one.outcome == outcome)
+            for outcome in ("violated", "unknown")
+        }
+        return told["violated"] + (self.faults or told["unknown"])
+
+    def record(self) -> bytes:
+        """What is kept beside the logs, as one JSON object."""
+        return msgspec.json.format(
+            msgspec.json.encode(
+                {
+                    "schema": "antiphon.cluster",
+                    "version": 1,
+                    "run": self.run,
+                    "settings": self.settings,
+                    "outcome": self.outcome,
+                    "reasons": self.reasons,
+                    "judgements": self.judgements,
+                    "delivered": self.delivered,
+                    "relay": self.counts,
+                    "links": self.links,
+                    "seconds": round(self.seconds, 3),
+                }
+            ),
+            indent=2,
+        )
+
+
+def missing_faults(settings: ClusterSettings, counts: Counts) -> tuple[str, ...]:
+    """Name each fault that was asked for and never happened: such a run shows less than it claims."""
+    asked = (
+        ("dropped", settings.loss, counts.dropped),
+        ("duplicated", settings.duplication, counts.duplicated),
+        ("reordered", settings.reordering, counts.reordered),
+    )
+    return tuple(
+        f"none of {counts.offered} datagrams was {name} although the probability is {probability}; none is not a pass"
+        for name, probability, happened in asked
+        if probability > 0 and happened == 0
+    )

@@ -1,0 +1,172 @@
+"""Start the processes, let them talk through the relay until all have delivered all, then judge what they logged.
+
+Whatever happens (a node dies, time runs out, Ctrl-C, the parent is killed) no process outlives the
+run, and the logs stay. A node that fails or a run that takes too long is no exception: the outcome
+is unknown and the reason named. This module must not know a protocol or a property.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from antiphon.conformance.cluster import control
+from antiphon.conformance.cluster.judge import judge
+from antiphon.conformance.cluster.processes import Node, NodeFailed
+from antiphon.conformance.cluster.progress import Display, display
+from antiphon.conformance.cluster.protocols import Membership
+from antiphon.conformance.cluster.relay import Relay
+from antiphon.conformance.cluster.result import ClusterResult, missing_faults
+from antiphon.conformance.cluster.settings import ClusterSettings
+from antiphon.conformance.trace import Broadcast, Deliver, Header, Run, digest, load_run, log_name
+
+RECORD = "cluster.json"
+
+
+def run_cluster(
+    protocol: str = "rbp",
+    processes: int = 3,
+    messages: int = 2000,
+    loss: float = 0.1,
+    duplication: float = 0.05,
+    reordering: float = 0.05,
+    seed: int = 7,
+    directory: Path | str = "runs",
+    *,
+    deadline_s: float = 120.0,
+    resend_ms: float = 20.0,
+    token_ms: float = 5.0,
+    request_ms: float = 5.0,
+    console: Console | None = None,
+) -> ClusterResult:
+    """Run a cluster once and judge it. The logs go to a new directory under `directory`.
+
+    `messages` are broadcast in all; the probabilities are per datagram; the run is given up after
+    `deadline_s` seconds. `console` shows the progress if it is a terminal.
+
+    Raises:
+        ValueError: a setting is out of range; the message says which and what is allowed.
+        OSError: a directory, a socket or a process cannot be made.
+    """
+    settings = ClusterSettings(
+        protocol=protocol, processes=processes, messages=messages,
+        loss=loss, duplication=duplication, reordering=reordering, seed=seed,
+        deadline_s=deadline_s, resend_ms=resend_ms, token_ms=token_ms, request_ms=request_ms,
+    )  # fmt: skip
+    home = _new_directory(Path(directory), f"{protocol}-{processes}x{messages}-{seed}")
+    begun = time.monotonic()
+    with display(settings, console) as progress:
+        relay, faults = asyncio.run(_run(settings, home, progress))
+    seconds = time.monotonic() - begun
+    run = load_run(home)
+    result = ClusterResult(
+        settings=settings,
+        directory=home,
+        run=home.name,
+        seconds=seconds,
+        delivered=tuple(sum(isinstance(event, Deliver) for event in events) for events in run.events),
+        links={f"{sender}:{receiver}": link.counts for (sender, receiver), link in relay.links.items()},
+        faults=(*faults, *_log_faults(run, settings), *missing_faults(settings, relay.counts)),
+        judgements=judge(run),
+    )
+    return _kept(result, home / RECORD)
+
+
+async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tuple[Relay, tuple[str, ...]]:
+    """Run the processes; return the relay with its counts, and why the run went wrong if it did."""
+    relay = Relay(settings.processes, settings.seed, settings.faults)
+    nodes: list[Node] = []
+
+    def news() -> None:
+        progress(sum(node.delivered for node in nodes), relay.counts)
+
+    try:
+        async with asyncio.timeout(settings.deadline_s):
+            await _play(settings, home, relay, nodes, news)
+    except TimeoutError:
+        told = ", ".join(f"process {node.number} {node.delivered}" for node in nodes)
+        return relay, (f"given up after {settings.deadline_s:g} s of {settings.messages} messages; delivered: {told}",)
+    except NodeFailed as failure:
+        return relay, (str(failure),)
+    finally:
+        await asyncio.gather(*(node.end() for node in nodes))
+        relay.close()
+    return relay, ()
+
+
+async def _play(settings: ClusterSettings, home: Path, relay: Relay, nodes: list[Node], on_news: Callable[[], None]) -> None:
+    """Start, connect, wait, stop. Raises NodeFailed for the first node that fails."""
+    for process in range(settings.processes):
+        nodes.append(await Node.start(_orders(settings, home, relay, process), home, on_news))
+    ports = await asyncio.gather(*(node.bound for node in nodes))
+    relay.start(dict(enumerate(ports)))
+    for node in nodes:
+        node.tell(control.START)
+    await asyncio.gather(*(node.finished for node in nodes))
+    await asyncio.gather(*(node.stop() for node in nodes))
+
+
+def _orders(settings: ClusterSettings, home: Path, relay: Relay, process: int) -> control.Orders:
+    header = Header(
+        run=home.name,
+        protocol=settings.protocol,
+        process=process,
+        processes=settings.processes,
+        seed=settings.seed,
+        messages=settings.messages,
+        loss=settings.loss,
+        duplication=settings.duplication,
+        reordering=settings.reordering,
+    )
+    membership = Membership(
+        group=digest(str(home.resolve()).encode()),
+        process=process,
+        processes=settings.processes,
+        routes=relay.routes(process),
+        resend_ms=settings.resend_ms,
+        token_ms=settings.token_ms,
+        request_ms=settings.request_ms,
+    )
+    log = str((home / log_name(process)).absolute())
+    return control.Orders(header=header, log=log, share=settings.share(process), membership=membership)
+
+
+def _new_directory(parent: Path, name: str) -> Path:
+    """Make the run's directory; a name that is taken gets the first free number behind it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        home = parent / (name if number == 1 else f"{name}-{number}")
+        try:
+            home.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return home
+
+
+def _kept(result: ClusterResult, path: Path) -> ClusterResult:
+    """Write the record of a run; when that fails, the result says so and nothing half-written stays."""
+    try:
+        path.write_bytes(result.record() + b"\n")
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        return dataclasses.replace(result, faults=(*result.faults, f"{path}: cannot be written: {error.strerror}"))
+    return result
+
+
+def _log_faults(run: Run, settings: ClusterSettings) -> tuple[str, ...]:
+    """What is wrong with the logs: those that are missing altogether, every located problem, broadcasts that lack."""
+    faults = list(map(str, run.problems))
+    if len(run.logs) < settings.processes:
+        faults.append(f"only {len(run.logs)} of {settings.processes} logs")
+    for process, events in enumerate(run.events):
+        broadcast = sum(isinstance(event, Broadcast) for event in events)
+        if broadcast != settings.share(process):
+            faults.append(f"process {process} broadcast {broadcast} of its {settings.share(process)} messages")
+    return tuple(faults)

@@ -1,0 +1,66 @@
+"""What a cluster run is asked to do, checked before anything starts.
+
+This module knows ranges and names, not processes or sockets.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass
+
+from antiphon.conformance.cluster.faults import Faults
+from antiphon.conformance.cluster.protocols import known_protocols
+
+PROCESSES_MAX = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterSettings:
+    """One cluster run. `messages` are broadcast in all, shared among the processes.
+
+    The probabilities are per datagram. `resend_ms`, `token_ms` and `request_ms` are the first
+    waiting times of the implementation's three timers: on the loopback interface an answer takes
+    a millisecond, so they are short. The run is given up after `deadline_s` seconds.
+    """
+
+    protocol: str = "rbp"
+    processes: int = 3
+    messages: int = 2000
+    loss: float = 0.1
+    duplication: float = 0.05
+    reordering: float = 0.05
+    seed: int = 7
+    deadline_s: float = 120.0
+    resend_ms: float = 20.0
+    token_ms: float = 5.0
+    request_ms: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, which names the setting, its value and what is allowed."""
+        known = known_protocols()
+        if self.protocol not in known:
+            near = difflib.get_close_matches(self.protocol, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"unknown protocol {self.protocol!r}; known: {', '.join(known)}{hint}")
+        if not 2 <= self.processes <= PROCESSES_MAX:
+            raise ValueError(f"processes is {self.processes}; a cluster has 2 to {PROCESSES_MAX}")
+        if self.messages < 1:
+            raise ValueError(f"messages is {self.messages}; a run without a message shows nothing")
+        for name in ("loss", "duplication", "reordering"):
+            value = getattr(self, name)
+            if not 0.0 <= value < 1.0:
+                raise ValueError(f"{name} is {value}; a probability here is at least 0 and less than 1")
+        for name in ("deadline_s", "resend_ms", "token_ms", "request_ms"):
+            value = getattr(self, name)
+            if not (value > 0 and math.isfinite(value)):
+                raise ValueError(f"{name} is {value}; a time is greater than 0 and finite")
+
+    @property
+    def faults(self) -> Faults:
+        """The probabilities alone, as the relay wants them."""
+        return Faults(loss=self.loss, duplication=self.duplication, reordering=self.reordering)
+
+    def share(self, process: int) -> int:
+        """How many of the messages a process broadcasts; shares differ by at most one."""
+        return self.messages // self.processes + (process < self.messages % self.processes)

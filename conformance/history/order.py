@@ -1,0 +1,79 @@
+"""Two processes agree on order when they rank the messages they both deliver alike.
+
+1. Pairwise order speaks of the messages that both deliver, so gaps are allowed; a repetition is
+   integrity's business, and only the first delivery counts here.
+2. Restricted to common messages, two sequences without repetition agree on every pair exactly when
+   they are equal. So no pair of messages is ever formed: ranks are compared, in linear time.
+3. At the first rank where they differ, one process has a and later b, the other b and later a
+   (all earlier ranks are taken by the same messages). That is the pair of events to show.
+4. Prefix order is stricter: position by position, the whole sequences are equal as far as both go.
+
+This module knows nothing of senders, payloads or crashes.
+
+Source: Barchet-Estefanel 2002, section 2.1 (Uniform Total Order).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from antiphon.conformance.history.finding import (
+    OTHER_MESSAGE,
+    OTHER_ORDER,
+    PREFIX_ORDER,
+    UNIFORM_TOTAL_ORDER,
+    Finding,
+    History,
+    Place,
+)
+from antiphon.conformance.trace import Deliver
+
+
+def total_order(history: History) -> Finding:
+    """If two processes both deliver m and m', both deliver them in the same order.
+
+    Counts the messages that stand at different ranks, summed over the pairs of processes.
+    """
+    firsts = [_first_deliveries(places) for places in _deliveries(history)]
+    offending = 0
+    example: tuple[Place, Place] | None = None
+    for p, q in combinations(range(len(history)), 2):
+        at_p = [place for message, place in firsts[p].items() if message in firsts[q]]
+        at_q = [place for message, place in firsts[q].items() if message in firsts[p]]
+        displaced = [(a, b) for a, b in zip(at_p, at_q, strict=True) if a.message != b.message]
+        offending += len(displaced)
+        if displaced and example is None:
+            example = displaced[0]
+    if example is None:
+        return Finding(UNIFORM_TOTAL_ORDER)
+    return Finding(UNIFORM_TOTAL_ORDER, offending, OTHER_ORDER, *example)
+
+
+def prefix_order(history: History) -> Finding:
+    """Of any two delivery sequences one is a prefix of the other.
+
+    Counts the positions at which not all processes that got so far deliver the same message.
+    """
+    sequences = [sequence for sequence in _deliveries(history) if sequence]
+    offending = 0
+    example: tuple[Place, Place] | None = None
+    for position in range(max(map(len, sequences), default=0)):
+        places = [sequence[position] for sequence in sequences if position < len(sequence)]
+        other = next((place for place in places if place.message != places[0].message), None)
+        if other is not None:
+            offending += 1
+            example = example or (places[0], other)
+    if example is None:
+        return Finding(PREFIX_ORDER)
+    return Finding(PREFIX_ORDER, offending, OTHER_MESSAGE, *example)
+
+
+def _deliveries(history: History) -> list[list[Place]]:
+    return [[Place(process, event.i, event.m) for event in events if isinstance(event, Deliver)] for process, events in enumerate(history)]
+
+
+def _first_deliveries(places: list[Place]) -> dict[str, Place]:
+    firsts: dict[str, Place] = {}
+    for place in places:
+        firsts.setdefault(place.message, place)
+    return firsts

@@ -1,0 +1,126 @@
+"""Does today's code still find what the ledger records? Run every check of the claims and compare.
+
+Checks of one program (the same specification, repairs and constants) share one exploration. A claim agrees when all its checks do; one that
+disagrees is an error of the record or of the code, whichever way it came out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from antiphon.conformance.ledger.measurements import measure
+from antiphon.model.explicit import check, kinds_of
+from antiphon.model.symbolic import check_bounded
+from antiphon.model.verdict import Outcome, Verdict
+from antiphon.spec.claims import Check, Claim, Measurement
+from antiphon.spec.lang import Program, program
+
+HUNTED = 24
+"""How many steps Z3 looks ahead for a counterexample that the ledger records."""
+
+SEARCHED = 6
+"""How many steps Z3 looks ahead where the ledger records none."""
+
+Z3_SECONDS = 600.0
+"""When Z3 gives up on one program; what is open then is unknown, and differs from the record."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check and what came out. `verdict` is None for a measurement, whose finding is in `found`."""
+
+    check: Check | Measurement
+    outcome: Outcome
+    found: str
+    verdict: Verdict | None = None
+    length: int | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether outcome and shortest length are as recorded."""
+        recorded = self.check.length if isinstance(self.check, Check) else None
+        return self.outcome.value == self.check.outcome and (recorded is None or recorded == self.length)
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """A claim and the results of its checks, in order."""
+
+    claim: Claim
+    results: tuple[CheckResult, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every check came out as recorded."""
+        return all(result.agrees for result in self.results)
+
+
+def program_of(recorded: Check) -> Program:
+    """The specification of a check, its repairs and constants bound.
+
+    Raises:
+        SpecError: the record names a constant or repair that does not exist.
+    """
+    known = [constant.name for constant in program(recorded.spec).declaration.constants if constant.repair]
+    chosen = known if recorded.repairs == "all" else recorded.repairs
+    missing = [name for name in recorded.without if name not in known]
+    if missing:
+        raise ValueError(f"{recorded}: {recorded.spec.__name__} has no repair {', '.join(missing)}; known: {', '.join(known)}")
+    return program(recorded.spec, repairs=[name for name in chosen if name not in recorded.without], **recorded.constants)
+
+
+def run_ledger(
+    claims: Iterable[Claim], *, engine: str = "generated", deep: bool = False, progress: Callable[[int, int, str], None] | None = None
+) -> tuple[ClaimResult, ...]:
+    """Runs the checks of `claims`; `progress` is called before each exploration with its number, how many there are, and what it is.
+
+    `engine` is an engine of the explicit checker, or "z3". Z3 looks for the counterexample of every check that is recorded as violated, on runs
+    of up to `HUNTED` steps and without being told its length, and for one that should not exist, of up to `SEARCHED` steps, wherever an
+    invariant or a service is recorded to hold; it leaves out the rest, and, unless `deep`, the checks for which it needs long.
+    """
+    claims = tuple(claims)
+    checks = [recorded for claim in claims for recorded in claim.checks if isinstance(recorded, Check)]
+    groups: dict[tuple[object, ...], list[Check]] = {}
+    for recorded in checks:
+        bound = program_of(recorded)
+        if engine != "z3" or (_suits_z3(bound, recorded) and (deep or not recorded.deep)):
+            groups.setdefault((bound.spec, tuple(sorted(bound.constants.items())), engine == "z3" and recorded.outcome), []).append(recorded)
+    results: dict[int, CheckResult] = {}
+    for number, group in enumerate(groups.values(), 1):
+        if progress is not None:
+            progress(number, len(groups), str(group[0]))
+        properties = list(dict.fromkeys(recorded.property for recorded in group))
+        if engine == "z3":
+            depth = HUNTED if group[0].outcome == "violated" else SEARCHED
+            report = check_bounded(program_of(group[0]), depth=depth, properties=properties, max_seconds=Z3_SECONDS)
+        else:
+            report = check(program_of(group[0]), properties=properties, engine=engine)
+        for recorded in group:
+            verdict = report[recorded.property]
+            length = None if verdict.trace is None else len(verdict.trace)
+            results[id(recorded)] = CheckResult(recorded, verdict.outcome, _found(verdict, length), verdict, length)
+    return tuple(ClaimResult(claim, tuple(_results(claim, results, engine))) for claim in claims)
+
+
+def _suits_z3(bound: Program, recorded: Check) -> bool:
+    if recorded.outcome == "violated":
+        return True
+    return recorded.outcome == "holds" and kinds_of(bound)[recorded.property] in ("invariant", "service")
+
+
+def _results(claim: Claim, results: dict[int, CheckResult], engine: str) -> Iterator[CheckResult]:
+    for recorded in claim.checks:
+        if id(recorded) in results:
+            yield results[id(recorded)]
+        elif isinstance(recorded, Measurement) and engine != "z3":
+            holds, found = measure(recorded.name)
+            yield CheckResult(recorded, Outcome.HOLDS if holds else Outcome.VIOLATED, found)
+
+
+def _found(verdict: Verdict, length: int | None) -> str:
+    """What came out, in a few words."""
+    if length is not None:
+        return f"{verdict.outcome.value} in {length} steps"
+    explored = verdict.evidence.bound.rpartition("; ")[2]
+    return f"{verdict.outcome.value}: {verdict.reason or explored}"

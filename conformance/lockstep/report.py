@@ -1,0 +1,53 @@
+"""What does a walk report? How much of the specification was compared, how much of the code was executed, and the first difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from antiphon.conformance.lockstep.comparison import Difference
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Program
+
+
+@dataclass(frozen=True)
+class LockstepReport:
+    """What was walked.
+
+    Attributes:
+        program: the specification with its constants.
+        transitions: the specification's transitions that were taken on both sides and compared.
+        compared: comparisons in all: more than `transitions` when a state was met with several systems.
+        states: different states of the specification.
+        pairs: different pairs of a state and a system.
+        complete: whether these are all.
+        executed: different local steps, each executed on the code through encoder and decoder.
+        repeated: transitions of the sample that were executed on the code once more, and compared by value.
+        replayed: paths of the sample that were run from the start, on processes that are never restored.
+        seconds: wall clock time.
+        seed: of the samples.
+        exempt: variables that were not compared, and why.
+        fired: transitions by action.
+        difference: the first one, with a shortest trace, if there is one.
+    """
+
+    program: Program
+    transitions: int
+    states: int
+    pairs: int
+    complete: bool
+    seconds: float
+    replayed: int
+    seed: int
+    exempt: dict[str, str]
+    compared: int = 0
+    executed: int = 0
+    repeated: int = 0
+    fired: dict[str, int] = field(default_factory=dict)
+    difference: Difference | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """Violated when they differ, holds when every transition agreed, unknown when a bound ended the walk or there was none."""
+        if self.difference is not None:
+            return Outcome.VIOLATED
+        return Outcome.HOLDS if self.complete and self.transitions > 0 else Outcome.UNKNOWN

@@ -1,0 +1,243 @@
+"""Does the implementation do what the specification does, step for step? Walk both, breadth first, and compare after every transition.
+
+1. A pair is a state of the specification and a system of the implementation, both packed. From every pair every enabled step of the
+   specification is taken on both; the events and every compared variable must agree. Pairs that were visited are not walked again.
+2. At every pair the steps that the processes would take on their own accord must be those that the specification enables.
+3. The walk is breadth first, so the first difference has a shortest trace. It is run again from the start, without memory, to be shown.
+4. What a process does is remembered (`local`). A seeded sample of transitions is executed on the code once more and compared by value, and a
+   sample of paths is run from the start on processes that are never restored.
+
+This file knows no protocol; the binding does.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable
+
+from antiphon.conformance.bindings import Binding
+from antiphon.conformance.bindings import system as systems
+from antiphon.conformance.lockstep.comparison import Comparison, Difference, Differs
+from antiphon.conformance.lockstep.local import FIELD, FIELD_BITS, LocalSteps
+from antiphon.conformance.lockstep.report import LockstepReport
+from antiphon.model.explicit import edges_of
+from antiphon.spec.lang import Machine, State, Step
+
+NO_PARENT = 0xFFFFFFFF
+
+BLOCK = 2_048
+"""Pairs between two reports of progress."""
+
+AGAIN = 1_000
+"""One transition in about so many is executed on the code again."""
+
+UNSTEADY = "the implementation does something else when the step is executed again: it depends on more than its snapshot"
+
+Progress = Callable[[int, int, int], None]
+
+
+def lockstep(
+    binding: Binding,
+    machine: Machine | None = None,
+    *,
+    max_transitions: int | None = None,
+    sample: int = 50,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> LockstepReport:
+    """Walks specification and implementation together.
+
+    `machine` executes the specification (generated code when None; it is much the fastest); `max_transitions` bounds the walk; `sample` is
+    how many paths are replayed from the start; `progress` is called with pairs, transitions and queue length now and then.
+    """
+    return _Walk(binding, machine, seed).run(max_transitions, sample, progress)
+
+
+class _Walk:
+    def __init__(self, binding: Binding, machine: Machine | None, seed: int) -> None:
+        self.binding = binding
+        self.comparison = Comparison(binding, machine)
+        self.edges = edges_of(binding.program, machine)
+        self.locals = LocalSteps(binding, self.edges)
+        self.seed, self.random = seed, random.Random(seed)
+        self.states: list[int] = []
+        self.systems: list[int] = []
+        self.parents, self.via = array("I"), array("I")
+        self.first: dict[int, int] = {}
+        self.further: set[tuple[int, int]] = set()
+        self.repeats: set[int] = set()
+        self.transitions = self.compared = self.repeated = 0
+        self.level_end = 0
+
+    def run(self, bound: int | None, sample: int, progress: Progress | None) -> LockstepReport:
+        """Until every pair is walked, the bound is reached, or the two differ."""
+        began = time.perf_counter()
+        done, replayed = 0, 0
+        difference = self._begin()
+        if difference is None:
+            try:
+                while done < len(self.states) and (bound is None or self.transitions < bound):
+                    self.level_end = len(self.states) if done >= self.level_end else self.level_end
+                    block = BLOCK if bound is None else min(BLOCK, 1 + (bound - self.transitions) // 64)
+                    last = min(done + block, self.level_end)
+                    self._walk(done, last)
+                    done = last
+                    if progress is not None:
+                        progress(len(self.states), self.transitions, len(self.states) - done)
+            except _Found as found:
+                difference = self._explain(found)
+        if difference is None:
+            replayed, difference = self._replay_sample(min(sample, done), done)
+        fired: Counter[str] = Counter()
+        for known in self.locals.known:
+            fired[known.step.action] += known.fired
+        return LockstepReport(
+            program=self.binding.program, transitions=self.transitions, states=len(self.first), pairs=len(self.states),
+            complete=done == len(self.states) and difference is None, seconds=time.perf_counter() - began, replayed=replayed,
+            seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared, executed=self.locals.executed,
+            repeated=self.repeated, fired={name: count for name, count in fired.items() if count}, difference=difference,
+        )  # fmt: skip
+
+    def _begin(self) -> Difference | None:
+        """The initial pairs."""
+        for state in self.comparison.machine.initial():
+            system = systems.start(self.binding)
+            try:
+                self.comparison.state(state, system)
+            except Differs as differs:
+                return self.comparison.difference(state, [], differs)
+            self._add(self.edges.pack(state), self.locals.pack(system), NO_PARENT, 0)
+        return None
+
+    def _add(self, state: int, system: int, parent: int, number: int) -> None:
+        """Keep a pair unless it is known."""
+        standing = self.first.setdefault(state, system)
+        if standing is not system:
+            if standing == system or (state, system) in self.further:
+                return
+            self.further.add((state, system))
+            self.repeats.add(len(self.states))
+        self.states.append(state)
+        self.systems.append(system)
+        self.parents.append(parent)
+        self.via.append(number)
+
+    # The loop ----------------------------------------------------------------------------------------------------------------------------
+
+    def _walk(self, begin: int, end: int) -> None:
+        """All steps of these pairs. The only hot place: for most edges two look-ups, a few operations on integers, a comparison."""
+        steps, out, events, known = self.locals, self.edges.out, self.edges.events, self.locals.known
+        first, add, compared, several = self.first, self._add, steps.compared, steps.several
+        shifts = [FIELD_BITS * me for me in range(self.binding.members + 1)]
+        offers = [process.offers for process in steps.processes]
+        again = self.random.randrange(2 * AGAIN)
+        for position in range(begin, end):
+            state, system = self.states[position], self.systems[position]
+            fields = [system >> shift & FIELD for shift in shifts]
+            fields[-1] = 0
+            moves = out(state)
+            internal = 0
+            for number, after in moves:
+                if number >= len(known):
+                    steps.learn(number)
+                step = known[number]
+                internal |= step.internal
+                snapshot = fields[step.process]
+                datagram = steps.variant(step.packet, system) if step.packet & several else None
+                local = step.locals.get(snapshot if datagram is None else (snapshot, datagram))
+                if local is None:
+                    local = steps.execute(step, snapshot, datagram)
+                    several = steps.several
+                then = steps.mixed(state, system, local) if local.touched & several else system + local.change
+                expected = state & local.keep | local.add
+                if local.shared:
+                    expected = steps.with_shares(expected, then)
+                if (expected ^ after) & compared or events(state, number) != local.events:
+                    raise _Found(position, number)
+                if first.get(after) != then:
+                    add(after, then, position, number)
+            offered = 0
+            for process, field in zip(offers, fields, strict=False):
+                offered |= process[field]
+            if internal != offered and not (self.binding.ordered and internal and not internal & ~offered):
+                raise _Found(position, None)
+            self._count(position, moves)
+            again -= len(moves)
+            if again < 0:
+                again = self.random.randrange(2 * AGAIN)
+                self._repeat(position, *self.random.choice(moves))
+
+    def _count(self, position: int, moves: list[tuple[int, int]]) -> None:
+        self.compared += len(moves)
+        if position not in self.repeats:
+            self.transitions += len(moves)
+            for number, _ in moves:
+                self.locals.known[number].fired += 1
+
+    # Samples -----------------------------------------------------------------------------------------------------------------------------
+
+    def _repeat(self, position: int, number: int, after: int) -> None:
+        """Execute one transition on the code again, compare by value, and with what was remembered."""
+        self.repeated += 1
+        state, system = self.states[position], self.systems[position]
+        step = self.edges.step(number)
+        try:
+            then, there = self.comparison.take(self.edges.unpack(state), self.locals.unpack(state, system), step)
+        except Differs as differs:
+            raise _Found(position, number, differs) from differs
+        there_packed = self.locals.pack(there)
+        if self.edges.pack(then) != after or (self.first[after] != there_packed and (after, there_packed) not in self.further):
+            raise _Found(position, number, Differs(UNSTEADY, "as before", "otherwise"))
+
+    def _replay_sample(self, count: int, done: int) -> tuple[int, Difference | None]:
+        """Run the paths to some pairs again, on processes that are never restored, and compare at every step."""
+        for number, position in enumerate(self.random.sample(range(done), count), 1):
+            before = self.binding.restores
+            difference = self.comparison.run(*self._path(position, None))
+            assert self.binding.restores == before, "a path from the start was run with restored snapshots"
+            if difference is not None:
+                return number, difference
+        return count, None
+
+    # Differences -------------------------------------------------------------------------------------------------------------------------
+
+    def _explain(self, found: _Found) -> Difference:
+        """The difference as it shows on a fresh system; an offer that differs at the same depth is one step shorter."""
+        if found.number is not None:
+            for position in range(found.position, self.level_end):
+                if self._offers_differ(position):
+                    found = _Found(position, None)
+                    break
+        start, steps = self._path(found.position, found.number)
+        difference = self.comparison.run(start, steps)
+        if difference is None:
+            difference = self.comparison.difference(start, steps, found.differs or Differs(UNSTEADY, "as before", "otherwise"))
+        return difference
+
+    def _offers_differ(self, position: int) -> bool:
+        state, system = self.states[position], self.systems[position]
+        enabled = [self.edges.step(number) for number, _ in self.edges.out(state)]
+        try:
+            self.comparison.offers(enabled, self.locals.unpack(state, system))
+        except Differs:
+            return True
+        return False
+
+    def _path(self, position: int, last: int | None) -> tuple[State, list[Step]]:
+        """The initial state and the steps to a pair, and one step more."""
+        path = [] if last is None else [self.edges.step(last)]
+        while self.parents[position] != NO_PARENT:
+            path.append(self.edges.step(self.via[position]))
+            position = self.parents[position]
+        return self.edges.unpack(self.states[position]), path[::-1]
+
+
+class _Found(Exception):
+    """The two differ at a pair: in the step `number`, or in what they would do next."""
+
+    def __init__(self, position: int, number: int | None, differs: Differs | None = None) -> None:
+        self.position, self.number, self.differs = position, number, differs
+        super().__init__(str(differs))

@@ -1,0 +1,132 @@
+"""Logs in, verdicts out: ingest if need be, check every property, report.
+
+The whole way, and the only module with actions on the verdict tables. What reaches the driver is
+one row a run and property, and of each run's damage the first faults; never a delivery.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+
+from antiphon.conformance.history import Finding, Place
+from antiphon.conformance.pipeline.broadcast import deliveries_of
+from antiphon.conformance.pipeline.dataset import (
+    Dataset,
+    cause_of,
+    ingest,
+    is_dataset,
+    list_logs,
+    new_directory,
+    open_dataset,
+)
+from antiphon.conformance.pipeline.errors import InputError, PipelineError
+from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
+from antiphon.conformance.pipeline.session import spark_session
+from antiphon.conformance.pipeline.verdicts import findings_of, property_rank, verdicts_of
+
+FAULTS_SHOWN: Final = 20
+"""So many faults of a run come into the report; all are in the quarantine."""
+
+
+def verify(path: str | Path, master: str = "local[*]", output: str | Path | None = None) -> VerifyReport:
+    """Judge the logs below `path` (`<run>/process-<p>.ndjson`), or a dataset made from such logs.
+
+    With `output`, a directory that must not exist yet, the tables are kept there: `events` by run,
+    `quarantine` and `verdicts`; from a dataset, `verdicts` alone. `master` is Spark's. A violated
+    property or a damaged log is a result; see `VerifyReport.outcome`.
+
+    Raises:
+        InputError: there is nothing to judge at `path`, or `output` exists.
+        PipelineError: no Java, a full disk, or Spark failed.
+    """
+    source = Path(path)
+    kept = None if output is None else Path(output)
+    _refuse_early(source, kept)
+    with spark_session(master) as session:
+        if is_dataset(source):
+            return _judge(open_dataset(session, source), kept)
+        with _place_of_dataset(kept) as place:
+            ingest(session, source, place)
+            return _judge(open_dataset(session, place), kept and place / "verdicts", kept)
+
+
+def _refuse_early(source: Path, kept: Path | None) -> None:
+    """Find wrong usage before Java starts, which takes seconds."""
+    if "://" in str(source) or str(source).startswith("file:"):
+        raise InputError(f"{source}: name a path on a file system that all machines see, not a URI")
+    if kept is not None and kept.exists():
+        raise InputError(f"{kept} exists and is not overwritten; name another place or remove it")
+    if not is_dataset(source):
+        list_logs(source)
+
+
+@contextmanager
+def _place_of_dataset(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="antiphon-verify-") as scratch:
+        yield Path(scratch) / "dataset"
+
+
+def _judge(dataset: Dataset, verdicts_at: Path | None, kept: Path | None = None) -> VerifyReport:
+    try:
+        deliveries = deliveries_of(dataset.events).persist()
+        damage = dataset.damage.persist()
+        findings = findings_of(dataset.events, deliveries)
+        verdicts = verdicts_of(dataset.events, damage, findings).persist()
+        try:
+            if verdicts_at is not None:
+                with new_directory(verdicts_at) as partial:
+                    verdicts.coalesce(1).write.mode("append").parquet(f"file://{partial}")
+            return _report(dataset, verdicts, damage, kept or verdicts_at)
+        finally:
+            for table in (deliveries, damage, verdicts):
+                table.unpersist()
+    except (Py4JJavaError, PySparkException) as error:
+        raise PipelineError(f"Spark failed: {cause_of(error)}") from error
+
+
+def _report(dataset: Dataset, verdicts: DataFrame, damage: DataFrame, kept: Path | None) -> VerifyReport:
+    rows = verdicts.orderBy("run", property_rank("property")).collect()
+    in_order = Window.partitionBy("run").orderBy(F.col("process").asc_nulls_first(), "line", "reason")
+    in_order = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    shown = (
+        damage.withColumn("place", F.row_number().over(in_order))
+        .filter(F.col("place") <= FAULTS_SHOWN)
+        .orderBy("run", "place")
+        .withColumn("text", F.substring("text", 1, 200))
+        .drop("place")
+        .collect()
+    )
+    return VerifyReport(
+        verdicts=tuple(map(_verdict, rows)),
+        damage=tuple(_damage(row) for row in shown),
+        faults=damage.count(),
+        runs=len({row["run"] for row in rows}),
+        events=dataset.events.count(),
+        output=None if kept is None else str(kept),
+    )
+
+
+def _verdict(row: Row) -> RunVerdict:
+    first, second = _place(row["first"]), _place(row["second"])
+    return RunVerdict(row["run"], row["outcome"], Finding(row["property"], row["offending"], row["reason"], first, second))
+
+
+def _damage(row: Row) -> Damage:
+    text = None if row["text"] is None else bytes(row["text"])
+    return Damage(row["run"], row["process"], row["path"], row["line"], row["reason"], text)
+
+
+def _place(row: Row | None) -> Place | None:
+    return None if row is None else Place(row["process"], row["i"], row["m"])

@@ -1,0 +1,63 @@
+"""How does a trace become a regression test? As a pytest file beside it that loads it, runs it, and says what must be so.
+
+A trace of a broken property must go on to show it: when the specification is mended, its digest changes and the test says so. A trace of a
+difference between specification and implementation must show none any more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from antiphon.conformance.replay.run import LOCKSTEP
+from antiphon.model.trace import Trace
+
+_HEAD = '''"""Made by `antiphon replay {name} --pytest {out}`. {about}"""
+
+from pathlib import Path
+
+from antiphon.conformance.replay import {function}
+from antiphon.model.export import load
+from antiphon.model.verdict import Outcome
+
+TRACE = Path(__file__).resolve().parent / {path!r}
+
+
+'''
+
+_SHOWS = '''def test_{words}() -> None:
+    """{length} steps of {program} from {name} still show {shows}."""
+    replayed = on_specification(load(TRACE))
+    assert replayed.outcome is Outcome.{outcome}, replayed.reason
+'''
+
+_AGREES = '''def test_{words}() -> None:
+    """Specification and implementation agree in all {length} steps of {program} from {name}."""
+    replayed = on_implementation(load(TRACE))
+    assert replayed.outcome is Outcome.HOLDS, replayed.reason
+'''
+
+
+def regression_test(trace: Trace, file: Path, out: Path, *, outcome: str, implementation: bool = False) -> str:
+    """The text of the test file `out` for the trace saved in `file`; `outcome` is what replay on the specification gives (`violated`)."""
+    agrees = implementation or trace.shows == LOCKSTEP
+    about = (
+        "A difference between specification and implementation that was found once, and must be gone."
+        if agrees
+        else "A run that was found once; as long as the specification means the same, it shows the same."
+    )
+    stem = re.sub(r"\W+", "_", file.name.removesuffix(".json").removesuffix(".itf")).strip("_").lower() or "trace"
+    parts = {
+        "name": file.name,
+        "out": out.name,
+        "about": about,
+        "function": "on_implementation" if agrees else "on_specification",
+        "path": os.path.relpath(file.resolve(), out.resolve().parent),
+        "words": f"{stem}_{'implementation_agrees' if agrees else 'still_shows_' + (re.sub(r'(?<!^)(?=[A-Z])', '_', trace.shows).lower())}",
+        "length": str(len(trace)),
+        "program": trace.program.name,
+        "shows": trace.shows,
+        "outcome": outcome.upper(),
+    }
+    return (_HEAD + (_AGREES if agrees else _SHOWS)).format(**parts)

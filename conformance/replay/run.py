@@ -1,0 +1,105 @@
+"""What does a saved trace show today? Its property is asked again at its end, on the specification or side by side with the implementation.
+
+A trace that was loaded has run on CPython already; here it is judged. A trace of a lockstep difference shows something only together with the
+implementation: if both agree now, the difference is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from antiphon.conformance.bindings import BINDINGS, Binding
+from antiphon.conformance.lockstep import Comparison, Difference
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Program, SpecError
+
+LOCKSTEP = "Lockstep"
+
+
+class NotBound(Exception):
+    """There is no implementation on which this trace could run; the message says why."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The outcome about what the trace shows, one sentence, and the difference to the implementation if there is one."""
+
+    outcome: Outcome
+    reason: str
+    difference: Difference | None = None
+
+
+def on_specification(trace: Trace) -> Replayed:
+    """Whether the trace still shows what it says: violated if it does, holds if it reaches its witness, unknown if it shows nothing."""
+    name = trace.shows
+    if name == LOCKSTEP:
+        return on_implementation(trace)
+    if not name:
+        return Replayed(Outcome.UNKNOWN, f"all {len(trace)} steps run; the trace names no property that could be judged")
+    kind = _kind(trace.program, name)
+    if not kind:
+        return Replayed(Outcome.UNKNOWN, f"{trace.program.name} has no property {name!r}")
+    if not _shows(trace, name, kind):
+        return Replayed(Outcome.UNKNOWN, f"all {len(trace)} steps run, but they do not show {name}")
+    if kind == "witness":
+        return Replayed(Outcome.HOLDS, f"{name} is reached after {len(trace)} steps")
+    return Replayed(Outcome.VIOLATED, trace.why or f"{name} is broken after {len(trace)} steps")
+
+
+def on_implementation(trace: Trace, binding: Binding | None = None) -> Replayed:
+    """Takes the steps of the trace on specification and implementation; violated with the first difference, holds if they agree.
+
+    Raises:
+        NotBound: no implementation is bound to the trace's specification with its constants.
+    """
+    bound = binding or binding_for(trace.program)
+    difference = Comparison(bound).run(bound.program.reference.initial()[0], trace.steps)
+    if difference is None:
+        return Replayed(Outcome.HOLDS, f"specification and implementation agree in all {len(trace)} steps")
+    return Replayed(Outcome.VIOLATED, str(difference), difference)
+
+
+def binding_for(program: Program) -> Binding:
+    """The binding of the implementation of `program`, with its constants.
+
+    Raises:
+        NotBound: there is none, or it implements another text: other repairs or readings.
+    """
+    for make in BINDINGS.values():
+        binding = make()
+        if not issubclass(program.spec, binding.program.spec):
+            continue
+        own = binding.program
+        notes = [item.name for item in own.declaration.constants if item.repair or item.reading]
+        other = [name for name in notes if program.constants[name] != own.constants[name]]
+        if other:
+            told = ", ".join(f"{name}={program.constants[name]}" for name in other)
+            raise NotBound(f"the implementation is of the repaired text; this trace is of one with {told}")
+        return make(**{item.name: program.constants[item.name] for item in own.declaration.constants if item.name not in notes})
+    raise NotBound(f"no implementation is bound to {program.name}; bound are {', '.join(sorted(BINDINGS))}")
+
+
+def _kind(program: Program, name: str) -> str:
+    if name in ("deadlock", "specification"):
+        return name
+    for method in program.declaration.marked("invariant", "witness", "obligation"):
+        if method.mark is not None and method.mark.name == name:
+            return method.mark.kind
+    return "service" if name in program.module.properties else ""
+
+
+def _shows(trace: Trace, name: str, kind: str) -> bool:
+    reference, last = trace.program.reference, trace.states[-1]
+    if kind == "service":
+        return any(refusal.property == name for transition in trace.transitions[-1:] for refusal in transition.refused)
+    if kind == "deadlock":
+        faults = {method.name for method in trace.program.declaration.marked("environment")}
+        return all(step.action in faults for step in reference.enabled(last))
+    if kind == "specification":
+        try:
+            list(reference.successors(last))
+        except SpecError:
+            return True
+        return False
+    return reference.holds(last, name) is (kind == "witness")

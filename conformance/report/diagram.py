@@ -1,0 +1,292 @@
+"""Who did what, and which message went from where to where? The space-time diagram of a trace, inferred from the changes of its states.
+
+1. A lifeline is a member of the index type that packets carry as `to`; without packets, of the index type that actions name first.
+2. A packet is a record in a set variable that an action takes as `Annotated[.., In(variable)]`, or one with a field `to`.
+3. The step that adds a packet sends it. The step that takes it as an argument receives it; if that step is the environment's and the packet
+   is gone afterwards, it is lost; if it is still there, nothing happened to it.
+4. A step belongs to the receiver of the packet it takes, else to the first member that it names, else to the lane of the system.
+5. Packets of the initial state come from the start: from their `sender` if they have one, from the one member they are not addressed to, else
+   from above.
+
+Nothing here knows a protocol. What draws knows only this module.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from antiphon.model.notation import compact, short_places
+from antiphon.model.trace import Trace
+from antiphon.spec.lang import Index, Program, State, Step, types
+
+SYSTEM = "system"
+"""The name of the lane of steps that belong to no member."""
+
+
+class Fate(Enum):
+    """What became of a packet until the end of the trace."""
+
+    RECEIVED = "received"
+    LOST = "lost"
+    FLYING = "flying"
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened on a lane at a step. Row 0 is the start, row k the k-th step.
+
+    `label` says what the step was without its process and packet; `emits` are the events of the service; `broken` says which property breaks.
+    """
+
+    row: int
+    lane: int | None
+    label: str
+    emits: tuple[str, ...] = ()
+    broken: str = ""
+    fault: bool = False
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A packet from where it was sent to where it went. `source` None: from above; `target` None: to nobody in particular.
+
+    `end` is the row of its reception or loss, None while it flies. `again`: an equal packet was sent before.
+    """
+
+    kind: str
+    label: str
+    source: int | None
+    begin: int
+    target: int | None
+    end: int | None
+    fate: Fate
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Lanes by name, events and arrows by lane and row; `rows` steps.
+
+    `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken.
+    """
+
+    title: str
+    shows: str
+    why: str
+    witness: bool
+    lanes: tuple[str, ...]
+    rows: int
+    events: tuple[Event, ...]
+    arrows: tuple[Arrow, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of packets, in order of appearance."""
+        return tuple(dict.fromkeys(arrow.kind for arrow in self.arrows))
+
+
+def diagram(trace: Trace) -> Diagram:
+    """The space-time diagram of any trace."""
+    drawing = _Drawing(trace)
+    drawing.begin()
+    for row, _ in enumerate(trace.transitions, 1):
+        drawing.step(row)
+    return drawing.finish()
+
+
+@dataclass
+class _Flight:
+    source: int | None
+    begin: int
+    again: bool
+    read: bool = False
+    """Received, and kept by a network that only grows."""
+
+
+class _Drawing:
+    """A diagram under way: what flies, and what was sent so far."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        program = trace.program
+        self.channels = _channels(program)
+        self.members = _members(program, self.channels)
+        self.lane_of = {member: lane for lane, member in enumerate(self.members)}
+        self.faults = {method.name for method in program.declaration.marked("environment")}
+        self.witness = any(method.mark is not None and method.mark.name == trace.shows for method in program.declaration.marked("witness"))
+        self.flying: dict[tuple[str, Any], _Flight] = {}
+        self.sent: Counter[tuple[str, Any]] = Counter()
+        self.events: list[Event] = []
+        self.arrows: list[Arrow] = []
+        self.uses_system = not self.members
+
+    @property
+    def system(self) -> int:
+        """The lane behind those of the members."""
+        return len(self.members)
+
+    def packets(self, state: State) -> set[tuple[str, Any]]:
+        """What is in flight in a state, by variable."""
+        variables = self.trace.program.variables
+        return {(name, packet) for name in self.channels for packet in state[variables.index(name)]}
+
+    def begin(self) -> None:
+        """Row 0: what the initial state has in flight."""
+        for key in self._ordered(self.packets(self.trace.start)):
+            self.flying[key] = _Flight(self._starter(key[1]), 0, again=False)
+            self.sent[key] += 1
+        for lane in sorted({flight.source for flight in self.flying.values() if flight.source is not None}):
+            self.events.append(Event(0, lane, "start"))
+
+    def step(self, row: int) -> None:
+        """One step: arrivals and losses first, then what it sends."""
+        transition = self.trace.transitions[row - 1]
+        before, after = self.packets(self.trace.states[row - 1]), self.packets(transition.state)
+        taken = [key for key in before if key[1] in transition.step.arguments]
+        fault = transition.step.action in self.faults
+        lane = self._lane(transition.step, taken, fault=fault)
+        for key in self._ordered(taken):
+            if not fault:
+                self._end(key, row, lane, Fate.RECEIVED, keep=key in after)
+            elif key not in after:
+                self._end(key, row, self._target(key[1]), Fate.LOST)
+        for key in self._ordered(before - after - set(taken)):
+            self._end(key, row, self._target(key[1]), Fate.LOST)
+        for key in self._ordered(after - before):
+            self.flying[key] = _Flight(lane, row, again=self.sent[key] > 0)
+            self.sent[key] += 1
+        if lane is not None:
+            self.uses_system |= lane == self.system
+        broken = ", ".join(dict.fromkeys(refusal.property for refusal in transition.refused))
+        if row == len(self.trace) and not broken and not self.witness:
+            broken = self.trace.shows
+        emits = tuple(_event_label(event) for event in transition.events)
+        self.events.append(Event(row, lane, self._label(transition.step, taken), emits, broken, fault))
+
+    def finish(self) -> Diagram:
+        """What still flies is drawn too."""
+        for key in self._ordered(set(self.flying)):
+            flight = self.flying[key]
+            if not flight.read:
+                self.arrows.append(self._arrow(key[1], flight, self._target(key[1]), None, Fate.FLYING))
+        trace = self.trace
+        lanes = (*map(compact, self.members), *((SYSTEM,) if self.uses_system else ()))
+        arrows = sorted(self.arrows, key=lambda arrow: (arrow.begin, arrow.label, arrow.target or 0, arrow.end or len(trace) + 1))
+        title = _title(trace)
+        return Diagram(title, trace.shows, short_places(trace.why), self.witness, lanes, len(trace), tuple(self.events), tuple(arrows))
+
+    # Pieces ------------------------------------------------------------------------------------------------------------------------------
+
+    def _ordered(self, keys: Any) -> list[tuple[str, Any]]:
+        return sorted(keys, key=lambda key: (self.channels.index(key[0]), compact(key[1])))
+
+    def _end(self, key: tuple[str, Any], row: int, lane: int | None, fate: Fate, *, keep: bool = False) -> None:
+        flight = self.flying[key]
+        flight.read = keep
+        if not keep:
+            del self.flying[key]
+        self.arrows.append(self._arrow(key[1], flight, lane, row, fate))
+
+    def _arrow(self, packet: Any, flight: _Flight, target: int | None, end: int | None, fate: Fate) -> Arrow:
+        return Arrow(type(packet).__name__, _packet_label(packet), flight.source, flight.begin, target, end, fate, flight.again)
+
+    def _target(self, packet: Any) -> int | None:
+        return self.lane_of.get(getattr(packet, "to", None))
+
+    def _starter(self, packet: Any) -> int | None:
+        """Who sent a packet of the initial state, as far as it can be told."""
+        sender = getattr(packet, "sender", None)
+        if sender in self.lane_of:
+            return self.lane_of[sender]
+        fellows = {self._target(other) for _, other in self.packets(self.trace.start) if type(other) is type(packet)}
+        absent = [lane for lane in range(len(self.members)) if lane not in fellows]
+        return absent[0] if len(absent) == 1 and len(fellows) > 1 else None
+
+    def _lane(self, step: Step, taken: list[tuple[str, Any]], *, fault: bool) -> int | None:
+        named = [self.lane_of[argument] for argument in step.arguments if isinstance(argument, Index) and argument in self.lane_of]
+        if taken and not fault:
+            target = self._target(taken[0][1])
+            return target if target is not None else named[0] if named else self.system
+        if named:
+            return named[0]
+        return None if taken else self.system
+
+    def _label(self, step: Step, taken: list[tuple[str, Any]]) -> str:
+        packets = {key[1] for key in taken}
+        rest = list(step.arguments)
+        owner = next((item for item in rest if isinstance(item, Index) and item in self.lane_of), None)
+        if owner is not None and not (packets and any(hasattr(packet, "to") for packet in packets)):
+            rest.remove(owner)
+        shown = [_packet_label(item) if item in packets else compact(item, inner=True) for item in rest]
+        return f"{step.action} {', '.join(shown)}" if shown else step.action
+
+
+def _channels(program: Program) -> list[str]:
+    """The set variables that hold packets, in order of declaration."""
+    within = {parameter.within for method in program.declaration.marked("action", "environment") for parameter in method.parameters}
+    found = []
+    for variable in program.declaration.variables:
+        if isinstance(variable.type, types.SetOf):
+            records = _records(variable.type.of)
+            if records and (variable.name in within or any(name == "to" for record in records for name, _ in record.fields)):
+                found.append(variable.name)
+    return found
+
+
+def _records(kind: types.Type) -> tuple[types.Record, ...]:
+    if isinstance(kind, types.Union):
+        return kind.records
+    return (kind,) if isinstance(kind, types.Record) else ()
+
+
+def _members(program: Program, channels: list[str]) -> list[Any]:
+    """The members of the index type whose steps and messages are drawn."""
+    addressed: Counter[types.Type] = Counter()
+    for variable in program.declaration.variables:
+        if variable.name in channels and isinstance(variable.type, types.SetOf):
+            for record in _records(variable.type.of):
+                addressed.update(kind for name, kind in record.fields if name == "to" and isinstance(kind, types.IndexType))
+    if not addressed:
+        actions = program.declaration.marked("action")
+        first = [method.parameters[0].type for method in actions if method.parameters]
+        addressed.update(kind for kind in first if isinstance(kind, types.IndexType))
+    if not addressed:
+        return []
+    return list(program.domain(addressed.most_common(1)[0][0]))
+
+
+def _packet_label(packet: Any) -> str:
+    """A packet without its receiver: the arrow says that."""
+    if not dataclasses.is_dataclass(packet):
+        return compact(packet)
+    contents = [getattr(packet, item.name) for item in dataclasses.fields(packet) if item.name not in ("to", "sender")]
+    if len(contents) == 1 and dataclasses.is_dataclass(contents[0]):
+        return type(packet).__name__ + compact(contents[0], inner=True)
+    fields = [compact(item, inner=True) for item in contents]
+    return f"{type(packet).__name__}({', '.join(fields)})" if fields else type(packet).__name__
+
+
+def _event_label(event: Any) -> str:
+    """`deliver m1`: an event in the words of the service, without its process."""
+    if not dataclasses.is_dataclass(event):
+        return compact(event)
+    fields = [compact(getattr(event, item.name)) for item in dataclasses.fields(event) if item.name != "process"]
+    return " ".join([type(event).__name__.lower(), *fields])
+
+
+def _title(trace: Trace) -> str:
+    program = trace.program
+    numbers = [f"{name}={value}" for name, value in program.constants.items() if type(value) is int]
+    on = [item.name for item in program.declaration.constants if item.repair and program.constants[item.name]]
+    known = [item.name for item in program.declaration.constants if item.repair]
+    if not known:
+        text = ""
+    elif not on:
+        text = "literal text"
+    else:
+        text = "all repairs" if len(on) == len(known) else f"{len(on)} of {len(known)} repairs"
+    return " · ".join(part for part in (program.name, ", ".join(numbers), text) if part)

@@ -1,0 +1,6 @@
+"""Hypothesis state machines made from a specification and a binding, and the shortening of what they find."""
+
+from antiphon.conformance.stateful.machine import StatefulReport, Tally, run_stateful, state_machine
+from antiphon.conformance.stateful.shorten import shorten
+
+__all__ = ["StatefulReport", "Tally", "run_stateful", "shorten", "state_machine"]

@@ -1,0 +1,56 @@
+"""How short can a failing run be made? Delete steps while it still fails; what is left cannot lose any step, nor any pair of steps.
+
+Deletion works on the specification's steps: a candidate must be a run of the specification, and the two sides must still differ. What differs
+may change on the way; the first difference ends the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antiphon.conformance.lockstep import Comparison, Difference
+from antiphon.spec.lang import Disabled, State, Step
+
+
+def shorten(comparison: Comparison, start: State, difference: Difference) -> Difference:
+    """A difference that is reached in no more steps, found by deleting chunks, halves first, then pairs of single steps."""
+    best = difference
+    chunk = max(len(best.trace) // 2, 1)
+    while chunk >= 1:
+        shorter = _delete_chunks(comparison, start, best, chunk)
+        if len(shorter.trace) == len(best.trace):
+            chunk //= 2
+        best = shorter
+    pair = _delete_pair(comparison, start, best)
+    return best if pair is None else shorten(comparison, start, pair)
+
+
+def _delete_chunks(comparison: Comparison, start: State, best: Difference, chunk: int) -> Difference:
+    position = 0
+    while position < len(best.trace):
+        steps = best.trace.steps
+        found = _fails(comparison, start, steps[:position] + steps[position + chunk :])
+        if found is not None and len(found.trace) < len(best.trace):
+            best = found
+        else:
+            position += chunk
+    return best
+
+
+def _delete_pair(comparison: Comparison, start: State, best: Difference) -> Difference | None:
+    steps = best.trace.steps
+    for first in range(len(steps)):
+        for second in range(first + 1, len(steps)):
+            candidate = steps[:first] + steps[first + 1 : second] + steps[second + 1 :]
+            found = _fails(comparison, start, candidate)
+            if found is not None and len(found.trace) < len(steps):
+                return found
+    return None
+
+
+def _fails(comparison: Comparison, start: State, steps: Sequence[Step]) -> Difference | None:
+    """The difference that these steps lead to; None when they are no run of the specification, or the sides agree."""
+    try:
+        return comparison.run(start, steps)
+    except Disabled:
+        return None

@@ -1,0 +1,101 @@
+"""An event is one line of JSON, and these are its six kinds.
+
+This module does not know where a line comes from, who reads it or what it proves. It knows no
+clock: order within a process is the index `i`, order between processes is a datagram's send and
+receive. A change that an older reader would misread raises `VERSION`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Final
+
+import msgspec
+
+SCHEMA: Final = "antiphon.trace"
+VERSION: Final = 1
+
+Natural = Annotated[int, msgspec.Meta(ge=0)]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Processes = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+Probability = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+PairName = Annotated[str, msgspec.Meta(pattern=r"\A(0|[1-9][0-9]*):(0|[1-9][0-9]*)\Z")]
+Hex = Annotated[str, msgspec.Meta(pattern=r"\A([0-9a-f]{2})*\Z")]
+
+
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The first line of a log: which process of which run wrote it, and under which faults.
+
+    `messages` counts the broadcasts of the whole run. The three probabilities are per datagram.
+    """
+
+    schema: str = SCHEMA
+    version: int = VERSION
+    run: Annotated[str, msgspec.Meta(min_length=1)]
+    protocol: Annotated[str, msgspec.Meta(min_length=1)]
+    process: Natural
+    processes: Processes
+    seed: int
+    messages: Natural
+    loss: Probability = 0.0
+    duplication: Probability = 0.0
+    reordering: Probability = 0.0
+
+
+class _Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """What all events share: `i`, the index of the event in its process, from 0 without gaps."""
+
+    i: Natural
+
+
+class Broadcast(_Event, frozen=True, tag="broadcast"):
+    """The process broadcasts message `m` ("source:id"); `digest` names the payload's bytes."""
+
+    m: PairName
+    digest: Hex
+
+
+class Deliver(_Event, frozen=True, tag="deliver"):
+    """The process delivers message `m` under the total order's number, from 1."""
+
+    m: PairName
+    number: Positive
+    digest: Hex
+
+
+class Send(_Event, frozen=True, tag="send"):
+    """The process hands datagram `d` ("sender:counter", unique in the run) to the network."""
+
+    d: PairName
+
+
+class Receive(_Event, frozen=True, tag="receive"):
+    """The process takes datagram `d` from the network; a duplicate is received more than once."""
+
+    d: PairName
+
+
+class Crash(_Event, frozen=True, tag="crash"):
+    """The process stops for good; only `End` may follow."""
+
+
+class End(_Event, frozen=True, tag="end"):
+    """The log is complete: nothing is missing before this line, and the process has finished its part in the run."""
+
+
+Event = Broadcast | Deliver | Send | Receive | Crash | End
+
+
+def message_id(source: int, identifier: int) -> str:
+    """Name a message as the schema does: "source:id"."""
+    return f"{source}:{identifier}"
+
+
+def datagram_id(sender: int, counter: int) -> str:
+    """Name a datagram as the schema does: "sender:counter"."""
+    return f"{sender}:{counter}"
+
+
+def digest(payload: bytes) -> str:
+    """Name a payload by the 128 bits of its BLAKE2b hash, as 32 hexadecimal digits."""
+    return hashlib.blake2b(payload, digest_size=16).hexdigest()

@@ -1,0 +1,124 @@
+"""A log grows by whole lines, each in the kernel's hands before the writer goes on.
+
+1. A line is one write to a file opened for appending, so killing the process (even with SIGKILL)
+   loses at most the line that was being written; every line before it stays.
+2. An existing log is never touched: a second writer for the same file is refused.
+3. A write that fails, on a full disk for instance, raises at once and names the file, the event
+   and the reason. The writer is closed to further events: a log with a hole would be worse.
+
+This module does not know what the events mean. It survives the death of the process, not of the
+machine: nothing is synchronised to the disk.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from antiphon.conformance.trace.schema import (
+    Broadcast,
+    Crash,
+    Deliver,
+    End,
+    Event,
+    Header,
+    Receive,
+    Send,
+)
+
+
+class LogWriteError(OSError):
+    """A log could not be written; the message says which, where and why."""
+
+
+class LogWriter:
+    """Append the events of one process to one file, giving them their indices.
+
+    Use it as a context manager; leaving it closes the file without writing `end`, since only the
+    caller knows whether the log is complete.
+    """
+
+    def __init__(self, path: Path, header: Header) -> None:
+        """Create the log and write its header.
+
+        Raises:
+            LogWriteError: the file exists, cannot be created, or the header cannot be written.
+        """
+        self.path = path
+        self.events = 0
+        self._encoder = msgspec.json.Encoder()
+        self._failed = False
+        try:
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileExistsError as error:
+            raise LogWriteError(f"{path}: a log is never overwritten; choose another run") from error
+        except OSError as error:
+            raise LogWriteError(f"{path}: cannot create the log: {error.strerror}") from error
+        try:
+            self._write(header, "the header")
+        except LogWriteError:
+            self.close()
+            raise
+
+    def broadcast(self, m: str, digest: str) -> None:
+        """Record that the process broadcasts message `m`."""
+        self._event(Broadcast(self.events, m, digest))
+
+    def deliver(self, m: str, number: int, digest: str) -> None:
+        """Record that the process delivers message `m` as `number`."""
+        self._event(Deliver(self.events, m, number, digest))
+
+    def send(self, d: str) -> None:
+        """Record that the process sends datagram `d`; call it before the datagram leaves."""
+        self._event(Send(self.events, d))
+
+    def receive(self, d: str) -> None:
+        """Record that the process receives datagram `d`."""
+        self._event(Receive(self.events, d))
+
+    def crash(self) -> None:
+        """Record that the process stops for good."""
+        self._event(Crash(self.events))
+
+    def end(self) -> None:
+        """Record that the log is complete."""
+        self._event(End(self.events))
+
+    def close(self) -> None:
+        """Close the file; closing twice is harmless."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _event(self, event: Event) -> None:
+        self._write(event, f"event {event.i}")
+        self.events += 1
+
+    def _write(self, line: Header | Event, what: str) -> None:
+        if self._descriptor < 0:
+            raise LogWriteError(f"{self.path}: cannot write {what}: the log is closed")
+        if self._failed:
+            raise LogWriteError(f"{self.path}: cannot write {what}: an earlier write failed")
+        data = self._encoder.encode(line) + b"\n"
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError as error:
+            self._failed = True
+            kept = f"{self.events} events before it are kept"
+            raise LogWriteError(f"{self.path}: cannot write {what}: {error.strerror}; {kept}") from error
