@@ -1,0 +1,122 @@
+"""The ledger is well formed: every record says where its claim stands, how it is checked, and what is wrong with what is violated."""
+
+from __future__ import annotations
+
+import collections
+import re
+from typing import get_args
+
+import pytest
+
+from antiphon.conformance.ledger.measurements import measure
+from antiphon.conformance.ledger.run import program_of
+from antiphon.model.explicit import kinds_of
+from antiphon.spec.claims import LEDGER, Check, Claim, Measurement, claim_of, claims_of
+from antiphon.spec.claims.claim import Outcome
+from antiphon.spec.lang import SpecError, program
+
+CHECKS = [(claim, check) for claim in LEDGER for check in claim.checks if isinstance(check, Check)]
+EVERY_CLAIM = pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+
+
+def repairs_of(check: Check) -> set[str]:
+    return {constant.name for constant in program(check.spec).declaration.constants if constant.repair}
+
+
+def test_identifiers_are_unique_and_name_a_family() -> None:
+    assert [name for name, count in collections.Counter(claim.id for claim in LEDGER).items() if count > 1] == []
+    assert [claim.id for claim in LEDGER if not re.fullmatch(r"(RBC|MSQ|RBP)-\d\d", claim.id)] == []
+    assert collections.Counter(claim.protocol for claim in LEDGER) == {"rbc": 8, "msq": 10, "rbp": 23}
+
+
+def test_claims_stand_in_the_order_of_their_identifiers() -> None:
+    for family in ("rbc", "msq", "rbp"):
+        names = [claim.id for claim in claims_of(family)]
+        assert names == sorted(names)
+
+
+@EVERY_CLAIM
+def test_a_claim_says_where_it_stands_in_the_documents_own_words(claim: Claim) -> None:
+    assert re.fullmatch(r"\d(\.\d)*", claim.source.section)
+    assert claim.source.quotation.strip() == claim.source.quotation != ""
+    assert str(claim.source).startswith(f"Barchet-Estefanel 2002, section {claim.source.section}")
+    assert not claim.source.lines or claim.source.figure, "printed lines belong to a figure"
+    assert claim.claim.endswith(".")
+    assert claim.because.rstrip(")").endswith(".")
+
+
+@EVERY_CLAIM
+def test_verdicts_are_holds_violated_or_unknown(claim: Claim) -> None:
+    vocabulary = set(get_args(Outcome))
+    assert claim.verdict in vocabulary
+    assert {check.outcome for check in claim.checks} <= vocabulary
+
+
+@EVERY_CLAIM
+def test_a_violated_claim_says_what_is_at_fault_and_what_repairs_it(claim: Claim) -> None:
+    if claim.verdict == "violated":
+        assert claim.defect in ("text", "design")
+        assert claim.repairs or claim.because.startswith("By reading")
+    else:
+        assert claim.defect == ""
+
+
+@EVERY_CLAIM
+def test_a_claim_is_checked_or_says_that_it_is_judged_by_reading(claim: Claim) -> None:
+    assert bool(claim.checks) != claim.because.startswith("By reading")
+
+
+@EVERY_CLAIM
+def test_the_repairs_of_a_claim_exist_where_it_is_checked(claim: Claim) -> None:
+    for check in claim.checks:
+        if isinstance(check, Check):
+            exist = repairs_of(check)
+            assert set(claim.repairs) <= exist or check.spec is not claim.checks[0].spec  # type: ignore[union-attr]
+            assert set(check.without) <= exist
+            assert set(check.repairs) <= exist or check.repairs == "all"
+
+
+@EVERY_CLAIM
+def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaired(claim: Claim) -> None:
+    """Except where nothing observable depends on the text: RBP-08 is an action that cannot happen, MSQ-07 a sentence."""
+    if claim.verdict == "violated" and claim.id not in ("MSQ-07", "RBP-08"):
+        outcomes = [check.outcome for check in claim.checks]
+        assert "violated" in outcomes or "unknown" in outcomes
+        assert "holds" in outcomes
+
+
+@pytest.mark.parametrize(("claim", "check"), CHECKS, ids=[f"{claim.id}-{claim.checks.index(check)}" for claim, check in CHECKS])
+def test_every_check_binds_and_asks_about_a_property_that_exists(claim: Claim, check: Check) -> None:
+    bound = program_of(check)
+    kind = kinds_of(bound)[check.property]
+    if check.outcome == "unknown":
+        assert kind == "witness", "what is recorded as unknown is a witness that is never reached"
+    if check.length is not None:
+        assert check.outcome == "violated" or kind == "witness", "only a counterexample or a way to a witness has a length"
+    else:
+        assert check.outcome != "violated", "a counterexample has a length"
+
+
+def test_every_repair_is_demanded_by_the_claim_that_it_answers() -> None:
+    answered = set()
+    for spec in {check.spec for _, check in CHECKS}:
+        for constant in program(spec).declaration.constants:
+            if constant.repair:
+                assert constant.name in claim_of(constant.repair.answers).repairs, constant.name
+                answered.add(constant.repair.answers)
+    assert len(answered) == 22
+
+
+def test_measurements_have_names_that_exist() -> None:
+    names = [check.name for claim in LEDGER for check in claim.checks if isinstance(check, Measurement)]
+    assert sorted(names) == ["messages a step", "nacks", "two messages"]
+    with pytest.raises(LookupError, match="known: nacks"):
+        measure("nack")
+
+
+def test_a_claim_is_found_in_any_case_and_an_unknown_one_is_guessed() -> None:
+    assert claim_of("rbp-06").id == "RBP-06"
+    with pytest.raises(SpecError, match=r"did you mean .*RBP-06"):
+        claim_of("RBP-66")
+    with pytest.raises(SpecError, match="known: msq, rbc, rbp"):
+        claims_of("rpb")

@@ -1,0 +1,140 @@
+"""What the checks find today is what the ledger records, a wrong record is noticed, and each repair makes its counterexample disappear."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+
+import pytest
+
+from antiphon.conformance.ledger import ClaimResult, run_ledger
+from antiphon.conformance.ledger.run import program_of
+from antiphon.model.explicit import check as explore
+from antiphon.model.explicit import kinds_of
+from antiphon.model.explicit.compiled import compiled_machine
+from antiphon.model.trace import ReplayError, Trace, replay
+from antiphon.model.verdict import Outcome
+from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of
+from antiphon.spec.lang import Program, State
+
+LARGE = ("processes=3, messages=2, losses=0", "processes=2, messages=2, losses=1, unlimited", "processes=2, messages=3, losses=0")
+"""Constants whose exploration takes seconds; `antiphon claims` runs them all."""
+
+
+def quick(claim: Claim) -> Claim:
+    """The claim with those of its checks that take a second or two at most."""
+    return replace(claim, checks=tuple(check for check in claim.checks if not any(bound in str(check) for bound in LARGE)))
+
+
+@cache
+def results(family: str) -> dict[str, ClaimResult]:
+    return {result.claim.id: result for result in run_ledger(map(quick, claims_of(family)))}
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_what_is_found_is_what_is_recorded(claim: Claim) -> None:
+    result = results(claim.protocol)[claim.id]
+    assert [(str(item.check), item.found) for item in result.results if not item.agrees] == []
+    assert result.agrees
+    assert len(result.results) == len(quick(claim).checks)
+
+
+def test_few_checks_are_left_to_the_command() -> None:
+    left = [str(check) for claim in LEDGER for check in claim.checks if check not in quick(claim).checks]
+    assert len(left) == 12
+    assert all(check.startswith("RbpJudged") for check in left)
+
+
+def wrong(claim: Claim, **changed: object) -> Claim:
+    """The claim with its first check recorded differently."""
+    return replace(claim, checks=(replace(claim.checks[0], **changed),))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("changed", [{"outcome": "holds"}, {"outcome": "unknown"}, {"length": 3}, {"length": 5}], ids=str)
+def test_a_wrong_record_is_noticed(changed: dict[str, object]) -> None:
+    right = replace(claim_of("RBC-01"), checks=claim_of("RBC-01").checks[:1])
+    assert run_ledger([right])[0].agrees
+    (result,) = run_ledger([wrong(right, **changed)])
+    assert not result.agrees
+    assert result.results[0].found == "violated in 4 steps"
+
+
+def test_a_wrong_expectation_of_a_measurement_is_noticed() -> None:
+    (result,) = run_ledger([wrong(claim_of("RBP-25"), outcome="violated")])
+    assert not result.agrees
+    assert "'ack': 401, 'data': 400" in result.results[0].found
+
+
+def test_a_record_that_names_no_repair_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no repair deliver_ones; known: start_token"):
+        run_ledger([wrong(claim_of("RBC-01"), without=("deliver_ones",))])
+
+
+def test_checks_of_one_program_share_an_exploration() -> None:
+    seen: list[tuple[int, int]] = []
+    run_ledger([claim_of("RBC-06")], progress=lambda number, total, what: seen.append((number, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+REPAIRED = [
+    (claim.id, check)
+    for claim in LEDGER
+    for check in claim.checks
+    if isinstance(check, Check) and check.outcome == "violated" and check.without and "messages=2, losses=1, unlimited" not in str(check)
+]
+
+
+def false_somewhere(trace: Trace, property: str, kind: str) -> bool:
+    """Whether the run breaks the service's property, or has a state in which the invariant is false."""
+    if kind == "service":
+        return any(refusal.property == property for transition in trace.transitions for refusal in transition.refused)
+    return any(not trace.program.reference.holds(state, property) for state in trace.states)
+
+
+def recovers(program: Program, state: State, obligation: str, most: int = 30_000) -> bool:
+    """Whether a state in which the obligation is true can be reached from `state`, breadth first among at most `most` states."""
+    machine = compiled_machine(program)
+    seen, front = {state}, [state]
+    while front and len(seen) < most:
+        if any(machine.holds(one, obligation) for one in front):
+            return True
+        after = {machine.apply(one, step).state for one in front for step in machine.enabled(one)}
+        front = list(after - seen)
+        seen |= after
+    return False
+
+
+@pytest.mark.parametrize(("claim", "check"), REPAIRED, ids=[f"{claim}-{check.property}" for claim, check in REPAIRED])
+def test_the_missing_repair_makes_the_counterexample_disappear(claim: str, check: Check) -> None:
+    """The run is a counterexample of the text without the repair. On the text with it, a step is disabled, or it does no harm."""
+    broken = program_of(check)
+    verdict = explore(broken, properties=[check.property])[check.property]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None
+    kind = kinds_of(broken)[check.property]
+    repaired = program_of(replace(check, without=()))
+    if kind != "obligation":
+        assert false_somewhere(verdict.trace, check.property, kind)
+    try:
+        again = replay(repaired, repaired.reference.initial()[0], verdict.trace.steps)
+    except ReplayError as error:
+        assert "is not enabled" in str(error)  # noqa: PT017 - either way the counterexample is gone
+        return
+    if kind == "obligation":
+        assert recovers(repaired, again.states[-1], check.property)
+    else:
+        assert not false_somewhere(again, check.property, kind)
+
+
+@pytest.mark.parametrize(("claim", "check"), REPAIRED, ids=[f"{claim}-{check.property}" for claim, check in REPAIRED])
+def test_each_repair_that_is_left_out_is_one_that_the_claim_demands(claim: str, check: Check) -> None:
+    demanded = set(claim_of(claim).repairs)
+    extra = {"RBP-11": {"await_body"}, "RBP-41": {"store_late_body"}}.get(claim, set())
+    assert set(check.without) <= demanded | extra
+
+
+def test_a_check_says_how_it_differs_from_the_printed_text() -> None:
+    first = claim_of("RBC-01").checks[0]
+    assert str(first) == "Figure2Judged.UniformIntegrity (repairs: start_token; processes=2, messages=1, losses=1)"
+    assert str(replace(first, repairs=(), constants=MappingProxyType({}))) == "Figure2Judged.UniformIntegrity (literal; )"  # type: ignore[arg-type]

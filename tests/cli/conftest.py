@@ -1,0 +1,123 @@
+"""The command line, called in this process, and a specification with a fault in a module that it can import."""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from antiphon.conformance.cli import main
+from antiphon.conformance.cli.documents import AnyDocument
+
+MODULE = "cli_courier"
+
+TEXT = '''
+"""A sender, a receiver, a network that repeats."""
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    Between, Const, In, Index, Reading, Repair, Set, Spec, action, environment, invariant, reading, record, repair, require, witness,
+)
+
+
+class Process(Index, size="processes", ordered=True):
+    """A member."""
+
+
+@record
+class Letter:
+    """A letter on its way."""
+
+    to: Process
+
+
+class Courier(Spec):
+    """Counts the letters that arrive; the literal text counts one too many."""
+
+    processes: Const[int] = 2
+    tone: Reading = reading("plain", "loud", about="nothing")
+    stop: Repair = repair("stops at two", answers="X-01")
+    network: Set[Letter] = Set()
+    count: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def send(self, p: Process) -> None:
+        """Somebody writes."""
+        require(not self.stop or self.count < 2)
+        self.network |= {Letter(p)}
+
+    @action
+    def receive(self, packet: Annotated[Letter, In("network")]) -> None:
+        """It arrives."""
+        require(self.count < 3 and (not self.stop or self.count < 2))
+        self.network -= {packet}
+        self.count += 1
+
+    @environment
+    def lose(self, packet: Annotated[Letter, In("network")]) -> None:
+        """It does not."""
+        self.network -= {packet}
+
+    @invariant
+    def AtMostTwo(self) -> bool:
+        """Two letters at most."""
+        return self.count <= 2
+
+    @witness
+    def Two(self) -> bool:
+        """Two letters."""
+        return self.count == 2
+'''
+
+
+@dataclass
+class Answer:
+    """What a command gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Its JSON, which must be one of the documents of the schema, with no field that the schema does not know."""
+        decoded = msgspec.json.decode(self.out, type=AnyDocument)
+        plain = msgspec.json.decode(self.out)
+        assert msgspec.to_builtins(decoded) == plain
+        assert decoded.schema == "antiphon.report"
+        assert decoded.version == 1
+        assert decoded.exit_code == self.code
+        return decoded
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def antiphon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Run the command in a directory with the module `cli_courier`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / f"{MODULE}.py").write_text(TEXT)
+
+    def run(*arguments: object) -> Answer:
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Answer(code, captured.out, captured.err)
+
+    yield run
+    sys.modules.pop(MODULE, None)
+
+
+@pytest.fixture
+def trace(antiphon: Run, tmp_path: Path) -> Path:
+    """The saved counterexample of the courier."""
+    file = tmp_path / "courier.itf.json"
+    assert antiphon("check", f"{MODULE}:Courier", "--save", file).code == 1
+    return file

@@ -1,0 +1,99 @@
+"""`antiphon claims` runs the ledger's checks again and exits by agreement with the record."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from antiphon.conformance.cli import claims
+from antiphon.spec.claims import LEDGER, claim_of
+
+Run = Callable[..., Any]
+
+
+def document(answer: Any) -> claims.Claims:
+    """The JSON, strictly by the schema."""
+    decoded = msgspec.json.decode(answer.out, type=claims.Claims)
+    assert msgspec.to_builtins(decoded) == msgspec.json.decode(answer.out)
+    assert (decoded.schema, decoded.version, decoded.exit_code) == ("antiphon.report", 1, answer.code)
+    return decoded
+
+
+def test_a_claim_says_what_it_is_and_what_its_checks_gave(antiphon: Run) -> None:
+    answer = antiphon("claims", "RBC-01", "--json")
+    (claim,) = document(answer).claims
+    assert answer.code == 0
+    assert (claim.id, claim.verdict, claim.defect, claim.agrees) == ("RBC-01", "violated", "text", True)
+    assert claim.source == "Barchet-Estefanel 2002, section 3.1.1, figure 2, lines 1-21"
+    assert [(check.outcome, check.length) for check in claim.checks] == [
+        ("violated", 4),
+        ("holds", None),
+        ("holds", None),
+        ("holds", None),
+        ("holds", 5),
+    ]
+    assert all(check.agrees and check.outcome == check.expected for check in claim.checks)
+
+
+def test_the_text_says_the_same(antiphon: Run) -> None:
+    answer = antiphon("claims", "rbc-01")
+    assert answer.code == 0
+    assert "5 of 5 as recorded" in answer.out
+    assert "all processes eventually deliver a message" in answer.out
+    assert "UniformIntegrity: violated in 4 steps, as recorded" in answer.out
+    assert answer.out.splitlines()[-1] == "✓ holds  1 claim, 5 checks: all as recorded"
+
+
+def test_the_command_of_a_check_finds_the_same(antiphon: Run) -> None:
+    check = document(antiphon("claims", "RBC-05", "--json")).claims[0].checks[1]
+    command = shlex.split(check.reproduce)
+    again = antiphon(*command[1:], "--json").document
+    (verdict,) = again.reports[0].verdicts
+    assert "--without" in command
+    assert (verdict.outcome, len(verdict.trace.steps)) == (check.outcome, check.length)
+
+
+def test_a_family_is_named_by_its_letters(antiphon: Run) -> None:
+    answer = antiphon("claims", "--protocol", "rbc", "--json")
+    assert answer.code == 0
+    assert [claim.id for claim in document(answer).claims] == [claim.id for claim in LEDGER if claim.protocol == "rbc"]
+
+
+def test_z3_finds_the_counterexample_by_itself(antiphon: Run) -> None:
+    answer = antiphon("claims", "RBC-01", "--engine", "z3", "--json")
+    assert answer.code == 0
+    found = document(answer)
+    assert found.engine == "z3"
+    assert ("violated", 4) in [(check.outcome, check.length) for check in found.claims[0].checks]
+
+
+@pytest.mark.parametrize("changed", [{"outcome": "holds", "length": None}, {"length": 5}], ids=str)
+def test_a_wrong_record_exits_with_1_and_is_named(antiphon: Run, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]) -> None:
+    right = claim_of("RBC-01")
+    wrong = replace(right, checks=(replace(right.checks[0], **changed), *right.checks[1:]))
+    monkeypatch.setattr(claims, "claim_of", lambda identifier: wrong)
+    answer = antiphon("claims", "RBC-01")
+    assert answer.code == 1
+    assert "DIFFERS from the record" in answer.out
+    assert answer.out.splitlines()[-1] == "✗ violated  1 claim, 5 checks: the record differs in RBC-01"
+    assert [check.agrees for check in document(antiphon("claims", "RBC-01", "--json")).claims[0].checks] == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("RBC-99",), "the ledger has no claim 'RBC-99'; did you mean "),
+        (("--protocol", "rbk"), "known: msq, rbc, rbp; did you mean 'rbp'?"),
+        (("RBC-01", "--protocol", "rbc"), "not both"),
+        (("--engine", "spin"), "spin"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_wrong_usage_exits_with_64(antiphon: Run, arguments: tuple[str, ...], says: str) -> None:
+    answer = antiphon("claims", *arguments)
+    assert answer.code == 64
+    assert says in answer.err
+    assert answer.out == ""

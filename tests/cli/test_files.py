@@ -1,0 +1,138 @@
+"""`replay`, `show` and `explain` answer about saved traces, and refuse files that are none."""
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.conformance.bindings import binding_of
+from antiphon.conformance.lockstep import lockstep
+from antiphon.model.export import save
+
+Run = Callable[..., Any]
+
+
+def test_a_trace_that_still_shows_its_violation_exits_with_1(antiphon: Run, trace: Path) -> None:
+    answer = antiphon("replay", trace)
+    assert answer.code == 1
+    assert answer.out.splitlines()[-1] == "✗ violated  AtMostTwo is false"
+
+
+def test_a_file_whose_property_was_changed_shows_nothing(antiphon: Run, trace: Path) -> None:
+    for name in ("Nothing", ""):
+        data = json.loads(trace.read_text())
+        data["#meta"]["antiphon"]["property"] = name
+        trace.write_text(json.dumps(data))
+        assert antiphon("replay", trace).code == 2
+
+
+def test_a_replayed_trace_is_the_same_document_as_when_it_was_found(antiphon: Run, trace: Path) -> None:
+    found = antiphon("check", "cli_courier:Courier", "--json").document.reports[0].verdicts[0].trace
+    assert antiphon("replay", trace, "--json").document.trace == found
+
+
+def pytest_of(test: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", str(test)]
+    return subprocess.run(command, cwd=test.parent, capture_output=True, text=True, check=False)
+
+
+def test_a_regression_test_passes_until_the_specification_changes(antiphon: Run, trace: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test_courier.py"
+    (tmp_path / "conftest.py").write_text("import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n")
+    assert antiphon("replay", trace, "--pytest", test).code == 1
+    assert "1 passed" in pytest_of(test).stdout
+    module = tmp_path / "cli_courier.py"
+    module.write_text(module.read_text().replace("self.count < 3 and", "self.count < 2 and"))
+    failed = pytest_of(test).stdout
+    assert "1 failed" in failed
+    assert "the specification has changed since this trace was made" in failed
+
+
+@pytest.fixture
+def difference(tmp_path: Path) -> Path:
+    """A difference between specification and a faulty implementation, saved."""
+    report = lockstep(binding_of("rbp", fault="keeps-token", messages=1), max_transitions=2000)
+    assert report.difference is not None
+    file = tmp_path / "difference.itf.json"
+    save(report.difference.trace, file)
+    return file
+
+
+def test_a_difference_that_is_gone_holds_and_its_test_passes(antiphon: Run, difference: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test_difference.py"
+    answer = antiphon("replay", difference, "--pytest", test, "--json")
+    assert (answer.code, answer.document.on) == (0, "implementation")
+    assert "specification and implementation agree" in answer.document.reason
+    assert "1 passed" in pytest_of(test).stdout
+
+
+def test_a_trace_without_an_implementation_is_refused(antiphon: Run, trace: Path) -> None:
+    answer = antiphon("replay", trace, "--on", "implementation")
+    assert (answer.code, answer.err) == (64, "antiphon: no implementation is bound to Courier; bound are rbp\n")
+
+
+def test_show_draws_the_picture(antiphon: Run, trace: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "courier.svg"
+    answer = antiphon("show", trace, "--svg", picture, "--all")
+    assert answer.code == 0
+    assert "count = 0" in answer.out
+    assert "✗ AtMostTwo" in answer.out
+    assert ElementTree.parse(picture).getroot().tag.endswith("svg")
+
+
+def test_show_gives_the_same_data_as_json(antiphon: Run, trace: Path) -> None:
+    document = antiphon("show", trace, "--json").document
+    assert document.trace.steps[0].step.startswith("send(")
+    assert document.trace.shows == "AtMostTwo"
+
+
+def test_explain_names_the_guard_its_place_and_what_is_enabled(antiphon: Run, trace: Path) -> None:
+    answer = antiphon("explain", trace, "--step", 6, "--why-not", "lose", "--after")
+    assert answer.code == 0
+    assert answer.out.startswith("lose, after step 6, receive(Letter(p")
+    assert "disabled  requires packet in self.network  (" in answer.out
+    enabled = antiphon("explain", trace, "--step", 1, "--why-not", "send", "--arguments", "p1", "--json").document
+    assert (enabled.enabled, enabled.disabled, enabled.when) == (["send(p1)"], [], "before")
+    empty = antiphon("explain", trace, "--step", 1, "--why-not", "receive", "--json").document
+    assert [(reason.guard, reason.steps) for reason in empty.disabled] == [("packet in self.network", [])]
+    assert "cli_courier.py:" in empty.disabled[0].at
+    assert antiphon("explain", trace, "--step", 1, "--after", "--why-not", "receive", "--json").document.enabled
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--step", 8, "--why-not", "send"), "the trace has 6 steps; say 1 to 7"),
+        (("--step", 7, "--after", "--why-not", "send"), "say 1 to 6"),
+        (("--step", 1, "--why-not", "sned"), "did you mean 'send'?"),
+        (("--step", 1, "--why-not", "send", "--arguments", "p9"), "p cannot be p9; it is one of p0, p1"),
+        (("--step", 0, "--why-not", "send"), "--step"),
+        (("--why-not", "send"), "--step"),
+    ],
+)
+def test_questions_about_nothing_are_wrong_usage(antiphon: Run, trace: Path, arguments: tuple[object, ...], says: str) -> None:
+    answer = antiphon("explain", trace, *arguments)
+    assert answer.code == 64
+    assert says in answer.err
+
+
+@pytest.mark.parametrize("command", [("replay",), ("show",), ("explain", "--step", 1, "--why-not", "send")])
+@pytest.mark.parametrize("text", ["", "{}", '{"#meta": {}, "states": []}', "{"])
+def test_files_that_are_no_trace_are_wrong_usage(antiphon: Run, tmp_path: Path, command: tuple[object, ...], text: str) -> None:
+    file = tmp_path / "broken.itf.json"
+    file.write_text(text)
+    answer = antiphon(command[0], file, *command[1:], "--json")
+    assert (answer.code, answer.document.kind) == (64, "usage")
+    assert "broken.itf.json" in answer.err
+
+
+@pytest.mark.parametrize(("command", "option"), [("show", "--svg"), ("replay", "--pytest")])
+def test_a_file_that_cannot_be_written_is_wrong_usage(antiphon: Run, trace: Path, tmp_path: Path, command: str, option: str) -> None:
+    answer = antiphon(command, trace, option, tmp_path / "nowhere" / "out")
+    assert answer.code == 64
+    assert "cannot be written: No such file or directory" in answer.err

@@ -1,0 +1,90 @@
+"""`antiphon gate` runs commands, and a command that gives no answer is unknown, never a pass."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from antiphon.conformance.cli import gate
+
+Run = Callable[..., Any]
+HOLDS = gate.Row("does two-phase commit hold?", ("check", "two-phase"), lambda document: f"{document['reports'][0]['states']} states")
+BROKEN = gate.Row(
+    "does figure 2 deliver once?", ("check", "figure-2", "--repair", "start_token", "--property", "UniformIntegrity"), lambda _: "it is not"
+)
+FAILS = gate.Row("does nothing hold?", ("check", "no-such-figure"), lambda _: "never told")
+MUTE = gate.Row("is the document told?", ("check", "two-phase"), lambda document: str(document["nothing"]))
+
+
+@pytest.fixture
+def rows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let the gate ask these questions only."""
+
+    def choose(*chosen: gate.Row) -> None:
+        monkeypatch.setattr(gate, "rows", lambda directory: (chosen[::2], chosen[1::2]))
+
+    return choose
+
+
+def document(answer: Any) -> gate.Gate:
+    decoded = msgspec.json.decode(answer.out, type=gate.Gate)
+    assert msgspec.to_builtins(decoded) == msgspec.json.decode(answer.out)
+    assert decoded.exit_code == answer.code
+    return decoded
+
+
+def test_when_every_row_holds_the_gate_is_open(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+    rows(HOLDS)
+    answer = antiphon("gate", "--directory", tmp_path / "gate")
+    assert answer.code == 0
+    assert "288 states" in answer.out
+    assert answer.out.splitlines()[-1].startswith("✓ holds  1 of 1 rows hold")
+
+
+def test_a_command_that_fails_is_unknown(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+    rows(HOLDS, FAILS)
+    answer = antiphon("gate", "--directory", tmp_path / "gate")
+    assert answer.code == 2
+    assert "? unknown" in answer.out
+    assert "does nothing hold?  antiphon check no-such-figure" in answer.out
+    assert answer.out.splitlines()[-1].startswith("? unknown  1 of 2 rows hold")
+
+
+def test_the_document_holds_every_row_in_the_order_of_the_table(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+    rows(HOLDS, FAILS)
+    told = document(antiphon("gate", "--directory", tmp_path / "gate", "--json"))
+    assert [(row.question, row.outcome) for row in told.rows] == [(HOLDS.question, "holds"), (FAILS.question, "unknown")]
+    assert told.rows[0].found == "288 states"
+    assert "exit code 64: unknown specification 'no-such-figure'" in told.rows[1].found
+    assert told.rows[1].command == "antiphon check no-such-figure"
+    assert (told.outcome, told.directory) == ("unknown", str(tmp_path / "gate"))
+
+
+def test_an_answer_that_cannot_be_told_is_unknown(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+    rows(MUTE)
+    (row,) = document(antiphon("gate", "--directory", tmp_path / "gate", "--json")).rows
+    assert row.outcome == "unknown"
+    assert "KeyError('nothing')" in row.found
+
+
+def test_a_violation_weighs_more_than_a_failure(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+    rows(BROKEN, FAILS)
+    told = document(antiphon("gate", "--directory", tmp_path / "gate", "--json"))
+    assert [row.outcome for row in told.rows] == ["violated", "unknown"]
+    assert told.exit_code == 1
+
+
+def test_logs_of_an_earlier_gate_are_removed_and_nothing_else(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+    rows(HOLDS)
+    (tmp_path / "gate" / "runs" / "old").mkdir(parents=True)
+    (tmp_path / "gate" / "kept.txt").write_text("kept")
+    assert antiphon("gate", "--directory", tmp_path / "gate").code == 0
+    assert sorted(path.name for path in (tmp_path / "gate").iterdir()) == ["kept.txt"]
+
+
+def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_path: Path) -> None:
+    asked = [row for column in gate.rows(tmp_path) for row in column]
+    assert {row.arguments[0] for row in asked} == {"check", "claims", "cluster", "verify", "lockstep", "stateful"}
+    assert all(antiphon(*row.arguments, "--help").code == 0 for row in asked)

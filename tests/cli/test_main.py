@@ -1,0 +1,124 @@
+"""Exit codes: verdicts are results; wrong usage is 64, our failure 70, an interruption 130, and none of them looks like a verdict."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.conformance.cli import check
+from antiphon.model.verdict import InternalError
+
+Run = Callable[..., Any]
+ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli import main; sys.exit(main())"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "a command is missing"),
+        (("chekc",), "No such command 'chekc'"),
+        (("check", "--foo"), "No such option"),
+        (("check", "rpb"), "unknown specification 'rpb'; known: figure-2, figure-5, moving-sequencer, rbp, two-phase, or module:Class; did you mean"),
+        (("check", "no_such_module:Spec"), "module 'no_such_module' cannot be imported"),
+        (("check", "cli_courier:Curier"), "its specifications: Courier; did you mean 'Courier'?"),
+        (("check", "cli_courier:Letter"), "is no specification"),
+        (("check", "cli_courier.py"), "a file is named by its module and class, for example cli_courier:MySpec"),
+        (("check", "rbp", "--set", "processes"), "write name=value"),
+        (("check", "rbp", "--set", "processes=two"), "processes is an integer"),
+        (("check", "rbp", "--set", "unlimited=1"), "unlimited is true or false"),
+        (("check", "rbp", "--set", "proceses=2"), "did you mean 'processes'?"),
+        (("check", "rbp", "--repair", "trak_numbers"), "did you mean 'track_numbers'?"),
+        (("check", "rbp", "--reading", "nesting=both"), "its readings are comment, printed"),
+        (("check", "rbp", "--property", "Total"), "has no property 'Total'"),
+        (("check", "rbp", "--engine", "z3"), "say which, for example --depth 10"),
+        (("check", "rbp", "--engine", "z3", "--depth", "3", "--max-states", "5"), "bounds an explicit search"),
+        (("check", "rbp", "--engine", "spin"), "--engine"),
+        (("check", "--processes", "3"), "name the specification"),
+        (("check", "cli_courier:Courier", "--save", "nowhere/x.itf.json"), "cannot be written"),
+        (("simulate",), "SPEC"),
+    ],
+)
+def test_wrong_usage_exits_with_64_and_names_the_culprit(antiphon: Run, arguments: tuple[str, ...], says: str) -> None:
+    answer = antiphon(*arguments)
+    assert answer.code == 64
+    assert says in answer.err
+    if arguments:
+        assert antiphon(*arguments, "--json").document.message in answer.err
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), InternalError("generated code and the reference disagree"), MemoryError()])
+def test_our_own_failure_exits_with_70_and_is_no_verdict(antiphon: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(check, "_run", fail)
+    answer = antiphon("check", "two-phase")
+    assert answer.code == 70
+    assert "it says nothing about what was checked" in answer.err
+    assert "Please report it" in answer.err
+    assert "holds" not in answer.out
+    assert antiphon("check", "two-phase", "--json").document.kind == "failure"
+
+
+def test_an_interruption_exits_with_130(antiphon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check, "_run", interrupt)
+    assert antiphon("check", "two-phase", "--json").document.kind == "interrupted"
+    assert antiphon("check", "two-phase").code == 130
+
+
+def test_ctrl_c_ends_a_real_run_with_130(tmp_path: Path) -> None:
+    running = subprocess.Popen([*ANTIPHON, "check", "two-phase", "--set", "managers=9"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(3.0)
+    running.send_signal(signal.SIGINT)
+    told, complaint = running.communicate(timeout=30)
+    assert (running.returncode, complaint) == (130, b"antiphon: interrupted\n")
+    assert b"not decided: interrupted" in told or not told
+
+
+def test_help_and_version_exit_with_0(antiphon: Run) -> None:
+    answer = antiphon("--help")
+    assert answer.code == 0
+    assert all(command in answer.out for command in ("check", "simulate", "lockstep", "stateful", "cluster", "verify", "replay", "show", "explain"))
+    assert antiphon("check", "--help").code == 0
+    assert antiphon("--version").out == f"antiphon {version('antiphon')}\n"
+
+
+def on_a_terminal(command: list[str], directory: Path) -> str:
+    """What the command writes to a terminal, standard error included."""
+    main, other = pty.openpty()
+    with subprocess.Popen(command, cwd=directory, stdin=other, stdout=other, stderr=other, env={**os.environ, "TERM": "xterm-256color"}) as running:
+        os.close(other)
+        written = b""
+        while True:
+            try:
+                piece = os.read(main, 4096)
+            except OSError:
+                break
+            written += piece
+            if not piece:
+                break
+        running.wait(timeout=60)
+    os.close(main)
+    return written.decode()
+
+
+def test_a_terminal_gets_progress_and_colour_and_a_file_gets_neither(tmp_path: Path) -> None:
+    command = [*ANTIPHON, "check", "two-phase", "--set", "managers=5"]
+    shown = on_a_terminal(command, tmp_path)
+    assert "\x1b[" in shown
+    assert "states/s" in shown or "depth" in shown
+    kept = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "\x1b" not in kept.stdout
+    assert kept.stderr == ""
+    assert "8,832 states" in kept.stdout

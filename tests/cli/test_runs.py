@@ -1,0 +1,80 @@
+"""The commands that run the implementation: lockstep, Hypothesis, real processes, and the judgement of their logs."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+SMALL = ("--processes", 2, "--messages", 1, "--losses", 0, "--timeouts", 0)
+
+
+def test_lockstep_walks_every_transition_of_a_small_model(antiphon: Run) -> None:
+    answer = antiphon("lockstep", "rbp", *SMALL)
+    assert answer.code == 0
+    assert "all transitions" in answer.out
+    assert "not compared: lost: " in answer.out
+    assert answer.out.splitlines()[-1] == "✓ holds  rbp: they agree everywhere"
+
+
+def test_lockstep_that_stops_early_is_unknown(antiphon: Run) -> None:
+    document = antiphon("lockstep", "rbp", "--max-transitions", 50, "--json").document
+    assert (document.outcome, document.complete, document.difference) == ("unknown", False, None)
+
+
+@pytest.mark.parametrize("command", ["lockstep", "stateful"])
+def test_a_planted_fault_is_found_shown_and_saved(antiphon: Run, tmp_path: Path, command: str) -> None:
+    """Replayed on the implementation without the fault, the difference is gone."""
+    file = tmp_path / "fault.itf.json"
+    answer = antiphon(command, "rbp", *SMALL, "--fault", "keeps-token", "--seed", 1, "--save", file)
+    assert answer.code == 1
+    assert "sequence(p" in answer.out
+    assert "  specification:  " in answer.out
+    assert "  implementation: " in answer.out
+    assert answer.out.splitlines()[-1].startswith("✗ violated  rbp: ")
+    assert antiphon("replay", file).code == 0
+
+
+def test_stateful_prints_its_seed_first_and_agrees(antiphon: Run) -> None:
+    answer = antiphon("stateful", "rbp", *SMALL, "--runs", 3, "--steps", 8)
+    assert answer.code == 0
+    seed = answer.out.splitlines()[0].removeprefix("seed ")
+    document = antiphon("stateful", "rbp", *SMALL, "--runs", 3, "--steps", 8, "--seed", seed, "--json").document
+    assert f"{document.steps:,} steps" in answer.out
+
+
+def test_a_cluster_runs_and_its_logs_are_judged(antiphon: Run, tmp_path: Path) -> None:
+    answer = antiphon("cluster", "rbp", "--messages", 90, "--seed", 7, "--directory", tmp_path / "runs")
+    assert answer.code == 0
+    assert answer.out.splitlines()[0] == "seed 7"
+    assert "dropped" in answer.out
+    document = antiphon("verify", tmp_path / "runs", "--master", "local[1]", "--json").document
+    assert (document.outcome, document.report["runs"]) == ("holds", 1)
+
+
+def test_a_cluster_without_faults_that_were_asked_for_is_unknown(antiphon: Run, tmp_path: Path) -> None:
+    arguments = ("--messages", 3, "--loss", 0, "--duplication", 0, "--reordering", 0.0001, "--directory", tmp_path / "runs")
+    document = antiphon("cluster", "rbp", *arguments, "--json").document
+    assert document.outcome == "unknown"
+    assert "none is not a pass" in document.record["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("cluster", "rpb"), "did you mean 'rbp'?"),
+        (("cluster", "rbp", "--loss", 1.5), "loss is 1.5; a probability here is at least 0 and less than 1"),
+        (("cluster", "rbp", "--processes", 1), "processes is 1; a cluster has 2 to 64"),
+        (("lockstep", "rpb"), "no implementation is bound to 'rpb'; known: rbp; did you mean 'rbp'?"),
+        (("lockstep", "rbp", "--set", "lossses=1"), "did you mean 'losses'?"),
+        (("lockstep", "rbp", "--fault", "keep-token"), "did you mean 'keeps-token'?"),
+        (("lockstep", "rbp", "--engine", "z3"), "known: generated, reference"),
+        (("stateful", "rbp", "--runs", 0), "--runs"),
+        (("verify", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_run_is_wrong_usage(antiphon: Run, arguments: tuple[object, ...], says: str) -> None:
+    answer = antiphon(*arguments)
+    assert answer.code == 64
+    assert says in answer.err

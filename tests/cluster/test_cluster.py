@@ -1,0 +1,246 @@
+"""Real processes, real sockets, counted faults; and nothing is left behind however a run ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+from rich.console import Console
+
+from antiphon.conformance.cluster import ClusterResult, Counts, judge, load_run, run_cluster
+from antiphon.conformance.cluster.faults import Faults
+from antiphon.conformance.cluster.relay import LOOPBACK, Relay
+from antiphon.conformance.trace import Broadcast, Deliver, log_name
+
+
+def nodes_of(parent: int) -> list[int]:
+    """The process ids of the nodes that a process has started."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return [child.pid for child in psutil.Process(parent).children() if is_node(child)]
+    return []
+
+
+def is_node(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+        return any("cluster.node" in argument for argument in process.cmdline())
+    return False
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 15.0) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> ClusterResult:
+    return run_cluster(messages=60, loss=0.1, seed=7, directory=tmp_path_factory.mktemp("runs"))
+
+
+def test_a_small_run_under_loss_holds(small: ClusterResult) -> None:
+    assert small.reasons == ()
+    assert small.outcome == "holds"
+    assert small.delivered == (60, 60, 60)
+    assert small.counts.dropped > 0
+    assert small.counts.duplicated > 0
+    assert small.counts.reordered > 0
+    assert small.seconds < 8
+
+
+def test_every_process_broadcasts_its_share_of_distinct_messages(small: ClusterResult) -> None:
+    run = load_run(small.directory)
+    broadcasts = [[event for event in events if isinstance(event, Broadcast)] for events in run.events]
+    assert [len(of_process) for of_process in broadcasts] == [20, 20, 20]
+    every = [event for of_process in broadcasts for event in of_process]
+    assert len({event.m for event in every}) == len({event.digest for event in every}) == 60
+
+
+def test_the_run_is_recorded_beside_its_logs(small: ClusterResult) -> None:
+    record = json.loads((small.directory / "cluster.json").read_bytes())
+    assert (record["schema"], record["version"], record["outcome"]) == ("antiphon.cluster", 1, "holds")
+    assert record["relay"]["dropped"] == small.counts.dropped
+    assert record["relay"]["dropped"] == sum(link["dropped"] for link in record["links"].values())
+    assert sorted(path.name for path in small.directory.iterdir()) == [
+        "cluster.json", "process-0.ndjson", "process-1.ndjson", "process-2.ndjson",
+    ]  # fmt: skip
+
+
+def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResult, tmp_path: Path) -> None:
+    """Two deliveries of one process exchanged: the order verdicts fall, and the lines are named."""
+    for process in range(3):
+        content = (small.directory / log_name(process)).read_bytes()
+        (tmp_path / log_name(process)).write_bytes(content)
+    path = tmp_path / log_name(1)
+    lines = path.read_bytes().splitlines(keepends=True)
+    first, second = [k for k, line in enumerate(lines) if b'"deliver"' in line][30:32]
+    one, other = (msgspec.json.decode(lines[k], type=Deliver) for k in (first, second))
+    lines[first] = msgspec.json.encode(msgspec.structs.replace(other, i=one.i)) + b"\n"
+    lines[second] = msgspec.json.encode(msgspec.structs.replace(one, i=other.i)) + b"\n"
+    path.write_bytes(b"".join(lines))
+    judged = {judgement.property: judgement for judgement in judge(load_run(tmp_path))}
+    assert judged["UniformTotalOrder"].outcome == "violated"
+    assert judged["UniformPrefixOrder"].outcome == "violated"
+    assert f"process-1.ndjson:{first + 1}: process 1 delivers {other.m}" in judged["UniformPrefixOrder"].reason
+    assert judged["UniformAgreement"].outcome == "holds"
+
+
+def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Path) -> None:
+    result = run_cluster(messages=30, loss=0, duplication=0, reordering=0, directory=tmp_path)
+    assert result.outcome == "holds"
+    assert (result.counts.dropped, result.counts.duplicated, result.counts.reordered) == (0, 0, 0)
+    assert result.counts.offered > 60
+
+
+def test_a_fault_that_was_asked_for_and_never_happened_leaves_the_run_unknown(tmp_path: Path) -> None:
+    result = run_cluster(messages=3, loss=1e-9, duplication=0, reordering=0, directory=tmp_path)
+    assert result.outcome == "unknown"
+    assert {judgement.outcome for judgement in result.judgements} == {"holds"}
+    assert "was dropped although the probability is 1e-09; none is not a pass" in result.reasons[0]
+
+
+def test_a_second_run_gets_its_own_directory(tmp_path: Path) -> None:
+    names = [run_cluster(processes=2, messages=2, loss=0, duplication=0, reordering=0, directory=tmp_path).run for _ in "12"]
+    assert names == ["rbp-2x2-7", "rbp-2x2-7-2"]
+
+
+def test_a_run_that_takes_too_long_is_given_up_and_keeps_its_logs(tmp_path: Path) -> None:
+    result = run_cluster(messages=1_000_000, deadline_s=1.5, directory=tmp_path)
+    assert result.outcome == "unknown"
+    assert result.reasons[0].startswith("given up after 1.5 s of 1000000 messages; delivered: process 0 ")
+    assert any("truncated" in reason for reason in result.reasons)
+    assert all(load_run(result.directory).events)
+    assert nodes_of(os.getpid()) == []
+    assert result.seconds < 8
+
+
+def test_a_node_that_is_killed_leaves_the_run_unknown_and_is_named(tmp_path: Path) -> None:
+    results: list[ClusterResult] = []
+    thread = threading.Thread(target=lambda: results.append(run_cluster(messages=1_000_000, directory=tmp_path)))
+    thread.start()
+    logs = tmp_path / "rbp-3x1000000-7"
+    assert eventually(lambda: all(b'"deliver"' in _content(logs / log_name(p)) for p in range(3)))
+    victim = min(nodes_of(os.getpid()))
+    os.kill(victim, signal.SIGKILL)
+    thread.join(timeout=20)
+    [result] = results
+    assert result.outcome == "unknown"
+    assert result.reasons[0].endswith("was killed by signal 9")
+    assert nodes_of(os.getpid()) == []
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_node_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
+    program = f"from antiphon.conformance.cluster import run_cluster\nrun_cluster(messages=1_000_000, directory={str(tmp_path)!r})\n"
+    with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL) as parent:
+        assert eventually(lambda: len(nodes_of(parent.pid)) == 3)
+        nodes = nodes_of(parent.pid)
+        parent.send_signal(how)
+        parent.wait(timeout=15)
+    assert eventually(lambda: not any(map(alive, nodes)))
+
+
+def test_a_node_that_cannot_write_its_log_is_named_with_the_reason(tmp_path: Path) -> None:
+    """The file-size limit stands for the full disk; the nodes inherit it from their parent."""
+    program = (
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
+        "from antiphon.conformance.cluster import run_cluster\n"
+        f"result = run_cluster(messages=300, directory={str(tmp_path)!r})\n"
+        "print(result.outcome, *result.reasons, sep='\\n')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    outcome, reason, *others = ran.stdout.splitlines()
+    assert outcome == "unknown"
+    assert "exited with code 70: " in reason
+    assert "cannot write event" in reason
+    assert "File too large" in reason
+    assert others[-1].endswith("cluster.json: cannot be written: File too large")
+
+
+def test_the_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
+    shown = {}
+    for terminal in (True, False):
+        stream = StringIO()
+        console = Console(file=stream, force_terminal=terminal, width=160)
+        run_cluster(messages=30, directory=tmp_path, console=console)
+        shown[terminal] = stream.getvalue()
+    assert "deliveries" in shown[True]
+    assert shown[False] == ""
+
+
+def test_the_relay_listens_on_the_loopback_interface_on_a_port_for_each_ordered_pair() -> None:
+    relay = Relay(3, 7, Faults())
+    try:
+        routes = [address for process in range(3) for address in relay.routes(process).values()]
+    finally:
+        relay.close()
+    assert {host for host, _ in routes} == {LOOPBACK}
+    assert len({port for _, port in routes}) == 6
+
+
+async def _stray() -> tuple[Counts, list[bytes]]:
+    """Two members and a stranger on one relay: what its counts say, and what the second member gets."""
+    relay = Relay(2, 7, Faults())
+    members = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3)]
+    try:
+        for member in members:
+            member.bind((LOOPBACK, 0))
+            member.settimeout(0.0)
+        relay.start({process: members[process].getsockname()[1] for process in range(2)})
+        way = relay.routes(0)[1]
+        for sender, data in ((2, b"stray"), (0, b"hello"), (2, b"stray"), (0, b"again")):
+            members[sender].sendto(data, way)
+        await asyncio.sleep(0.2)
+        got = [members[1].recv(100) for _ in range(2)]
+        with pytest.raises(BlockingIOError):
+            members[1].recv(100)
+        return relay.counts, got
+    finally:
+        relay.close()
+        for member in members:
+            member.close()
+
+
+def test_the_relay_lets_nobody_in_but_its_members() -> None:
+    counts, got = asyncio.run(_stray())
+    assert got == [b"hello", b"again"]
+    assert counts == Counts(offered=2, strange=2)
+
+
+def test_a_node_that_speaks_nonsense_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program in the node's place: the run ends with its words as the reason."""
+    impostor = tmp_path / "impostor"
+    impostor.write_text("#!/bin/sh\necho nonsense\nexec cat >/dev/null\n", encoding="utf-8")
+    impostor.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(impostor))
+    result = run_cluster(processes=2, messages=2, directory=tmp_path / "runs")
+    assert result.outcome == "unknown"
+    assert "said what no node says" in result.reasons[0]

@@ -1,0 +1,200 @@
+"""A trace survives its file, and a file that is not this trace is refused with the place and the reason."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.model.export import TraceFileError, load, save
+from antiphon.model.trace import Trace, replay
+from antiphon.spec.lang import Spec, program
+from antiphon.spec.protocols.rbp import Rbp, RbpJudged
+from antiphon.spec.protocols.token_broadcast import Figure2Judged
+
+
+def walked(spec: type[Spec], length: int, **constants: Any) -> Trace:
+    """The run that always takes the last enabled step."""
+    bound = program(spec, **constants)
+    start = state = bound.reference.initial()[0]
+    steps = []
+    for _ in range(length):
+        step = list(bound.reference.enabled(state))[-1]
+        steps.append(step)
+        state = bound.reference.apply(state, step).state
+    return replay(bound, start, steps, shows="AllDelivered", why="a sentence with ümlauts")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "run.itf.json"
+    save(walked(Figure2Judged, 4, messages=2), path)
+    return path
+
+
+@pytest.mark.parametrize("spec", [Rbp, RbpJudged, Figure2Judged])
+def test_a_trace_survives_its_file(tmp_path: Path, spec: type[Spec]) -> None:
+    trace = walked(spec, 6)
+    save(trace, tmp_path / "t.itf.json")
+    found = load(tmp_path / "t.itf.json")
+    assert (found.start, found.transitions, found.shows, found.why) == (trace.start, trace.transitions, trace.shows, trace.why)
+    assert (found.program.spec, found.program.constants) == (spec, trace.program.constants)
+
+
+def test_repairs_and_readings_are_kept(tmp_path: Path) -> None:
+    trace = walked(Rbp, 3, repairs=["ring_from_one", "start_rotation"], nesting="printed", processes=2)
+    save(trace, tmp_path / "t.itf.json")
+    assert load(tmp_path / "t.itf.json").program.constants == trace.program.constants
+
+
+def test_the_file_is_itf(file: Path) -> None:
+    """Source: Apalache ADR 15: `#meta`, `vars`, `states`; each state an object with `#meta.index` and a value of each variable."""
+    data = json.loads(file.read_text())
+    assert data["#meta"]["format"] == "ITF"
+    assert [state["#meta"]["index"] for state in data["states"]] == [0, 1, 2, 3, 4]
+    assert all(set(state) == {"#meta", *data["vars"]} for state in data["states"])
+    assert not any(isinstance(value, int) and not isinstance(value, bool) for value in numbers(data["states"]))
+
+
+def numbers(data: Any) -> list[Any]:
+    """Every leaf below states, but for the index."""
+    if isinstance(data, dict):
+        return [leaf for key, value in data.items() if key != "index" for leaf in numbers(value)]
+    return [leaf for item in data for leaf in numbers(item)] if isinstance(data, list) else [data]
+
+
+def changed(file: Path, path: list[Any], value: Any) -> None:
+    data = json.loads(file.read_text())
+    inner = data
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    file.write_text(json.dumps(data))
+
+
+META = ["#meta", "antiphon"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ([*META, "schema"], "other", "#meta.antiphon.schema is 'other'"),
+        ([*META, "version"], 2, "#meta.antiphon.version is 2; this version of antiphon reads 1"),
+        ([*META, "specification"], "antiphon.spec.protocols.rbp:Nobody", "is not found"),
+        ([*META, "specification"], "no.such.module:Spec", "is not found"),
+        ([*META, "specification"], "antiphon.spec.services:Process", "is no specification class"),
+        ([*META, "constants", "processes"], 2, "the specification has changed since this trace was made"),
+        ([*META, "constants", "colour"], 2, "has no constant 'colour'"),
+        ([*META, "digest"], "0" * 64, "go back to the version that made the trace"),
+        ([*META, "surprise"], 1, "unknown field"),
+        ([*META, "steps", 0, "action"], "fly", "steps[0]: Figure2Judged has no action 'fly'"),
+        ([*META, "steps", 0, "arguments"], [], "steps[0]: broadcast takes 2 arguments, not 0"),
+        ([*META, "steps", 0, "arguments", 0], "Process(9)", "steps[0].arguments[0]: 'Process(9)' leaves the domain"),
+        (["states", 1, "network"], {"#set": [3]}, "states[1].network[0]: 3 where"),
+        (["states", 1, "lost"], {"#bigint": "1"}, "states[1].lost is not what the steps lead to"),
+        (["states"], [], "0 states for 4 steps; there must be 5"),
+        (["#meta"], {}, "an ITF trace of another tool"),
+    ],
+)
+def test_damage_is_refused_with_its_place(file: Path, path: list[Any], value: Any, says: str) -> None:
+    changed(file, path, value)
+    with pytest.raises(TraceFileError) as refused:
+        load(file)
+    assert says in str(refused.value)
+    assert str(refused.value).startswith(str(file))
+
+
+def test_a_step_that_is_not_enabled_is_refused_with_its_guard(file: Path) -> None:
+    data = json.loads(file.read_text())
+    steps = data["#meta"]["antiphon"]["steps"]
+    steps[1] = steps[0]
+    file.write_text(json.dumps(data))
+    with pytest.raises(TraceFileError, match=r"step 2, broadcast\(.*\), is not enabled: .*requires"):
+        load(file)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[1, 2", '{"states": []}', "\xff\xfe", "nul"])
+def test_what_is_no_trace_at_all_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.itf.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(TraceFileError):
+        load(path)
+
+
+def test_a_json_error_is_located(file: Path) -> None:
+    file.write_text('{\n "states": [,]}')
+    with pytest.raises(TraceFileError, match=r"run\.itf\.json:2:13: not JSON"):
+        load(file)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TraceFileError, match="cannot be read: No such file"):
+        load(tmp_path / "none.itf.json")
+
+
+def test_a_class_that_nobody_can_import_is_refused_when_saving(tmp_path: Path) -> None:
+    class Local(Spec):
+        """Made in a function."""
+
+        flag: bool = False
+
+    bound = program(Local)
+    with pytest.raises(TraceFileError, match="at the top of a module"):
+        save(replay(bound, bound.reference.initial()[0], []), tmp_path / "t.itf.json")
+
+
+COUNTER = '''
+from typing import Annotated
+from antiphon.spec.lang import Between, Spec, action, require
+
+class Counter(Spec):
+    """Counts."""
+
+    value: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def increase(self) -> None:
+        """One more."""
+        require(self.value < 3)
+        self.value += 1
+'''
+
+
+SAVE = """
+from antiphon.model.export import save
+from antiphon.model.trace import replay
+from antiphon.spec.lang import Step, program
+from itf_counter import Counter
+bound = program(Counter)
+save(replay(bound, bound.reference.initial()[0], [Step("increase")]), "t.itf.json")
+print(bound.digest)
+"""
+
+LOAD = """
+from antiphon.model.export import TraceFileError, load
+try:
+    print("loaded", load("t.itf.json").program.digest)
+except TraceFileError as refused:
+    print(refused)
+"""
+
+
+def test_a_specification_that_has_changed_is_refused_with_both_digests(tmp_path: Path) -> None:
+    """A comment changes nothing; a guard does."""
+
+    def python(text: str) -> str:
+        command = [sys.executable, "-B", "-c", text]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+
+    module = tmp_path / "itf_counter.py"
+    module.write_text(COUNTER)
+    digest = python(SAVE)
+    module.write_text("# a comment\n" + COUNTER)
+    assert python(LOAD) == f"loaded {digest}"
+    module.write_text(COUNTER.replace("self.value < 3", "self.value < 2"))
+    told = python(LOAD)
+    assert "the specification has changed since this trace was made" in told
+    assert f"the trace:     itf_counter:Counter, digest {digest}" in told
+    assert "at present:    itf_counter:Counter, digest" in told

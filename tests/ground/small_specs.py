@@ -1,0 +1,281 @@
+"""Small specifications that between them use the whole language; their state graphs are small enough to be compared transition by transition."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    AtMost,
+    Between,
+    Const,
+    In,
+    Index,
+    Map,
+    Reading,
+    Repair,
+    Seq,
+    Set,
+    Spec,
+    action,
+    emit,
+    environment,
+    everywhere,
+    expect,
+    gate,
+    initial,
+    invariant,
+    obligation,
+    on,
+    present,
+    reading,
+    record,
+    repair,
+    require,
+    witness,
+)
+
+
+class Desk(Index, size="desks", ordered=True):
+    """Where people are served."""
+
+
+class Person(Index, size="people"):
+    """Who waits."""
+
+
+class Mood(Enum):
+    """How a desk feels."""
+
+    CALM = 1
+    BUSY = 2
+
+
+@record
+class Ticket:
+    """A number of the queue."""
+
+    person: Person
+    number: Annotated[int, Between(1, "tickets")]
+
+
+@record
+class Served:
+    """`ticket` was served at `desk`."""
+
+    desk: Desk
+    ticket: Ticket
+
+
+@record
+class Left:
+    """Somebody gave up."""
+
+    person: Person | None
+
+
+class Counters(Spec):
+    """A queue before several desks, with handlers that count who is served: sequences, optional values, maps, events, guards in branches."""
+
+    desks: Const[int] = 2
+    people: Const[int] = 2
+    tickets: Const[int] = 2
+    strict: Repair = repair("nobody overtakes", answers="none")
+    order: Reading = reading("first", "last", about="whom a desk calls")
+
+    queue: Annotated[Seq[Ticket], AtMost("people")] = ()
+    at: Map[Desk, Ticket | None] = everywhere(None)
+    mood: Map[Desk, Mood] = everywhere(Mood.CALM)
+    issued: Annotated[int, Between(0, "tickets")] = 0
+    served: Set[Ticket] = Set()
+    counts: Map[Annotated[int, Between(1, "tickets")], Annotated[int, Between(0, 1)]] = everywhere(0)
+    notes: Set[Served | Left] = Set()
+
+    @initial
+    def start(self, d: Desk) -> None:
+        """One desk begins busy."""
+        self.mood[d] = Mood.BUSY
+
+    @gate
+    def open_desk(self, d: Desk) -> bool:
+        """A desk works when it is calm or has somebody."""
+        return self.mood[d] is Mood.CALM or self.at[d] is not None or d == Desk(0)
+
+    def waiting(self, p: Person) -> bool:
+        """Whether this person is in the queue or at a desk."""
+        return any(t.person == p for t in self.queue) or any(self.at[d] is not None and present(self.at[d]).person == p for d in self.each(Desk))
+
+    def free_desk(self) -> Desk | None:
+        """The first desk without anybody."""
+        return next((d for d in self.each(Desk) if self.at[d] is None), None)
+
+    def load(self) -> int:
+        """How many desks are taken."""
+        return sum(1 for d in self.each(Desk) if self.at[d] is not None)
+
+    @action
+    def take(self, p: Person) -> None:
+        """A person takes the next number."""
+        require(not self.waiting(p))
+        require(self.issued < self.tickets)
+        self.issued += 1
+        self.queue += (Ticket(p, self.issued),)
+
+    @action
+    def call(self, d: Desk) -> None:
+        """A desk calls somebody."""
+        require(len(self.queue) > 0 and self.at[d] is None)
+        if self.strict:
+            require(self.free_desk() == d)
+        if self.order == "first":
+            self.at[d] = self.queue[0]
+            self.queue = self.queue[1:]
+        else:
+            self.at[d] = self.queue[1] if len(self.queue) > d.index + 1 else self.queue[0]
+            self.queue = self.queue[1:] if len(self.queue) == 1 else (self.queue[0],)
+        self.mood[d] = Mood.BUSY
+
+    @action
+    def serve(self, d: Desk) -> None:
+        """The work is done."""
+        ticket = self.at[d]
+        require(ticket is not None)
+        self.finish(d, present(ticket))
+        emit(Served(d, present(ticket)))
+
+    def finish(self, d: Desk, t: Ticket) -> None:
+        """The desk is free again, and calm when it was the only one."""
+        self.at[d] = None
+        if self.load() > 0:
+            return
+        for other in self.each(Desk):
+            self.mood[other] = Mood.CALM
+
+    @environment
+    def give_up(self, note: Annotated[Served, In("notes")]) -> None:
+        """Somebody who was served complains: once the note is gone nobody knows."""
+        require(self.load() == 0)
+        self.notes -= {note}
+        emit(Left(note.ticket.person))
+        emit(Left(None))
+
+    @on(Served)
+    def count(self, event: Served) -> None:
+        """A number is served once, and in order."""
+        number = event.ticket.number
+        expect(self.counts[number] == 0, "Once", Served(event.desk, event.ticket))
+        later = {t for t in self.served if t.number > number}
+        expect(len(later) == 0, "InOrder")
+        self.served |= {event.ticket}
+        self.counts[number] = 1
+
+    @on(Served)
+    def remember(self, event: Served) -> None:
+        """The last note stays."""
+        self.notes = {item for item in self.notes if isinstance(item, Left)} | {event}
+
+    @on(Left)
+    def farewell(self, event: Left) -> None:
+        """Who leaves is written down."""
+        if event.person is None:
+            return
+        self.notes ^= {event}
+
+    @invariant
+    def numbers_differ(self) -> bool:
+        """No two tickets in the queue have one number."""
+        return all(a.number != b.number or a == b for a in self.queue for b in self.queue)
+
+    @invariant
+    def issued_is_enough(self) -> bool:
+        """No number beyond the last was given."""
+        highest = max((t.number for t in self.served), default=0)
+        return highest <= self.issued and min((t.number for t in self.queue), default=1) >= 1
+
+    @witness
+    def all_served(self) -> bool:
+        """Every number was served."""
+        return all(self.counts[k] == 1 for k in self.each(Annotated[int, Between(1, "tickets")]))
+
+    @obligation
+    def queue_empties(self) -> bool:
+        """Nobody waits in the end."""
+        return len(self.queue) == 0
+
+
+class Broken(Spec):
+    """Every kind of mistake that a specification can make while it runs: each action is wrong in some of its states."""
+
+    top: Const[int] = 2
+
+    level: Annotated[int, Between(0, "top")] = 0
+    line: Annotated[Seq[Mood], AtMost(1)] = ()
+    holder: Desk | None = None
+    desks: Const[int] = 2
+    people: Const[int] = 1
+    tickets: Const[int] = 1
+    last: Served | Left = Left(None)
+    seen: Set[Annotated[int, Between(0, "top")]] = Set()
+
+    @action
+    def climb(self, by: Annotated[int, Between(1, 2)]) -> None:
+        """Leaves the domain near the top."""
+        self.level += by
+
+    @action
+    def fall(self) -> None:
+        """Back to the ground."""
+        require(self.level > 0)
+        self.level = 0
+        self.holder = Desk(1)
+
+    @action
+    def share(self, among: Annotated[int, Between(0, 2)]) -> None:
+        """Divides by what may be zero, after a guard."""
+        require(self.level > 0 or among > 0)
+        self.level = 2 // (self.level if among == 0 else among) % (among + 1)
+
+    @action
+    def append(self, m: Mood) -> None:
+        """One item too many the second time."""
+        self.line += (m,)
+
+    @action
+    def shorten(self) -> None:
+        """An item beyond the end, unless the guard before it is false."""
+        require(self.level != 1 or self.line[0] is Mood.BUSY)
+        self.line = self.line[1:]
+
+    @action
+    def ask(self) -> None:
+        """None where somebody must be."""
+        holder = present(self.holder)
+        self.seen |= {holder.index + self.level}
+        self.holder = None
+
+    @action
+    def name_desk(self) -> None:
+        """No such desk at the top."""
+        self.holder = Desk(self.level)
+
+    @action
+    def find(self) -> None:
+        """Nothing found, or the least of nothing."""
+        self.level = next(k for k in self.each(Annotated[int, Between(0, "top")]) if k in self.seen and k >= self.level)
+        self.seen -= {min(k for k in self.seen if k > 0)}
+
+    @action
+    def note(self, d: Desk) -> None:
+        """A field out of range at the ground."""
+        require(len(self.line) == 0 or self.level == 2)
+        self.last = Served(d, Ticket(Person(0), self.level))
+
+    @invariant
+    def looks(self) -> bool:
+        """Asks for what may be absent."""
+        return self.level < 2 or present(self.holder).index < 2
+
+    @invariant
+    def last_is_known(self) -> bool:
+        """Tells the records of a union apart."""
+        return not isinstance(self.last, Served) or self.last.ticket.number == 1

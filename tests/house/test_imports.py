@@ -1,0 +1,153 @@
+"""Who may import whom, walked over the source text, so that an import inside a function counts as well."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+MAY_IMPORT = {
+    "spec": {"spec"},
+    "model": {"model", "spec"},
+    "impl": {"impl"},
+    "conformance": {"conformance", "spec", "model", "impl"},
+}
+
+PURE = {
+    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "enum", "functools", "hashlib", "heapq", "inspect",
+    "itertools", "math", "msgspec", "operator", "struct", "types", "typing",
+}  # fmt: skip
+"""What a sans-IO core may import beside its own kind: nothing that reads a clock, a socket, a file or chance."""
+
+
+def imported(text: str, module: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Each import in the text as (line, absolute name); a name taken from a package counts as a possible submodule."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parents = module.split(".") if is_package else module.split(".")[:-1]
+            base = [*parents[: len(parents) - node.level + 1]] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+
+
+def bare_imports(text: str) -> list[str]:
+    """The imports that name a room without `antiphon.`: they would load a second copy of each of its classes."""
+    return [
+        f"line {line}: import {name}; write antiphon.{name}"
+        for line, name in imported(text, "somewhere.module", is_package=False)
+        if name.split(".")[0] in MAY_IMPORT
+    ]
+
+
+def trespasses(text: str, module: str, *, is_package: bool = False) -> list[str]:
+    """The imports that the room of the module has no right to."""
+    room = module.split(".")[1]
+    return [
+        f"{module}, line {line}: {room} may not import {name}; it may import {', '.join(sorted(MAY_IMPORT[room]))}"
+        for line, name in imported(text, module, is_package=is_package)
+        if name.split(".")[0] == "antiphon" and name.partition("antiphon.")[2].split(".")[0] not in MAY_IMPORT[room]
+    ]
+
+
+def closure(start: str, modules: dict[str, Path]) -> set[str]:
+    """The modules of the house that are loaded when `start` is, packages above them included."""
+    reached: set[str] = set()
+    waiting = [start]
+    while waiting:
+        module = waiting.pop()
+        parts = module.split(".")
+        for name in (".".join(parts[:length]) for length in range(2, len(parts) + 1)):
+            if name in modules and name not in reached:
+                reached.add(name)
+                path = modules[name]
+                names = imported(path.read_text(encoding="utf-8"), name, is_package=path.name == "__init__.py")
+                waiting += [found for _, found in names if found.startswith("antiphon.")]
+    return reached
+
+
+def impurities(text: str, module: str, *, is_package: bool = False) -> list[str]:
+    """The imports through which a clock, a socket or chance could reach a core."""
+    return [
+        f"{module}, line {line}: {name}"
+        for line, name in imported(text, module, is_package=is_package)
+        if name.split(".")[0] not in PURE | {"antiphon"}
+    ]
+
+
+def test_rooms_import_only_what_they_may(modules: dict[str, Path]) -> None:
+    assert modules
+    found = [
+        line
+        for module, path in modules.items()
+        for line in trespasses(path.read_text(encoding="utf-8"), module, is_package=path.name == "__init__.py")
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_file_imports_a_room_by_its_bare_name(texts: dict[Path, str]) -> None:
+    found = [f"{path}: {line}" for path, text in texts.items() if path.suffix == ".py" for line in bare_imports(text)]
+    assert not found, "\n".join(found)
+
+
+def test_protocol_cores_touch_no_clock_socket_or_chance(modules: dict[str, Path]) -> None:
+    """A core is a function of (message, now): what it loads, directly or through the house, must be pure."""
+    cores = [module for module in modules if module.startswith("antiphon.impl.protocols")]
+    assert cores
+    loaded = set().union(*(closure(module, modules) for module in cores))
+    found = [
+        line
+        for module in sorted(loaded)
+        for line in impurities(
+            modules[module].read_text(encoding="utf-8"), module, is_package=modules[module].name == "__init__.py"
+        )
+    ]
+    assert not found, "not among the pure modules of this test:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("antiphon.spec.lang", "import antiphon.model"),
+        ("antiphon.spec.lang", "from antiphon import impl"),
+        ("antiphon.model.explicit", "from antiphon.impl.protocols import rbp"),
+        ("antiphon.impl.protocols.rbp", "def late():\n    from antiphon.spec.lang import Spec"),
+        ("antiphon.impl.protocols.rbp", "from ...spec import lang"),
+        ("antiphon.impl.protocols.rbp", "import antiphon"),
+    ],
+)
+def test_a_planted_trespass_is_found(module: str, line: str) -> None:
+    assert trespasses(line, module)
+
+
+@pytest.mark.parametrize("name", ["spec", "spec.lang", "model.explicit", "impl.transport.wire", "conformance"])
+def test_a_planted_bare_import_is_found(name: str) -> None:
+    for line in (f"import {name}", f"import {name} as short", f"from {name} import anything"):
+        assert bare_imports(line)
+        assert not bare_imports(line.replace(name, f"antiphon.{name}"))
+
+
+@pytest.mark.parametrize("name", ["asyncio", "random", "secrets", "selectors", "socket", "ssl", "threading", "time"])
+def test_a_planted_clock_or_socket_is_found(name: str) -> None:
+    assert impurities(f"def now():\n    import {name}", "antiphon.impl.protocols.rbp")
+    assert impurities(f"from {name} import anything", "antiphon.impl.protocols.rbp")
+
+
+def test_the_map_states_the_same_rules(root: Path) -> None:
+    """ARCHITECTURE.md has a table of who may import whom; it must say what this test enforces."""
+    rows = [
+        [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
+        for line in (root / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    stated = {row[0]: set() if row[1] == "nothing" else {name.strip() for name in row[1].split(",")} for row in rows}
+    assert stated == {room: names - {room} for room, names in MAY_IMPORT.items()}
+
+
+def test_the_map_has_a_paragraph_for_every_room(root: Path, modules: dict[str, Path]) -> None:
+    """Each package one level below a room stands in ARCHITECTURE.md as **`room/package`**, and no other does."""
+    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    stated = {part.split("`**")[0] for part in text.split("**`")[1:]}
+    parts = [path.parent.relative_to(root).parts for path in modules.values() if path.name == "__init__.py"]
+    assert stated == {"/".join(names) for names in parts if len(names) == 2}

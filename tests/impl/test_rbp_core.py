@@ -1,0 +1,392 @@
+"""Each line of figure 16, repaired, as one step of the core (Barchet-Estefanel 2002, section 3.1.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from antiphon.impl.errors import Busy, InvalidMembership, Violation
+from antiphon.impl.protocols.core import Delivery, Identifier, Send
+from antiphon.impl.protocols.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
+from antiphon.impl.protocols.rbp import Core, Timer
+from antiphon.impl.tracing import RecordingTracer
+from antiphon.impl.tracing import Violation as ViolationEvent
+
+A = Identifier(0, 1)
+B = Identifier(1, 1)
+C = Identifier(2, 1)
+
+
+def fresh(me: int, members: int = 3) -> Core:
+    """A started process whose first messages are on their way."""
+    core = Core(me, members)
+    core.outputs()
+    return core
+
+
+def holder(me: int = 1, members: int = 3) -> Core:
+    """A process that holds the token of number 1."""
+    core = fresh(me, members)
+    core.receive((me - 1) % members, Ack(None, 1, me), 0.0)
+    assert core.accept(0.0)
+    return core
+
+
+def to_others(core: Core, *messages: Message) -> list[Send[Message]]:
+    """What `core` puts out when it sends these messages to all."""
+    return [Send(q, message) for message in messages for q in range(core.members) if q != core.me]
+
+
+def test_process_0_starts_the_token_with_a_null_message() -> None:
+    """Lines 8-9; claim RBP-01."""
+    core = Core(0, 3)
+    assert core.outputs() == to_others(core, Ack(None, 1, 1))
+    assert core.observe()["numbers"] == {1: None}
+    assert core.observe()["passed"] == 1
+    assert Core(1, 3).outputs() == []
+
+
+@pytest.mark.parametrize(("me", "members"), [(0, 1), (3, 3), (-1, 3)])
+def test_a_ring_has_two_members_at_least_and_the_process_is_one_of_them(me: int, members: int) -> None:
+    with pytest.raises(InvalidMembership):
+        Core(me, members)
+
+
+@pytest.mark.parametrize("wrong", [{"resend_ms": 0}, {"token_ms": -1}, {"request_ms": 0}, {"backoff_max": 0}])
+def test_intervals_are_positive(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="greater than 0"):
+        Core(0, 2, **wrong)
+
+
+def test_a_broadcast_is_named_once_and_sent_to_all_oneself_at_once() -> None:
+    """Lines 11-14; claim RBP-03."""
+    core = fresh(1)
+    assert core.broadcast(b"m", 0.0) == B
+    assert core.outputs() == to_others(core, Data(B, b"m"))
+    assert core.observe()["received"] == (((1, 1), b"m"),)
+    assert core.expire(Timer.RESEND, 50.0)
+    assert core.outputs() == to_others(core, Data(B, b"m"))
+    assert core.observe()["message_id"] == 1
+
+
+def test_a_source_waits_for_its_number_before_it_broadcasts_again() -> None:
+    """Line 15; claim RBP-14."""
+    core = fresh(0)
+    core.broadcast(b"m", 0.0)
+    with pytest.raises(Busy):
+        core.broadcast(b"m'", 0.0)
+    core.receive(1, Ack(A, 2, 2), 0.0)
+    assert not core.busy
+    assert not core.expire(Timer.RESEND, 50.0)
+    assert core.broadcast(b"m'", 0.0) == Identifier(0, 2)
+
+
+def test_a_new_body_is_stored_in_order_of_reception() -> None:
+    """Line 23."""
+    core = fresh(1)
+    core.receive(2, Data(C, b"c"), 0.0)
+    core.receive(0, Data(A, b"a"), 0.0)
+    core.receive(2, Data(C, b"c"), 0.0)
+    assert [name for name, _ in core.observe()["received"]] == [C, A]
+    assert core.outputs() == []
+
+
+def test_a_late_body_is_stored_although_its_message_has_a_number() -> None:
+    """Lines 19-23, whose literal form drops it."""
+    core = fresh(1)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    core.receive(2, Numbered(A, 2), 0.0)
+    core.receive(0, Data(A, b"a"), 0.0)
+    assert core.observe()["received"] == ((A, b"a"),)
+    assert not core.expire(Timer.REPEAT_REQUEST, 0.0)
+
+
+def test_the_token_holder_tells_the_number_of_an_old_message() -> None:
+    """Lines 19-21 and figure 14; claim RBP-08."""
+    core = fresh(2)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    core.receive(0, Data(A, b"a"), 0.0)
+    core.receive(1, Ack(A, 2, 2), 0.0)
+    core.receive(0, Data(A, b"a"), 0.0)
+    assert core.outputs() == []  # not the holder yet
+    assert core.accept(0.0)
+    core.receive(0, Data(A, b"a"), 0.0)
+    assert core.outputs() == [Send(0, Numbered(A, 2))]
+    core.receive(1, Data(A, b"a"), 0.0)
+    assert core.outputs() == [Send(0, Numbered(A, 2))]  # the source waits for it, not who sent the copy
+
+
+def test_the_token_holder_does_not_tell_itself() -> None:
+    core = fresh(0, 2)
+    core.broadcast(b"a", 0.0)
+    core.receive(1, Ack(A, 2, 0), 0.0)
+    assert core.accept(0.0)
+    core.outputs()
+    core.receive(1, Data(A, b"a"), 0.0)
+    assert core.outputs() == []
+
+
+def test_an_ack_for_another_leaves_no_gap_unasked() -> None:
+    """Lines 26-31."""
+    core = fresh(2)
+    core.receive(0, Ack(A, 4, 1), 0.0)
+    assert core.outputs() == [Send(0, RequestNumbers(1, 4)), Send(0, Request(A))]
+    assert core.observe()["arriving"] is None
+    assert core.observe()["last_number"] == 0
+
+
+def test_an_ack_without_gap_asks_only_for_its_body() -> None:
+    """Lines 28-31."""
+    core = fresh(2)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    assert core.outputs() == []
+    core.receive(1, Data(B, b"b"), 0.0)
+    core.receive(1, Numbered(B, 2), 0.0)
+    assert core.observe()["last_number"] == 2
+
+
+def test_a_token_waits_for_every_number_and_every_body() -> None:
+    """Lines 32-44; claim RBP-37."""
+    core = fresh(2)
+    core.receive(1, Ack(B, 3, 2), 0.0)
+    assert core.outputs() == [Send(1, RequestNumbers(1, 3)), Send(1, Request(B))]
+    assert not core.accept(0.0)
+    core.receive(0, Numbered(None, 1), 0.0)
+    core.receive(0, Numbered(A, 2), 0.0)
+    assert not core.accept(0.0)
+    core.receive(0, Data(A, b"a"), 0.0)
+    assert not core.accept(0.0)
+    core.receive(0, Data(B, b"b"), 0.0)
+    assert core.accept(0.0)
+    assert core.observe()["holding"]
+    assert not core.accept(0.0)
+
+
+def test_what_is_missing_is_asked_for_again_until_it_comes() -> None:
+    """Lines 34-36 and 42-44."""
+    core = fresh(2)
+    core.broadcast(b"c", 0.0)
+    core.receive(0, Ack(A, 4, 1), 0.0)
+    core.receive(0, Numbered(B, 2), 0.0)
+    core.outputs()
+    assert core.expire(Timer.REPEAT_REQUEST, 20.0)
+    assert core.outputs() == [Send(0, RequestNumbers(1, 4)), Send(0, Request(B)), Send(0, Request(A))]
+    core.receive(0, Numbered(None, 1), 0.0)
+    core.receive(0, Numbered(C, 3), 0.0)
+    core.outputs()
+    assert core.expire(Timer.REPEAT_REQUEST, 40.0)
+    assert core.outputs() == [Send(0, Request(B)), Send(0, Request(A))]
+
+
+def test_an_old_token_is_answered_and_not_taken_again() -> None:
+    """Lines 38-39 and figure 15; claims RBP-06 and RBP-07."""
+    core = holder()
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    assert core.outputs() == []
+    assert core.observe()["arriving"] is None
+    core.receive(0, Data(A, b"a"), 0.0)
+    assert core.sequence(0.0)
+    core.receive(2, Data(C, b"c"), 0.0)
+    core.receive(2, Ack(C, 3, 0), 0.0)
+    core.outputs()
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    assert core.outputs() == [Send(0, Numbered(A, 2)), Send(0, Numbered(C, 3))]
+    assert core.observe()["arriving"] is None
+    assert not core.accept(0.0)
+
+
+def test_the_holder_numbers_the_first_message_without_a_number_and_passes_the_token() -> None:
+    """Lines 45-48; claims RBP-15 and MSQ-01."""
+    core = holder()
+    assert not core.sequence(0.0)
+    core.receive(2, Data(C, b"c"), 0.0)
+    core.receive(0, Data(A, b"a"), 0.0)
+    core.outputs()
+    assert core.sequence(0.0)
+    assert core.outputs() == to_others(core, Ack(C, 2, 2))
+    state = core.observe()
+    assert (state["holding"], state["passed"], state["last_number"], state["numbers"][2]) == (False, 2, 2, C)
+    assert not core.sequence(0.0)
+
+
+def test_the_token_is_sent_again_until_a_higher_number_is_known() -> None:
+    """Lines 47-49."""
+    core = fresh(0)
+    assert core.expire(Timer.RESEND_TOKEN, 50.0)
+    assert core.outputs() == to_others(core, Ack(None, 1, 1))
+    core.receive(1, Data(B, b"b"), 0.0)
+    core.receive(2, Numbered(B, 2), 0.0)
+    assert core.observe()["passed"] is None
+    assert not core.expire(Timer.RESEND_TOKEN, 100.0)
+    assert core.outputs() == []
+
+
+def test_a_body_is_sent_with_its_identifier_to_who_asks() -> None:
+    """Lines 51-53; claim RBP-05."""
+    core = fresh(1)
+    core.receive(2, Request(A), 0.0)
+    assert core.outputs() == []
+    core.receive(0, Data(A, b"a"), 0.0)
+    core.receive(2, Request(A), 0.0)
+    assert core.outputs() == [Send(2, Data(A, b"a"))]
+
+
+def test_numbers_are_told_with_both_ends_of_the_range() -> None:
+    """Lines 55-57; claim MSQ-03. Numbers beyond a gap are known numbers too."""
+    core = fresh(0)
+    core.receive(1, Data(B, b"b"), 0.0)
+    core.receive(1, Numbered(B, 2), 0.0)
+    core.receive(1, Numbered(C, 5), 0.0)
+    core.receive(2, RequestNumbers(2, 5), 0.0)
+    assert core.outputs() == [Send(2, Numbered(B, 2)), Send(2, Numbered(C, 5))]
+    core.receive(2, RequestNumbers(1, 2**63 - 1), 0.0)
+    assert core.outputs() == [Send(2, Numbered(None, 1)), Send(2, Numbered(B, 2)), Send(2, Numbered(C, 5))]
+    core.receive(2, RequestNumbers(3, 4), 0.0)
+    assert core.outputs() == []
+
+
+def test_delivery_skips_the_null_message_and_waits_for_bodies() -> None:
+    """Lines 60-63; claims RBP-11 and RBP-12."""
+    core = fresh(2)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    core.receive(1, Ack(B, 2, 2), 0.0)
+    steps = []
+    for _ in range(2):
+        steps.append((core.deliverable, core.deliver(), core.observe()["last_delivered"]))
+    core.receive(1, Data(B, b"b"), 0.0)
+    for _ in range(2):
+        steps.append((core.deliverable, core.deliver(), core.observe()["last_delivered"]))
+    assert steps == [(True, None, 1), (False, None, 1), (True, Delivery(1, 1, 2, b"b"), 2), (False, None, 2)]
+
+
+def test_settling_accepts_sequences_and_delivers() -> None:
+    core = fresh(1)
+    core.broadcast(b"b", 0.0)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    assert core.settle(0.0) == [Delivery(1, 1, 2, b"b")]
+    assert core.settle(0.0) == []
+    assert not core.busy
+
+
+def test_deadlines_back_off_and_never_decide_whether_a_timer_may_expire() -> None:
+    core = Core(1, 3, resend_ms=10, backoff_max=4)
+    assert core.next_deadline() is None
+    core.broadcast(b"b", 100.0)
+    core.outputs()
+    deadlines = []
+    for _ in range(5):
+        deadline = core.next_deadline()
+        assert deadline is not None
+        core.tick(deadline - 0.5)
+        assert core.outputs() == []
+        core.tick(deadline)
+        assert len(core.outputs()) == 2
+        deadlines.append(deadline)
+    assert deadlines == [110, 130, 170, 210, 250]
+    assert core.expire(Timer.RESEND, 211.0)
+    assert core.next_deadline() == 211.0 + 40
+
+
+@pytest.mark.parametrize("timer", list(Timer))
+def test_a_timer_that_waits_for_nothing_does_not_expire(timer: Timer) -> None:
+    core = fresh(1)
+    before = core.snapshot()
+    assert not core.expire(timer, 5.0)
+    assert core.snapshot() == before
+
+
+IMPOSSIBLE = [
+    (Violation.TWO_IDENTIFIERS, 2, Numbered(C, 2)),
+    (Violation.TWO_NUMBERS, 2, Numbered(A, 3)),
+    (Violation.TWO_PAYLOADS, 2, Data(A, b"other")),
+    (Violation.MISPLACED_NULL, 2, Numbered(None, 3)),
+    (Violation.MISPLACED_NULL, 0, Ack(C, 1, 1)),
+    (Violation.NEVER_BROADCAST, 2, Numbered(Identifier(1, 9), 3)),
+    (Violation.NEVER_BROADCAST, 2, Data(Identifier(1, 9), b"")),
+    (Violation.WRONG_SUCCESSOR, 0, Ack(C, 4, 2)),
+]
+
+
+@pytest.mark.parametrize(("kind", "sender", "message"), IMPOSSIBLE)
+def test_what_no_correct_member_says_is_counted_and_changes_nothing(kind: Violation, sender: int, message: Message) -> None:
+    tracer = RecordingTracer()
+    core = Core(1, 3, tracer=tracer)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    core.receive(0, Data(A, b"a"), 0.0)
+    core.settle(0.0)
+    core.outputs()
+    before = core.observe()
+    core.receive(sender, message, 0.0)
+    assert core.observe() == before
+    assert core.outputs() == []
+    assert core.violations == {kind: 1}
+    assert [(e.kind, e.sender) for e in tracer.events if isinstance(e, ViolationEvent)] == [(kind, sender)]
+
+
+def test_nobody_else_numbers_while_the_token_is_here() -> None:
+    """Claim MSQ-01: only the token holder assigns."""
+    core = holder()
+    core.receive(2, Numbered(C, 2), 0.0)
+    assert core.violations == {Violation.SECOND_TOKEN: 1}
+    core = fresh(1)
+    core.receive(0, Ack(A, 4, 1), 0.0)
+    core.receive(2, Numbered(C, 5), 0.0)
+    assert core.violations == {Violation.SECOND_TOKEN: 1}
+    core.receive(2, Numbered(C, 3), 0.0)
+    assert core.observe()["numbers"] == {3: C, 4: A}
+
+
+def test_a_core_restored_from_a_snapshot_goes_on_as_the_original() -> None:
+    original = fresh(2)
+    original.receive(0, Data(A, b"a"), 3.0)
+    original.receive(0, Ack(A, 4, 1), 5.0)
+    original.receive(0, Numbered(C, 1), 5.0)
+    copy = Core(2, 3)
+    copy.restore(original.snapshot(), 1005.0)
+    assert hash(copy.snapshot()) == hash(original.snapshot())
+    assert copy.snapshot() == original.snapshot()
+    assert copy.observe() == original.observe()
+    deadline = original.next_deadline()
+    assert deadline is not None
+    assert copy.next_deadline() == deadline + 1000
+    for core, now in ((original, 0.0), (copy, 1000.0)):
+        core.receive(1, Numbered(None, 1), now + 6)
+        core.receive(1, Ack(B, 2, 2), now + 6)
+        core.tick(now + 100)
+    assert copy.snapshot() == original.snapshot()
+    assert copy.outputs() == original.outputs() != []
+    assert copy.violations == original.violations == {Violation.MISPLACED_NULL: 1}
+
+
+def test_a_timer_stops_when_its_wait_ends() -> None:
+    core = fresh(1)
+    core.broadcast(b"b", 0.0)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    core.receive(2, Numbered(C, 3), 0.0)
+    core.receive(2, Numbered(B, 2), 1.0)
+    assert core.violations == {Violation.SECOND_TOKEN: 2}  # the token is named to this process: nobody else numbers
+    core = fresh(1)
+    core.broadcast(b"b", 0.0)
+    core.receive(2, Numbered(C, 3), 0.0)
+    assert core.next_deadline() == 20.0
+    core.receive(2, Numbered(B, 2), 1.0)
+    core.receive(2, Numbered(None, 1), 1.0)
+    assert core.next_deadline() == 20.0  # the body of C
+    core.receive(2, Data(C, b"c"), 1.0)
+    assert core.next_deadline() is None
+    assert not core.expire(Timer.REPEAT_REQUEST, 2.0)
+
+
+def test_a_timer_that_runs_is_not_set_back_by_the_next_gap() -> None:
+    core = fresh(1)
+    core.receive(2, Numbered(C, 3), 0.0)
+    core.receive(2, Numbered(A, 5), 10.0)
+    assert core.next_deadline() == 20.0
+
+
+def test_a_number_beyond_a_gap_is_told_when_it_is_either_end_of_the_range() -> None:
+    core = fresh(0)
+    core.receive(1, Numbered(C, 5), 0.0)
+    core.receive(2, RequestNumbers(5, 5), 0.0)
+    assert core.outputs() == [Send(2, Numbered(C, 5))]

@@ -1,0 +1,295 @@
+"""Groups over real UDP sockets on loopback agree; refused datagrams, closing and failures do not hang or leak."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from antiphon.impl.errors import GroupClosed, GroupFailed, InvalidMembership, PayloadTooLarge, Rejection
+from antiphon.impl.group import Delivery, Group
+from antiphon.impl.tracing import Dropped, RecordingTracer, TransportFault
+from antiphon.impl.transport.wire import PAYLOAD_BYTES_MAX
+
+
+def sockets(count: int) -> list[socket.socket]:
+    """Bound UDP sockets on free ports."""
+    bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for each in bound:
+        each.bind(("127.0.0.1", 0))
+    return bound
+
+
+def groups(count: int, **options: object) -> list[Group]:
+    """One group with so many members, all in this process."""
+    bound = sockets(count)
+    addresses: Sequence[tuple[str, int]] = [each.getsockname() for each in bound]
+    return [
+        Group(
+            "test",
+            me=me,
+            members=count,
+            bind=bound[me],
+            routes={q: addresses[q] for q in range(count) if q != me},
+            **options,  # type: ignore[arg-type]
+        )
+        for me in range(count)
+    ]
+
+
+async def take(group: Group, count: int) -> list[Delivery]:
+    """The next deliveries of a group."""
+    taken: list[Delivery] = []
+    async for delivery in group.deliveries():
+        taken.append(delivery)
+        if len(taken) == count:
+            break
+    return taken
+
+
+def test_three_members_deliver_a_hundred_messages_in_one_order() -> None:
+    async def scenario() -> None:
+        a, b, c = groups(3)
+        async with a, b, c:
+
+            async def talk(group: Group, me: int, count: int) -> None:
+                for k in range(1, count + 1):
+                    assert await group.broadcast(f"{me}:{k}".encode()) == (me, k)
+
+            talks = asyncio.gather(talk(a, 0, 34), talk(b, 1, 33), talk(c, 2, 33))
+            taken = await asyncio.wait_for(asyncio.gather(*(take(g, 100) for g in (a, b, c))), 5)
+            await talks
+            assert taken[0] == taken[1] == taken[2]
+            assert sorted(d.payload for d in taken[0]) == sorted(
+                f"{me}:{k}".encode() for me, count in ((0, 34), (1, 33), (2, 33)) for k in range(1, count + 1)
+            )
+            assert not a.statistics.dropped
+            assert not a.statistics.violations
+            assert a.statistics.transmissions["data"] >= 34
+
+    asyncio.run(scenario())
+
+
+def test_concurrent_broadcasts_of_one_member_keep_their_order() -> None:
+    async def scenario() -> None:
+        pair = groups(2)
+        async with pair[0], pair[1]:
+            sent = await asyncio.wait_for(asyncio.gather(*(pair[0].broadcast(b"%d" % k) for k in range(20))), 5)
+            assert [identifier.id for identifier in sent] == list(range(1, 21))
+            taken = await asyncio.wait_for(take(pair[1], 20), 5)
+            assert [d.payload for d in taken] == [b"%d" % k for k in range(20)]
+
+    asyncio.run(scenario())
+
+
+def test_a_member_that_starts_late_catches_up() -> None:
+    """Until then its datagrams are refused or lost, which is the same to the protocol."""
+
+    async def scenario() -> None:
+        first, second = groups(2, resend_ms=5, token_ms=5, request_ms=5)
+        async with first:
+            await first.broadcast(b"early")
+            await asyncio.sleep(0.02)
+            async with second:
+                taken = await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
+                assert taken[0] == taken[1]
+                assert taken[0][0].payload == b"early"
+
+    asyncio.run(scenario())
+
+
+def test_strange_datagrams_are_counted_and_traced() -> None:
+    async def scenario() -> None:
+        tracer = RecordingTracer()
+        first, second = groups(2, tracer=tracer)
+        async with first, second:
+            stranger = sockets(1)[0]
+            stranger.sendto(b"hello", first.address)
+            stranger.sendto(b"", first.address)
+            stranger.sendto(bytes(9_000), first.address)
+            stranger.close()
+            async with asyncio.timeout(5):
+                while first.statistics.dropped.total() < 3:
+                    await asyncio.sleep(0.001)
+            await first.broadcast(b"still here")
+            await asyncio.wait_for(take(second, 1), 5)
+            assert first.statistics.dropped == {
+                Rejection.MALFORMED: 1,
+                Rejection.TRUNCATED: 1,
+                Rejection.OVERSIZED: 1,
+            }
+            assert sum(isinstance(event, Dropped) for event in tracer.events) == 3
+
+    asyncio.run(scenario())
+
+
+def test_what_the_system_refuses_is_counted_and_survived() -> None:
+    async def scenario() -> None:
+        tracer = RecordingTracer()
+        bound = sockets(1)[0]
+        group = Group("test", me=0, members=2, bind=bound, routes={1: ("255.255.255.255", 9)}, tracer=tracer, token_ms=1)
+        async with group:
+            await group.broadcast(b"m")
+            async with asyncio.timeout(5):
+                while group.statistics.transport_faults.total() < 3:
+                    await asyncio.sleep(0.001)
+        assert sum(isinstance(event, TransportFault) for event in tracer.events) >= 3
+
+    asyncio.run(scenario())
+
+
+def test_a_full_buffer_loses_datagrams_and_says_so() -> None:
+    async def scenario() -> None:
+        first, second = groups(2, resend_ms=2, token_ms=2)
+        async with first, second:
+            first._shell.pause_writing()
+            await first.broadcast(b"m")
+            async with asyncio.timeout(5):
+                while first.statistics.transport_faults["buffer_full"] < 2:
+                    await asyncio.sleep(0.001)
+            first._shell.resume_writing()
+            assert (await asyncio.wait_for(take(second, 1), 5))[0].payload == b"m"
+
+    asyncio.run(scenario())
+
+
+def test_closing_ends_deliveries_and_waiting_broadcasts() -> None:
+    async def scenario() -> None:
+        first, second = groups(2)
+        with pytest.raises(GroupClosed):
+            await first.broadcast(b"too early")
+        async with first:
+            await first.broadcast(b"without an answer")
+            waiting = asyncio.create_task(first.broadcast(b"behind it"))
+            reading = asyncio.create_task(take(first, 1))
+            await asyncio.sleep(0)
+        with pytest.raises(GroupClosed):
+            await asyncio.wait_for(waiting, 5)
+        assert await asyncio.wait_for(reading, 5) == []
+        with pytest.raises(GroupClosed):
+            await first.broadcast(b"too late")
+        with pytest.raises(GroupClosed):
+            first.address  # noqa: B018
+        with pytest.raises(GroupClosed):
+            await first.__aenter__()
+        async with second:
+            pass
+
+    asyncio.run(scenario())
+
+
+def test_a_cancelled_broadcast_that_waits_is_not_sent() -> None:
+    async def scenario() -> None:
+        first, second = groups(2)
+        async with first:
+            await first.broadcast(b"1")
+            waiting = asyncio.create_task(first.broadcast(b"never"))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            async with second:
+                await asyncio.wait_for(first.broadcast(b"2"), 5)
+                taken = await asyncio.wait_for(take(second, 2), 5)
+                assert [d.payload for d in taken] == [b"1", b"2"]
+
+    asyncio.run(scenario())
+
+
+def test_the_wrong_call_is_refused_by_name() -> None:
+    with pytest.raises(InvalidMembership, match="needs routes to"):
+        Group("test", me=0, members=3, bind=("127.0.0.1", 0), routes={1: ("127.0.0.1", 1)})
+
+    async def scenario() -> None:
+        first, second = groups(2)
+        async with first, second:
+            with pytest.raises(PayloadTooLarge, match="at most"):
+                await first.broadcast(bytes(PAYLOAD_BYTES_MAX + 1))
+            taken_port = Group("t", me=0, members=2, bind=first.address, routes={1: second.address})
+            with pytest.raises(OSError, match="in use"):
+                await taken_port.__aenter__()
+            await first.broadcast(bytes(PAYLOAD_BYTES_MAX))
+            assert len((await asyncio.wait_for(take(second, 1), 5))[0].payload) == PAYLOAD_BYTES_MAX
+
+    asyncio.run(scenario())
+
+
+def test_our_own_failure_reaches_the_application(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        first, second = groups(2, token_ms=5)
+
+        def broken(now: float) -> list[Delivery]:
+            raise RuntimeError("planted")
+
+        async with first, second:
+            monkeypatch.setattr(second._core, "settle", broken)
+            with pytest.raises(GroupFailed, match="planted") as failure:
+                await asyncio.wait_for(take(second, 1), 5)
+            assert isinstance(failure.value.__cause__, RuntimeError)
+            with pytest.raises(GroupFailed):
+                await second.broadcast(b"m")
+
+    asyncio.run(scenario())
+
+
+class LossyRelay(asyncio.DatagramProtocol):
+    """Stands in front of one member, and loses every fourth datagram and sends every fifth twice."""
+
+    def __init__(self, target: tuple[str, int]) -> None:
+        self.target = target
+        self.count = self.lost = self.duplicated = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: object) -> None:
+        self.count += 1
+        if self.count % 4 == 0:
+            self.lost += 1
+            return
+        self.transport.sendto(data, self.target)
+        if self.count % 5 == 0:
+            self.duplicated += 1
+            self.transport.sendto(data, self.target)
+
+
+def test_members_agree_through_relays_that_lose_and_duplicate() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        bound = sockets(3)
+        relays = [LossyRelay(each.getsockname()) for each in bound]
+        opened = [
+            await loop.create_datagram_endpoint(lambda relay=relay: relay, local_addr=("127.0.0.1", 0))  # type: ignore[misc]
+            for relay in relays
+        ]
+        fronts = [transport.get_extra_info("sockname") for transport, _ in opened]
+        members = [
+            Group(
+                "test",
+                me=me,
+                members=3,
+                bind=bound[me],
+                routes={q: fronts[q] for q in range(3) if q != me},
+                resend_ms=5,
+                token_ms=5,
+                request_ms=3,
+            )
+            for me in range(3)
+        ]
+        async with members[0], members[1], members[2]:
+
+            async def talk(group: Group) -> None:
+                for k in range(20):
+                    await group.broadcast(b"%d" % k)
+
+            talks = asyncio.gather(*(talk(group) for group in members))
+            taken = await asyncio.wait_for(asyncio.gather(*(take(group, 60) for group in members)), 10)
+            await talks
+        for transport, _ in opened:
+            transport.close()
+        assert taken[0] == taken[1] == taken[2]
+        assert len({(d.source, d.id) for d in taken[0]}) == 60
+        assert all(relay.lost and relay.duplicated for relay in relays)
+
+    asyncio.run(scenario())

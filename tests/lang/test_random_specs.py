@@ -1,0 +1,38 @@
+"""Random specifications are specifications: the front end reads them, CPython runs them, and together they use the whole language."""
+
+from __future__ import annotations
+
+import random
+
+from tests.lang.random_specs import assert_covered, program_of, random_states, random_steps
+
+from antiphon.spec.lang import Disabled, SpecError
+from antiphon.spec.lang.dump import dump
+
+SEEDS = range(60)
+
+
+def test_the_random_specifications_hold_every_node_kind() -> None:
+    modules = [program_of(seed).module for seed in SEEDS]
+    assert_covered(modules)
+    assert len({dump(module) for module in modules}) == len(SEEDS)
+
+
+
+def test_random_steps_succeed_are_refused_and_fail() -> None:
+    outcomes = {"ok": 0, "disabled": 0, "wrong": 0, "unlocated": 0}
+    for seed in range(10):
+        bound, rng = program_of(seed), random.Random(seed)
+        for state in random_states(bound, rng, 4):
+            for step in random_steps(bound, state, rng, 6):
+                try:
+                    after = bound.reference.apply(state, step).state
+                    assert all(domain.contains(value) for domain, value in zip(bound.domains.values(), after, strict=True))
+                    outcomes["ok"] += 1
+                except Disabled:
+                    outcomes["disabled"] += 1
+                except SpecError as error:
+                    outcomes["wrong"] += error.at is not None and error.at.line > 0
+                    outcomes["unlocated"] += error.at is None
+    assert outcomes.pop("unlocated") == 0
+    assert min(outcomes.values()) > 10

@@ -1,0 +1,244 @@
+"""The reference machine does what CPython does with the text, and says where a specification is wrong."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+
+import pytest
+from tests.lang.texts import spec_of, unmarked, with_body, with_methods
+
+from antiphon.spec.lang import Disabled, Machine, Program, SpecError, State, Step, program
+
+TWO_PHASE = '''
+class RM(Index, size="managers", symmetric=True): "A resource manager."
+class Status(Enum): working, prepared, committed, aborted = range(4)
+class Phase(Enum): init, committed, aborted = range(3)
+@record
+class Prepared: rm: RM
+@record
+class Commit: pass
+@record
+class Abort: pass
+
+class TwoPhase(Spec):
+    managers: Const[int] = 3
+    status: Map[RM, Status] = everywhere(Status.working)
+    phase: Phase = Phase.init
+    prepared: Set[RM] = Set()
+    messages: Set[Prepared | Commit | Abort] = Set()
+
+    @action
+    def learn_prepared(self, m: Annotated[Prepared, In("messages")]) -> None:
+        require(self.phase is Phase.init)
+        self.prepared |= {m.rm}
+    @action
+    def commit(self) -> None:
+        require(self.phase is Phase.init and all(r in self.prepared for r in self.each(RM)))
+        self.phase = Phase.committed
+        self.messages |= {Commit()}
+    @action
+    def abort(self) -> None:
+        require(self.phase is Phase.init)
+        self.phase = Phase.aborted
+        self.messages |= {Abort()}
+    @action
+    def prepare(self, r: RM) -> None:
+        require(self.status[r] is Status.working)
+        self.status[r] = Status.prepared
+        self.messages |= {Prepared(r)}
+    @action
+    def choose_abort(self, r: RM) -> None:
+        require(self.status[r] is Status.working)
+        self.status[r] = Status.aborted
+    @action
+    def obey_commit(self, r: RM) -> None:
+        require(Commit() in self.messages)
+        self.status[r] = Status.committed
+    @action
+    def obey_abort(self, r: RM) -> None:
+        require(Abort() in self.messages)
+        self.status[r] = Status.aborted
+    @invariant
+    def consistent(self) -> bool:
+        return not any(self.status[a] is Status.aborted and self.status[b] is Status.committed
+                       for a in self.each(RM) for b in self.each(RM))
+'''
+
+
+def explored(bound: Program) -> tuple[set[State], int]:
+    """All reachable states, and the number of transitions out of them."""
+    machine = bound.reference
+    seen = dict.fromkeys(machine.initial())
+    waiting, transitions = deque(seen), 0
+    while waiting:
+        for transition in machine.successors(waiting.popleft()):
+            transitions += 1
+            if transition.state not in seen:
+                seen[transition.state] = None
+                waiting.append(transition.state)
+    return set(seen), transitions
+
+
+@pytest.mark.parametrize(("managers", "states", "transitions"), [(3, 288, 1145), (5, 8832, 58145)])
+def test_two_phase_commit_has_its_known_states(managers: int, states: int, transitions: int) -> None:
+    """Gray and Lamport, "Consensus on Transaction Commit", 2006; the numbers of states are those that other checkers pin."""
+    bound = program(spec_of(TWO_PHASE, "TwoPhase")[0], managers=managers)
+    seen, steps = explored(bound)
+    assert (len(seen), steps) == (states, transitions)
+    assert all(bound.reference.holds(state, "consistent") for state in itertools.islice(seen, 300))
+
+
+def _bound(methods: str, **constants: int | bool | str) -> tuple[Program, State]:
+    bound = program(with_methods(methods)[0], **constants)
+    return bound, bound.reference.initial()[0]
+
+
+def _value(bound: Program, state: State, name: str) -> object:
+    return state[bound.variables.index(name)]
+
+
+def test_a_machine_is_a_machine() -> None:
+    machine: Machine = _bound("")[0].reference
+    assert len(machine.initial()) == 1
+
+
+def test_a_false_guard_is_located_and_told() -> None:
+    cls, place = with_body("«require(self.b and\n        self.n == 0)")
+    with pytest.raises(Disabled) as caught:
+        program(cls).reference.apply(program(cls).reference.initial()[0], Step("step"))
+    assert (caught.value.at, caught.value.guard) == (place, "self.b and self.n == 0")
+
+
+def test_gates_stop_actions_but_not_the_environment() -> None:
+    bound, start = _bound("""
+@gate
+def up(self, q: Q) -> bool:
+    return q not in self.qs_seen
+@environment
+def crash(self, q: Q) -> None:
+    self.qs_seen |= {q}
+@action
+def go(self, q: Q) -> None:
+    self.who = q
+""")
+    who = bound.domains["who"].value(0)
+    crashed = bound.reference.apply(start, Step("crash", (who,))).state
+    assert bound.reference.apply(crashed, Step("crash", (who,))).state == crashed
+    with pytest.raises(Disabled) as caught:
+        bound.reference.apply(crashed, Step("go", (who,)))
+    assert caught.value.guard == "self.up(q)"
+    assert [str(step) for step in bound.reference.enabled(crashed)] == ["crash(Q(0))", "crash(Q(1))", "go(Q(1))"]
+
+
+def test_handlers_run_at_every_event_and_name_what_breaks() -> None:
+    bound, start = _bound("""
+@action
+def go(self, n: Small) -> None:
+    emit(Happened(n))
+    self.n = n
+@on(Happened)
+def judge(self, event: Happened) -> None:
+    expect(event.n > self.n, "Growing", Happened(self.n))
+    self.b = True
+""")
+    fine = bound.reference.apply(start, Step("go", (2,)))
+    assert (fine.refused, [event.n for event in fine.events], _value(bound, fine.state, "b")) == ((), [2], True)
+    (refusal,) = bound.reference.apply(fine.state, Step("go", (1,))).refused
+    assert (refusal.property, refusal.guard) == ("Growing", "event.n > self.n")
+    assert (refusal.event.n, refusal.clash.n) == (1, 2)  # type: ignore[attr-defined]
+
+
+def test_initial_states_range_over_their_parameters() -> None:
+    bound, _ = _bound("""
+@initial
+def start(self, q: Q, n: Small) -> None:
+    require(n <= 1)
+    self.who = q
+    self.n = n
+""")
+    assert [(str(_value(bound, state, "who")), _value(bound, state, "n")) for state in bound.reference.initial()] == [
+        ("Q(0)", 0), ("Q(0)", 1), ("Q(1)", 0), ("Q(1)", 1),
+    ]  # fmt: skip
+
+
+WRONG = [
+    ("self.n = «self.top + 1", "self.n = 4 leaves its domain"),
+    ("«self.n -= 1", "self.n = -1 leaves its domain"),
+    ("self.slot[«self.top + 1] = None", "no such key"),
+    ("self.q = self.slot[«self.top + 1]", "no such key"),
+    ("self.who = «present(self.q)", "present(None)"),
+    ("self.who = «Q(2)", "Q(2) leaves its domain"),
+    ("self.pair = «Ping(self.who, self.top + 1)", "leaves its domain"),
+    ("self.n = self.n // «self.n", "ZeroDivisionError"),
+    ("self.n = «self.queue[0]", "IndexError"),
+    ("self.queue = (0, 0, 0)", "leaves its domain"),
+    ("self.smalls |= {self.top + 1}", "leaves its domain"),
+    ("self.n = «next(x for x in self.queue)", "StopIteration"),
+    ("self.n = «max(x for x in self.queue)", "ValueError"),
+    ("unused = self.queue[0]", "IndexError"),
+    ("unused = self.twice(self.top + 1)", "twice(n=4) leaves its domain"),
+    ("self.put(self.who, self.top + 1)", "put(n=4) leaves its domain"),
+    ("self.b = self.b or self.owner(present(self.q)) is None", "present(None)"),
+]
+
+
+@pytest.mark.parametrize(("body", "reason"), WRONG)
+def test_a_failing_check_is_a_located_error_not_a_guard(body: str, reason: str) -> None:
+    text, _ = unmarked(body, "")
+    cls, _ = with_body(text + "\nself.b = True")
+    with pytest.raises(SpecError) as caught:
+        program(cls).reference.apply(program(cls).reference.initial()[0], Step("step"))
+    assert reason in caught.value.reason
+    assert caught.value.at is not None
+    assert caught.value.at.file.startswith("<test")
+    assert caught.value.at.line > 60
+
+
+def test_what_a_guard_protects_is_not_evaluated() -> None:
+    cls, _ = with_body("require(self.q is not None and present(self.q) == self.who)\nself.n = self.queue[0]")
+    with pytest.raises(Disabled):
+        program(cls).reference.apply(program(cls).reference.initial()[0], Step("step"))
+
+
+def test_helpers_get_sets_that_cannot_change() -> None:
+    bound, start = _bound("""
+def first(self, qs: Set[Q]) -> Set[Q]:
+    return qs | {self.who}
+@action
+def go(self) -> None:
+    found = self.first({self.who})
+    self.packets |= {Ping(self.who, len(found))}
+    self.qs_seen = self.first(found)
+""")
+    after = bound.reference.apply(start, Step("go")).state
+    assert _value(bound, after, "qs_seen") == frozenset({bound.domains["who"].value(0)})
+
+
+def test_steps_that_are_none_are_refused() -> None:
+    bound, start = _bound("@action\ndef go(self, n: Small) -> None:\n    self.n = n")
+    for step, reason in ((Step("come"), "no action 'come'"), (Step("go"), "takes 1 arguments"), (Step("go", (9,)), "leaves the domain")):
+        with pytest.raises(SpecError, match=reason):
+            bound.reference.apply(start, step)
+
+
+BINDINGS = [
+    ({"tpo": 3}, "did you mean 'top'"),
+    ({"top": True}, "it is a int"),
+    ({"way": "up"}, "its readings are left, right"),
+    ({"repairs": ["nothing"]}, "no constant 'nothing'"),
+]
+
+
+@pytest.mark.parametrize(("constants", "reason"), BINDINGS)
+def test_constants_are_bound_by_name_and_kind(constants: dict[str, object], reason: str) -> None:
+    with pytest.raises(SpecError, match=reason):
+        program(with_methods("")[0], **constants)  # type: ignore[arg-type]
+
+
+def test_the_digest_changes_with_text_and_constants_only() -> None:
+    one = program(with_body("self.n = 1")[0])
+    moved = program(with_body("\n\nself.n = 1")[0])
+    other = program(with_body("self.n = 2")[0])
+    assert one.digest == moved.digest
+    assert len({one.digest, other.digest, one.with_constants(top=2).digest}) == 3

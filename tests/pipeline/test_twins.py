@@ -1,0 +1,156 @@
+"""The pipeline and the plain-Python checks find the same on random histories and on random damage."""
+
+import random
+import tempfile
+from pathlib import Path
+
+import msgspec
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from antiphon.conformance.history import Finding, History, Judgement, history, judge_history, judge_run
+from antiphon.conformance.pipeline import verify
+from antiphon.conformance.pipeline.broadcast import deliveries_of
+from antiphon.conformance.pipeline.schema import EVENTS
+from antiphon.conformance.pipeline.verdicts import findings_of
+from antiphon.conformance.pipeline.verification import _place
+from antiphon.conformance.trace import Header, load_run, log_name
+
+MESSAGES = ["0:1", "0:2", "1:1", "1:2", "2:1", "2:2"]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> str:
+    """Start from a healthy run and do a few things that logs of broken protocols show."""
+    order = draw(st.permutations(MESSAGES))[: draw(st.integers(2, 6))]
+    logs = [[f"+{m}" for m in order if m[0] == str(p)] + list(order) for p in range(draw(st.integers(1, 4)))]
+    for _ in range(draw(st.integers(0, 4))):
+        log = logs[draw(st.integers(0, len(logs) - 1))]
+        at = draw(st.integers(0, max(len(log) - 1, 0)))
+        change = draw(st.sampled_from(["repeat", "gap", "swap", "unknown", "payload", "crash", "forge"]))
+        if change == "repeat" and log:
+            log.append(log[at])
+        elif change == "gap" and log:
+            del log[at]
+        elif change == "swap" and len(log) > 1:
+            log[at - 1], log[at] = log[at], log[at - 1]
+        elif change == "unknown":
+            log.insert(at, draw(st.sampled_from(["0:9", "7:1", "2:2"])))
+        elif change == "payload" and log and "=" not in log[at] and log[at] != "!":
+            log[at] += "=x"
+        elif change == "crash" and "!" not in log:
+            log.append("!")
+        elif change == "forge":
+            log.insert(at, "+" + draw(st.sampled_from(MESSAGES)))
+    return " | ".join(f"{p}: {' '.join(log)}" for p, log in enumerate(logs))
+
+
+def rows(run: str, logs: History) -> list[tuple[object, ...]]:
+    """The rows of `EVENTS` for one run."""
+    names = [name for name in EVENTS.fieldNames() if name not in ("run", "process", "line")]
+    return [
+        (run, process, event.i + 2, *(msgspec.to_builtins(event).get(name) for name in names))
+        for process, events in enumerate(logs)
+        for event in events
+    ]
+
+
+# One Spark job judges many histories, so one example is enough; the simplest, all alike, is passed over.
+ONE = settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+
+
+@ONE
+@given(texts=st.lists(histories(), min_size=100, max_size=100))
+def test_findings_are_those_of_the_plain_python_checks(spark: SparkSession, texts: list[str]) -> None:
+    assume(len(set(texts)) > 50)
+    logs = {f"run-{k}": history(text) for k, text in enumerate(texts)}
+    table = [row for run, events in logs.items() for row in rows(run, events)]
+    random.Random(1).shuffle(table)
+    events = spark.createDataFrame(table, EVENTS).repartition(4)
+    found = {
+        (row["run"], row["property"]): Finding(row["property"], row["offending"], row["reason"], _place(row["first"]), _place(row["second"]))
+        for row in findings_of(events, deliveries_of(events)).collect()
+    }
+    expected = {
+        (run, finding.property): finding for run, events_of_run in logs.items() for finding in judge_history(events_of_run) if finding.offending
+    }
+    assert found == expected
+
+
+def write_run(directory: Path, text: str) -> None:
+    directory.mkdir()
+    logs = history(text)
+    for process, events in enumerate(logs):
+        header = Header(run="r", protocol="rbp", process=process, processes=len(logs), seed=1, messages=6)
+        lines = [msgspec.json.encode(line) for line in (header, *events)]
+        (directory / log_name(process)).write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+def hurt(path: Path, how: str, chance: random.Random) -> None:
+    """Damage a log as crashes, full disks and careless hands do."""
+    data = path.read_bytes()
+    lines = data.splitlines(keepends=True)
+    at = chance.randrange(len(lines)) if lines else 0
+    if how == "missing" or not lines:
+        path.unlink(missing_ok=True)
+        return
+    if how == "cut":
+        data = data[: chance.randrange(len(data))]
+    elif how == "flip":
+        place = chance.randrange(len(data))
+        data = data[:place] + bytes([chance.randrange(128)]) + data[place + 1 :]
+    elif how == "edit":
+        old, new = chance.choice(
+            [
+                (b'"version":1', b'"version":2'),
+                (b'"processes":', b'"processes":1'),
+                (b'"process":', b'"process":1'),
+                (b"antiphon.trace", b"other"),
+                (b'"seed":1', b'"seed":2'),
+                (b'"i":', b'"i":-'),
+                (b'"i":', b'"i":"x'),
+                (b'"kind":"deliver"', b'"kind":"seize"'),
+                (b'"m":', b'"n":'),
+                (b'"number":', b'"number":null,"x":'),
+            ]
+        )
+        data = data.replace(old, new, 1)
+    else:
+        lines[at : at + 1] = {
+            "lose": [],
+            "double": [lines[at]] * 2,
+            "garbage": [b"\xff\x00\xfe{\r\n", lines[at]],
+            "blank": [b"\n", lines[at]],
+            "late": [lines[-1], lines[at]],
+            "joined": [lines[at].rstrip(b"\n")],
+            "loaded": [lines[at].rstrip(b"}\n") + b',"extra":{"a":[1]}}\n'],
+        }[how]
+        data = b"".join(lines)
+    path.write_bytes(data)
+
+
+HARM = ["missing", "cut", "flip", "edit", "lose", "double", "garbage", "blank", "late", "joined", "loaded"]
+
+
+@ONE
+@given(texts=st.lists(histories(), min_size=100, max_size=100), seed=st.integers(0, 2**32))
+def test_damage_is_located_where_the_plain_python_reader_locates_it(master: str, spark: SparkSession, texts: list[str], seed: int) -> None:
+    assume(len(set(texts)) > 50)
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for k, text in enumerate(texts):
+            write_run(root / f"run-{k}", text)
+            for _ in range(chance.randrange(3)):
+                logs = sorted((root / f"run-{k}").iterdir())
+                if logs:
+                    hurt(chance.choice(logs), chance.choice(HARM), chance)
+        report = verify(root, master)
+        judgements: dict[str, Judgement] = {d.name: judge_run(load_run(d)) for d in root.iterdir()}
+    located = {(d.path.removeprefix(f"{root}/"), d.line) for d in report.damage}
+    assert located == {(str(p.path.relative_to(root)), p.line) for judgement in judgements.values() for p in judgement.problems}
+    outcomes = {(v.run, v.finding.property): v.outcome for v in report.verdicts}
+    assert outcomes == {(run, f.property): judgement.outcome(f) for run, judgement in judgements.items() for f in judgement.findings}
+    findings = {(v.run, v.finding.property): v.finding for v in report.verdicts}
+    assert findings == {(run, f.property): f for run, judgement in judgements.items() for f in judgement.findings}

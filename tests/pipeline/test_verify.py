@@ -1,0 +1,263 @@
+"""One ingestion of many runs, each with one planted fault; what is found is told run by run."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pyarrow.parquet as parquet
+import pytest
+from pyspark.sql import SparkSession
+
+from antiphon.conformance.history import (
+    PREFIX_ORDER,
+    PROPERTIES,
+    UNIFORM_AGREEMENT,
+    UNIFORM_INTEGRITY,
+    UNIFORM_TOTAL_ORDER,
+    VALIDITY,
+    Place,
+    history,
+)
+from antiphon.conformance.history.finding import NEVER_BROADCAST, OTHER_PAYLOAD, TWICE
+from antiphon.conformance.pipeline import InputError, PipelineError, VerifyReport, dataset, verify
+from antiphon.conformance.pipeline.damage import (
+    CUT_OFF,
+    DISAGREES,
+    EMPTY,
+    MISSING,
+    NO_DELIVERIES,
+    OTHER_PROCESS,
+    TOO_MANY,
+    TRUNCATED,
+)
+from antiphon.conformance.pipeline.lines import (
+    AFTER_CRASH,
+    AFTER_END,
+    NO_HEADER,
+    NOT_A_HEADER,
+    NOT_AN_EVENT,
+    OTHER_SCHEMA,
+    OTHER_VERSION,
+    OUT_OF_SEQUENCE,
+)
+from antiphon.conformance.trace import Header, log_name
+
+HEALTHY = "0: +a a b | 1: +b a b"
+
+VIOLATIONS = {
+    "twice": ("0: +a a a | 1: a a", UNIFORM_INTEGRITY, 2, TWICE, Place(0, 2, "0:1"), Place(0, 1, "0:1")),
+    "unknown-message": ("0: a | 1: a", UNIFORM_INTEGRITY, 2, NEVER_BROADCAST, Place(0, 0, "0:1"), None),
+    "forged": ("0: a | 1: +a a", UNIFORM_INTEGRITY, 2, NEVER_BROADCAST, Place(0, 0, "0:1"), None),
+    "payload": ("0: +a a | 1: a=x", UNIFORM_INTEGRITY, 1, OTHER_PAYLOAD, Place(1, 0, "0:1"), Place(0, 0, "0:1")),
+    "missed": ("0: +a +0:2 a 0:2 | 1: a", UNIFORM_AGREEMENT, 1, None, Place(0, 3, "0:2"), Place(1, None, "0:2")),
+    "lost": ("0: +a +0:2 a | 1: a", VALIDITY, 1, None, Place(0, 1, "0:2"), None),
+    "swapped": (
+        "0: +a +0:2 a 0:2 | 1: 0:2 a", UNIFORM_TOTAL_ORDER, 2, None, Place(0, 2, "0:1"), Place(1, 0, "0:2"),
+    ),
+    "gap": ("0: +a +0:2 a 0:2 | 1: 0:2 !", PREFIX_ORDER, 1, None, Place(0, 2, "0:1"), Place(1, 0, "0:2")),
+}  # fmt: skip
+
+# The log of process 1 of a healthy run has lines: 1 header, 2 broadcast, 3 and 4 deliver, 5 end.
+DAMAGE: dict[str, tuple[Callable[[bytes], bytes | None], set[tuple[int, str]]]] = {
+    "empty": (lambda log: b"", {(0, EMPTY)}),
+    "missing": (lambda log: None, {(0, MISSING)}),
+    "headless": (lambda log: log.split(b"\n", 1)[1], {(1, NO_HEADER)}),
+    "schema": (lambda log: log.replace(b"antiphon.trace", b"other.trace"), {(1, OTHER_SCHEMA)}),
+    "version": (lambda log: log.replace(b'"version":1', b'"version":2'), {(1, OTHER_VERSION)}),
+    "bad-header": (lambda log: log.replace(b'"processes":2', b'"processes":0'), {(1, NOT_A_HEADER)}),
+    "header-bytes": (lambda log: log.replace(b'"rbp"', b'"r\xffp"'), {(1, NOT_A_HEADER)}),
+    "binary": (lambda log: log.replace(b'{"kind":"deliver"', b"\x00\xff\xfe\r{", 1), {(3, NOT_AN_EVENT)}),
+    "no-json": (lambda log: log.replace(b'"deliver"', b'"deliver', 1), {(3, NOT_AN_EVENT)}),
+    "cut-json": (lambda log: log[:-4], {(5, NOT_AN_EVENT), (5, TRUNCATED), (5, CUT_OFF)}),
+    "cut-newline": (lambda log: log[:-1], {(5, CUT_OFF)}),
+    "no-end": (lambda log: log[: log.rindex(b"{")], {(4, TRUNCATED)}),
+    "lost-line": (lambda log: b"".join(log.splitlines(True)[:2] + log.splitlines(True)[3:]), {(3, OUT_OF_SEQUENCE)}),
+    "after-end": (lambda log: log + b'{"kind":"end","i":4}\n', {(6, AFTER_END)}),
+    "after-crash": (
+        lambda log: log.replace(b'{"kind":"broadcast","i":0', b'{"kind":"crash","i":0}\n{"kind":"send","i":1,"d":"1:1"}')
+        .split(b"}", 3)[0] + b"}\n" + b'{"kind":"crash","i":0}\n{"kind":"send","i":1,"d":"1:1"}\n{"kind":"end","i":2}\n',
+        {(3, AFTER_CRASH)},
+    ),
+    "other-process": (lambda log: log.replace(b'"process":1', b'"process":0'), {(1, OTHER_PROCESS)}),
+    "other-run": (lambda log: log.replace(b'"seed":1', b'"seed":2'), {(1, DISAGREES)}),
+}  # fmt: skip
+
+HEADER_FAULTS = {NO_HEADER, OTHER_SCHEMA, OTHER_VERSION, NOT_A_HEADER}
+BAD_HEADERS = 2
+
+ODD_NAMES = ["a b", "a+b", "a%20b", "run=7", "007", "[x]{y}*", "_hidden", ".dot", "ä", "a:1"]
+
+
+def write_run(directory: Path, text: str) -> None:
+    directory.mkdir(parents=True)
+    logs = history(text)
+    for process, events in enumerate(logs):
+        header = Header(run="r", protocol="rbp", process=process, processes=len(logs), seed=1, messages=2)
+        lines = [msgspec.json.encode(line) + b"\n" for line in (header, *events)]
+        (directory / log_name(process)).write_bytes(b"".join(lines))
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("lo gs+1%41")
+    write_run(root / "healthy", HEALTHY)
+    for name in ODD_NAMES:
+        write_run(root / name, HEALTHY)
+    for name, violation in VIOLATIONS.items():
+        write_run(root / name, violation[0])
+    for name, (damage, _) in DAMAGE.items():
+        write_run(root / name, HEALTHY)
+        log = root / name / log_name(1)
+        damaged = damage(log.read_bytes())
+        log.unlink() if damaged is None else log.write_bytes(damaged)
+    write_run(root / "surplus", HEALTHY)
+    (root / "surplus" / log_name(2)).write_bytes((root / "surplus" / log_name(1)).read_bytes())
+    write_run(root / "silent", "0: +a | 1:")
+    (root / "no-logs").mkdir()
+    write_run(root / "a:[1]", HEALTHY)
+    (root / ".git").mkdir()
+    (root / "healthy" / "relay.json").write_text("not a log")
+    return root
+
+
+@pytest.fixture(scope="module")
+def report(logs: Path, master: str, tmp_path_factory: pytest.TempPathFactory) -> VerifyReport:
+    return verify(logs, master, tmp_path_factory.mktemp("out") / "kept")
+
+
+def outcomes(report: VerifyReport, run: str) -> dict[str, str]:
+    return {verdict.finding.property: verdict.outcome for verdict in report.verdicts if verdict.run == run}
+
+
+@pytest.mark.parametrize("run", ["healthy", *ODD_NAMES])
+def test_a_healthy_run_holds_whatever_its_name_and_its_neighbours(report: VerifyReport, run: str) -> None:
+    assert outcomes(report, run) == dict.fromkeys(PROPERTIES, "holds")
+
+
+@pytest.mark.parametrize("run", VIOLATIONS)
+def test_each_violation_is_found_with_the_events_that_clash(report: VerifyReport, run: str) -> None:
+    _, name, offending, reason, first, second = VIOLATIONS[run]
+    verdict = next(v for v in report.violations if v.run == run and v.finding.property == name)
+    assert (verdict.finding.offending, verdict.finding.first, verdict.finding.second) == (offending, first, second)
+    assert reason is None or verdict.finding.reason == reason
+
+
+def test_a_gap_offends_prefix_order_only(report: VerifyReport) -> None:
+    assert outcomes(report, "gap") == dict.fromkeys(PROPERTIES, "holds") | {PREFIX_ORDER: "violated"}
+
+
+@pytest.mark.parametrize("run", DAMAGE)
+def test_each_damage_is_located_and_makes_the_run_unknown(report: VerifyReport, logs: Path, run: str) -> None:
+    found = {(d.line, d.reason) for d in report.damage if d.run == run}
+    assert found == DAMAGE[run][1]
+    assert {d.path for d in report.damage if d.run == run} == {str(logs / run / log_name(1))}
+    assert outcomes(report, run) == dict.fromkeys(PROPERTIES, "unknown")
+
+
+@pytest.mark.parametrize(("run", "reason"), [("silent", NO_DELIVERIES), ("no-logs", dataset.NO_LOG)])
+def test_a_run_in_which_nothing_happened_is_unknown(report: VerifyReport, logs: Path, run: str, reason: str) -> None:
+    assert [str(d) for d in report.damage if d.run == run] == [f"{logs / run}: {reason}"]
+    assert outcomes(report, run) == dict.fromkeys(PROPERTIES, "unknown")
+
+
+def test_a_log_beyond_the_number_of_processes_is_damage(report: VerifyReport) -> None:
+    assert {d.reason for d in report.damage if d.run == "surplus"} == {OTHER_PROCESS, TOO_MANY}
+
+
+def test_a_bad_line_is_shown_as_compilers_do(report: VerifyReport, logs: Path) -> None:
+    (shown,) = [str(d) for d in report.damage if d.run == "binary"]
+    assert shown.startswith(f"{logs}/binary/process-1.ndjson:3: not an event: ")
+    assert "\\xff" in shown
+
+
+def test_a_name_that_spark_cannot_read_is_damage_and_no_crash(report: VerifyReport, logs: Path) -> None:
+    directory = logs / "a:[1]"
+    found = {(d.path, d.line) for d in report.damage if d.run == "a:[1]" and d.reason == dataset.UNREADABLE_NAME}
+    assert found == {(str(directory / log_name(process)), 0) for process in range(2)}
+    assert outcomes(report, "a:[1]") == dict.fromkeys(PROPERTIES, "unknown")
+    assert outcomes(report, "a:1") == dict.fromkeys(PROPERTIES, "holds")
+
+
+def test_the_overall_outcome_is_the_worst(report: VerifyReport, logs: Path) -> None:
+    assert report.outcome == "violated"
+    assert report.runs == len([d for d in logs.iterdir() if d.name != ".git"])
+    assert report.faults == len(report.damage)
+
+
+def test_what_is_kept_is_partitioned_by_run_and_loses_no_line(report: VerifyReport, logs: Path) -> None:
+    assert report.output is not None
+    kept = Path(report.output)
+    assert (kept / "events" / "run=healthy").is_dir()
+    quarantine = parquet.read_table(kept / "quarantine").to_pylist()
+    unread = {(row["path"], row["line"]) for row in quarantine if row["reason"] in (NOT_AN_EVENT, *HEADER_FAULTS)}
+    headless = {(str(logs / "headless" / log_name(1)), 1)}
+    read = [log for log in logs.glob("*/process-*.ndjson") if log.parent.name != "a:[1]"]
+    texts = [log.read_bytes() for log in read]
+    lines = sum(text.count(b"\n") + (not text.endswith(b"\n")) for text in texts if text)
+    headers = sum(text.startswith(b'{"schema":"antiphon.trace","version":1,') for text in texts) - BAD_HEADERS
+    assert report.events + headers + len(unread - headless) == lines
+    (binary,) = [bytes(row["text"]) for row in quarantine if "/binary/" in row["path"]]
+    assert binary + b"\n" == (logs / "binary" / log_name(1)).read_bytes().split(b"\n")[2] + b"\n"
+    verdicts = parquet.read_table(kept / "verdicts").to_pylist()
+    assert len(verdicts) == report.runs * len(PROPERTIES)
+
+
+def test_a_dataset_is_judged_as_its_logs_were(report: VerifyReport, master: str, tmp_path: Path) -> None:
+    assert report.output is not None
+    again = verify(report.output, master, tmp_path / "verdicts")
+    assert (again.verdicts, again.damage) == (report.verdicts, report.damage)
+    assert parquet.read_table(tmp_path / "verdicts").num_rows == len(report.verdicts)
+
+
+def test_nothing_is_overwritten(report: VerifyReport, logs: Path, master: str) -> None:
+    with pytest.raises(InputError, match="is not overwritten"):
+        verify(logs, master, report.output)
+
+
+def test_a_directory_of_one_run_is_judged_under_its_name(spark: SparkSession, tmp_path: Path) -> None:
+    write_run(tmp_path / "alone", HEALTHY)
+    listing = dataset.list_logs(tmp_path / "alone")
+    assert [row[:2] for row in listing.files] == [("alone", 0), ("alone", 1)]
+
+
+@pytest.mark.parametrize("path", ["nowhere", "", "hdfs://host/logs"])
+def test_a_place_without_logs_is_wrong_usage(tmp_path: Path, path: str) -> None:
+    with pytest.raises(InputError, match=r"no such directory|no run|not a URI"):
+        verify(path if "://" in path else tmp_path / path)
+
+
+def test_logs_beside_runs_are_refused(tmp_path: Path) -> None:
+    write_run(tmp_path / "both", HEALTHY)
+    write_run(tmp_path / "both" / "inner", HEALTHY)
+    with pytest.raises(InputError, match="one by one"):
+        verify(tmp_path / "both")
+
+
+def test_an_ingestion_that_is_interrupted_leaves_nothing_that_looks_complete(
+    logs: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "rename", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        dataset.ingest(spark, logs / "healthy", tmp_path / "kept")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "kept" / "events").mkdir(parents=True)
+    with pytest.raises(InputError, match="not a complete dataset"):
+        dataset.open_dataset(spark, tmp_path / "kept")
+
+
+def test_a_place_that_cannot_be_written_is_reported_with_its_cause(logs: Path, spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PipelineError, match=r"kept cannot be written: (Not a directory|File exists)"):
+        dataset.ingest(spark, logs / "healthy", tmp_path / "file" / "kept")
+
+
+def test_a_dataset_whose_parquet_is_damaged_is_an_error_not_a_verdict(logs: Path, spark: SparkSession, master: str, tmp_path: Path) -> None:
+    dataset.ingest(spark, logs / "healthy", tmp_path / "kept")
+    part = next((tmp_path / "kept" / "events" / "run=healthy").glob("*.parquet"))
+    part.write_bytes(part.read_bytes()[:100])
+    (part.parent / f".{part.name}.crc").unlink()
+    with pytest.raises(PipelineError, match="Spark failed"):
+        verify(tmp_path / "kept", master)

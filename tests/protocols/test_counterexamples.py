@@ -1,0 +1,37 @@
+"""The shortest counterexamples of the main findings, step by step: a change in one of these files is a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from antiphon.conformance.ledger.run import program_of
+from antiphon.model.changes import trace_changes
+from antiphon.model.explicit import check
+from antiphon.model.notation import compact, compact_step
+from antiphon.model.trace import Trace
+from antiphon.spec.claims import Check, claim_of
+
+MAIN = ["RBC-01", "RBC-05", "RBC-06", "MSQ-02", "MSQ-03", "MSQ-05", "RBP-03", "RBP-06", "RBP-12", "RBP-37"]
+
+
+def told(name: str, recorded: Check, trace: Trace) -> str:
+    """The run as text: each step, what it changed, what it emitted, what it broke."""
+    lines = [f"{name}  {recorded}", f"{len(trace)} steps to {recorded.property}: {trace.why.partition(' (/')[0]}", ""]
+    for number, (transition, changed) in enumerate(zip(trace.transitions, trace_changes(trace), strict=True), 1):
+        lines.append(f"{number:2}  {compact_step(transition.step)}")
+        lines += [f"      {change}" for change in changed]
+        lines += [f"      ! {compact(event)}" for event in transition.events]
+        lines += [f"      breaks {property}" for property in dict.fromkeys(refusal.property for refusal in transition.refused)]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("name", MAIN)
+def test_the_shortest_counterexample_is_the_recorded_run(name: str, golden: Callable[[str, str], None]) -> None:
+    """The first violated check of each claim of Barchet-Estefanel 2002, sections 3.1.1 to 3.2.2, that the ledger records."""
+    recorded = next(item for item in claim_of(name).checks if isinstance(item, Check) and item.outcome == "violated")
+    trace = check(program_of(recorded), properties=[recorded.property])[recorded.property].trace
+    assert trace is not None
+    assert len(trace) == recorded.length
+    golden(f"{name}.txt", told(name, recorded, trace))

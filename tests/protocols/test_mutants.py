@@ -1,0 +1,112 @@
+"""Every property of figure 16 has a small change of the protocol that breaks it, and holds without the change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Spec, action, emit, program, require
+from antiphon.spec.protocols.rbp import Body, Data, Identifier, Rbp, RbpJudged, Sequenced
+from antiphon.spec.services import Broadcast, Deliver, Message, Process, TotalOrderBroadcast
+
+
+class ByReception(Rbp):
+    """Delivers numbered messages in the order of reception."""
+
+    @action(fairness="weak")
+    def deliver(self, p: Process, item: Sequenced) -> None:
+        k = self.last_delivered[p]
+        require(item in self.numbered[p] and k < len(self.received[p]))
+        body = self.received[p][k]
+        require(item.identifier == body.identifier)
+        self.last_delivered[p] += 1
+        emit(Deliver(p, body.message))
+
+
+class Skipping(Rbp):
+    """Delivers any numbered message beyond the last one delivered: order is kept, gaps are left."""
+
+    @action(fairness="weak")
+    def deliver(self, p: Process, item: Sequenced) -> None:
+        require(item in self.numbered[p] and item.number > self.last_delivered[p])
+        body = next((stored for stored in self.received[p] if stored.identifier == item.identifier), None)
+        require(body is not None)
+        self.last_delivered[p] = item.number
+        if body is not None:
+            emit(Deliver(p, body.message))
+
+
+class Impatient(Rbp):
+    """Broadcasts again before the first message is acknowledged."""
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        require(m.index == self.broadcasts)
+        body = Body(m, Identifier(p, self.message_id[p] + 1))
+        self.message_id[p] += 1
+        self.broadcasts += 1
+        self.pending[p] = body
+        self.received[p] += (body,)
+        self.network |= {Data(q, body) for q in self.each(Process) if q != p}
+        emit(Broadcast(p, m))
+
+
+class ByReceptionJudged(ByReception, TotalOrderBroadcast):
+    pass
+
+
+class SkippingJudged(Skipping, TotalOrderBroadcast):
+    pass
+
+
+class ImpatientJudged(Impatient, TotalOrderBroadcast):
+    pass
+
+
+LIVE = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}
+SAFE = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "urgent": True}
+FEW = {"processes": 2, "messages": 2, "losses": 0, "timeouts": 0}
+THIRD = {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1, "urgent": True}
+RING = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "assigned": True}
+
+MUTANTS: list[tuple[str, type[Spec], str, dict[str, Any]]] = [
+    ("Validity", RbpJudged, "ring_from_one", LIVE),
+    ("Returns", RbpJudged, "ring_from_one", LIVE),
+    ("UniformAgreement", RbpJudged, "store_late_body", LIVE),
+    ("UniformIntegrity", RbpJudged, "await_body", SAFE),
+    ("UniformTotalOrder", ByReceptionJudged, "", FEW),
+    ("UniformPrefixOrder", SkippingJudged, "", FEW),
+    ("UniqueNumbers", RbpJudged, "old_token", THIRD),
+    ("OneHolder", RbpJudged, "old_token", SAFE),
+    ("HolderHasAll", RbpJudged, "await_all_bodies", RING),
+    ("SenderOrder", ImpatientJudged, "", FEW),
+]
+"""The property, the changed specification, the repair that is left out, constants."""
+
+
+def outcome(spec: type[Spec], property: str, without: str, constants: dict[str, Any]) -> Outcome:
+    repairs = [item.name for item in program(spec).declaration.constants if item.repair and item.name != without]
+    report = check(program(spec, repairs=repairs, **constants), properties=[property], stop_at_first=True, max_states=150_000)
+    assert [verdict.property for verdict in report.verdicts] == [property], "the changed text is in the language"
+    return report[property].outcome
+
+
+@pytest.mark.parametrize(("property", "spec", "without", "constants"), MUTANTS, ids=[case[0] for case in MUTANTS])
+def test_a_small_change_breaks_the_property(property: str, spec: type[Spec], without: str, constants: dict[str, Any]) -> None:
+    assert outcome(spec, property, without, constants) is Outcome.VIOLATED
+
+
+UNCHANGED = {(case[0], tuple(sorted(case[3].items()))) for case in MUTANTS if case[0] != "HolderHasAll"}
+
+
+@pytest.mark.parametrize(("property", "constants"), sorted(UNCHANGED), ids=[case[0] for case in sorted(UNCHANGED)])
+def test_the_property_holds_without_the_change(property: str, constants: tuple[tuple[str, Any], ...]) -> None:
+    assert outcome(RbpJudged, property, "", dict(constants)) is Outcome.HOLDS
+
+
+def test_the_holder_has_everything_among_three_as_far_as_this_looks() -> None:
+    """The complete exploration is one of RBP-37's checks."""
+    assert outcome(RbpJudged, "HolderHasAll", "", RING) is Outcome.UNKNOWN

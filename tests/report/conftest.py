@@ -1,0 +1,161 @@
+"""A courier protocol with a fault: resends are delivered twice. Small enough for pictures that fit on a page."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from antiphon.model.trace import Trace, replay
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    In,
+    Index,
+    Map,
+    Set,
+    Spec,
+    Step,
+    action,
+    emit,
+    environment,
+    everywhere,
+    expect,
+    on,
+    program,
+    record,
+    require,
+    witness,
+)
+
+
+class Process(Index, size="processes", ordered=True):
+    """A member."""
+
+
+@record
+class Letter:
+    """What is sent to all others."""
+
+    to: Process
+    number: Annotated[int, Between(1, 2)]
+
+
+@record
+class Receipt:
+    """What the first member gets back."""
+
+    to: Process
+    sender: Process
+
+
+@record
+class Deliver:
+    """A letter is handed over."""
+
+    process: Process
+    number: Annotated[int, Between(1, 2)]
+
+
+class Courier(Spec):
+    """The first process writes letters; nobody notices a letter that comes twice."""
+
+    processes: Const[int] = 3
+    written: Annotated[int, Between(0, 2)] = 0
+    network: Set[Letter | Receipt] = Set()
+    seen: Map[Process, Set[Letter]] = everywhere(Set())
+
+    @action
+    def write(self) -> None:
+        """A letter to all others."""
+        require(self.written < 2)
+        self.written += 1
+        self.network |= {Letter(p, self.written) for p in self.each(Process) if p.index > 0}
+
+    @action
+    def send(self, p: Process) -> None:
+        """The last letter again."""
+        require(p.index == 0 and self.written > 0)
+        self.network |= {Letter(q, self.written) for q in self.each(Process) if q.index > 0}
+
+    @action
+    def receive(self, packet: Annotated[Letter, In("network")]) -> None:
+        """A letter arrives, a receipt goes back."""
+        self.network -= {packet}
+        self.network |= {Receipt(Process(0), packet.to)}
+        emit(Deliver(packet.to, packet.number))
+        self.seen[packet.to] |= {packet}
+
+    @environment
+    def lose(self, packet: Annotated[Letter, In("network")]) -> None:
+        """A letter is lost."""
+        self.network -= {packet}
+
+    @on(Deliver)
+    def judge(self, event: Deliver) -> None:
+        """Nothing is delivered twice."""
+        expect(Letter(event.process, event.number) not in self.seen[event.process], "Once", Deliver(event.process, event.number))
+
+    @witness
+    def Busy(self) -> bool:  # noqa: N802
+        """Two packets are on their way."""
+        return len(self.network) >= 2
+
+
+class Counter(Spec):
+    """Nothing here has members or packets."""
+
+    value: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def increase(self) -> None:
+        """One more."""
+        require(self.value < 3)
+        self.value += 1
+
+
+@pytest.fixture
+def broken() -> Trace:
+    """A loss, a resend, and a letter that is delivered twice."""
+    first, second = Process(1), Process(2)
+    steps = [
+        Step("write"),
+        Step("receive", (Letter(first, 1),)),
+        Step("lose", (Letter(second, 1),)),
+        Step("send", (Process(0),)),
+        Step("receive", (Letter(second, 1),)),
+        Step("receive", (Letter(first, 1),)),
+    ]
+    bound = program(Courier)
+    trace = replay(bound, bound.reference.initial()[0], steps, shows="Once")
+    refusal = trace.transitions[-1].refused[0]
+    return Trace(bound, trace.start, trace.transitions, "Once", f"{refusal.event} breaks {refusal.property}: it clashes with {refusal.clash}")
+
+
+@pytest.fixture
+def reached() -> Trace:
+    """A witness, after one step."""
+    bound = program(Courier)
+    return replay(bound, bound.reference.initial()[0], [Step("write")], shows="Busy", why="Busy is true")
+
+
+@pytest.fixture
+def plain() -> Trace:
+    """Steps of nobody."""
+    bound = program(Counter)
+    return replay(bound, bound.reference.initial()[0], [Step("increase"), Step("increase")])
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with the golden file of that name, or write it with --rewrite."""
+    directory = Path(__file__).parent / "golden"
+
+    def compare(name: str, text: str) -> None:
+        file = directory / name
+        if request.config.getoption("--rewrite"):
+            directory.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert text == file.read_text(encoding="utf-8"), f"{file} differs; look at it, then run with --rewrite"
+
+    return compare

@@ -1,0 +1,65 @@
+"""A diagram says who sent what to whom, and what became of it, without knowing the protocol."""
+
+from antiphon.conformance.report import Fate, diagram
+from antiphon.model.trace import Trace, replay
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import program
+from antiphon.spec.protocols.rbp import Rbp
+
+
+def test_members_come_from_the_receivers_that_packets_name(broken: Trace) -> None:
+    assert diagram(broken).lanes == ("p0", "p1", "p2", "system")
+
+
+def test_an_arrow_goes_from_the_step_that_sends_to_the_step_that_receives(broken: Trace) -> None:
+    letters = {(arrow.label, arrow.target, arrow.begin): arrow for arrow in diagram(broken).arrows if arrow.kind == "Letter"}
+    first = letters["Letter(1)", 1, 1]
+    assert (first.source, first.end, first.fate, first.again) == (3, 2, Fate.RECEIVED, False)
+
+
+def test_what_the_environment_takes_is_lost_where_it_was_going(broken: Trace) -> None:
+    lost = [arrow for arrow in diagram(broken).arrows if arrow.fate is Fate.LOST]
+    assert [(arrow.target, arrow.begin, arrow.end) for arrow in lost] == [(2, 1, 3)]
+
+
+def test_a_packet_that_is_sent_again_is_marked(broken: Trace) -> None:
+    again = [arrow for arrow in diagram(broken).arrows if arrow.again]
+    assert {(arrow.source, arrow.target, arrow.begin, arrow.end) for arrow in again if arrow.kind == "Letter"} == {(0, 1, 4, 6), (0, 2, 4, 5)}
+
+
+def test_what_never_arrives_is_still_in_flight(broken: Trace) -> None:
+    assert {arrow.kind for arrow in diagram(broken).arrows if arrow.fate is Fate.FLYING} == {"Receipt"}
+
+
+def test_the_step_that_breaks_the_property_says_so(broken: Trace) -> None:
+    assert [(event.row, event.lane, event.broken) for event in diagram(broken).events if event.broken] == [(6, 1, "Once")]
+
+
+def test_a_witness_breaks_nothing(reached: Trace) -> None:
+    drawn = diagram(reached)
+    assert drawn.witness
+    assert not any(event.broken for event in drawn.events)
+
+
+def test_without_members_all_steps_stand_on_one_lane(plain: Trace) -> None:
+    drawn = diagram(plain)
+    assert drawn.lanes == ("system",)
+    assert [(event.row, event.lane) for event in drawn.events] == [(1, 0), (2, 0)]
+
+
+def test_the_packets_of_the_initial_state_come_from_the_one_they_are_not_addressed_to() -> None:
+    bound = program(Rbp, repairs="all")
+    start = bound.reference.initial()[0]
+    drawn = diagram(replay(bound, start, []))
+    assert {(arrow.source, arrow.begin, arrow.target) for arrow in drawn.arrows} == {(0, 0, 1), (0, 0, 2)}
+
+
+def test_a_network_that_only_grows_keeps_what_was_read() -> None:
+    bound = program(TwoPhase)
+    state, steps = bound.reference.initial()[0], []
+    for wanted in ("prepare", "learn_prepared", "learn_prepared"):
+        step = next(step for step in bound.reference.enabled(state) if step.action == wanted)
+        steps.append(step)
+        state = bound.reference.apply(state, step).state
+    drawn = diagram(replay(bound, bound.reference.initial()[0], steps))
+    assert [(arrow.begin, arrow.end, arrow.fate) for arrow in drawn.arrows] == [(1, 2, Fate.RECEIVED), (1, 3, Fate.RECEIVED)]

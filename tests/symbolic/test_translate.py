@@ -1,0 +1,214 @@
+"""What Z3 reads is what the ground form says, operator by operator; a mistranslation of any operator is noticed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from antiphon.model.ground.form import Bits, Boolean, Expression, Layout, Number, Operator, SlotInfo, Sort
+from antiphon.model.symbolic import translate
+from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
+from antiphon.model.symbolic.solver import Answer, Solver
+from antiphon.model.symbolic.translate import Cells, TooWide, Translator
+
+# Random expressions with every operator, and what they mean in one state ---------------------------------------------------------------------
+
+WIDTH = 5
+
+LAYOUT = Layout(
+    (
+        SlotInfo("flag", "flag", Boolean()),
+        SlotInfo("other", "other", Boolean()),
+        SlotInfo("count", "count", Number(-2, 3)),
+        SlotInfo("total", "total", Number(0, 4)),
+        SlotInfo("packets", "packets", Bits(WIDTH)),
+        SlotInfo("copies", "copies", Bits(WIDTH)),
+    )
+)
+
+BOOLEAN = (Operator.NOT, Operator.AND, Operator.OR, Operator.CHOOSE, Operator.EQUAL, Operator.LESS, Operator.HAS)
+NUMBER = (Operator.ADD, Operator.SUBTRACT, Operator.MULTIPLY, Operator.DIVIDE, Operator.MODULO, Operator.CHOOSE, Operator.COUNT)
+BITS = (
+    Operator.SINGLE, Operator.UNION, Operator.INTERSECTION, Operator.DIFFERENCE, Operator.SYMMETRIC_DIFFERENCE, Operator.CHOOSE,
+)  # fmt: skip
+
+
+def random_state(source: random.Random) -> tuple[int | bool, ...]:
+    """A state of LAYOUT."""
+    return (
+        source.random() < 0.5,
+        source.random() < 0.5,
+        source.randint(-2, 3),
+        source.randint(0, 4),
+        source.getrandbits(WIDTH),
+        source.getrandbits(WIDTH),
+    )
+
+
+def random_expression(source: random.Random, sort: Sort, depth: int) -> Expression:
+    """An expression of this sort; divisors are never 0."""
+    if depth == 0 or source.random() < 0.1:
+        return _leaf(source, sort)
+
+    def part(wanted: Sort) -> Expression:
+        return random_expression(source, wanted, depth - 1)
+
+    boolean, number, bits = Boolean(), Number(-1000, 1000), Bits(WIDTH)
+    operator = source.choice(BOOLEAN if isinstance(sort, Boolean) else NUMBER if isinstance(sort, Number) else BITS)
+    match operator:
+        case Operator.NOT:
+            operands = (part(boolean),)
+        case Operator.AND | Operator.OR:
+            operands = tuple(part(boolean) for _ in range(source.randint(2, 3)))
+        case Operator.CHOOSE:
+            operands = (part(boolean), part(sort), part(sort))
+        case Operator.EQUAL:
+            both = source.choice((boolean, number, bits))
+            operands = (part(both), part(both))
+        case Operator.HAS:
+            operands = (part(bits), part(number))
+        case Operator.SINGLE:
+            operands = (part(number),)
+        case Operator.COUNT:
+            operands = (part(bits),)
+        case Operator.DIVIDE | Operator.MODULO:
+            divisor = Expression(Operator.CONSTANT, Number(-3, 3), (), source.choice((-3, -2, -1, 1, 2, 3)))
+            operands = (part(number), divisor)
+        case _ if operator in BITS:
+            operands = (part(bits), part(bits))
+        case _:
+            operands = (part(number), part(number))
+    return Expression(operator, sort, operands)
+
+
+def _leaf(source: random.Random, sort: Sort) -> Expression:
+    slots = [place for place, info in enumerate(LAYOUT.slots) if type(info.sort) is type(sort)]
+    if source.random() < 0.75:
+        return Expression(Operator.SLOT, sort, (), source.choice(slots))
+    match sort:
+        case Boolean():
+            return Expression(Operator.CONSTANT, sort, (), source.random() < 0.5)
+        case Number():
+            return Expression(Operator.CONSTANT, sort, (), source.randint(-3, 5))
+    return Expression(Operator.CONSTANT, sort, (), source.getrandbits(WIDTH))
+
+
+MEANING: dict[Operator, Callable[..., int | bool]] = {
+    Operator.NOT: lambda a: not a,
+    Operator.AND: lambda *all_of: all(all_of),
+    Operator.OR: lambda *any_of: any(any_of),
+    Operator.CHOOSE: lambda condition, then, otherwise: then if condition else otherwise,
+    Operator.EQUAL: lambda a, b: a == b,
+    Operator.LESS: lambda a, b: a < b,
+    Operator.ADD: lambda a, b: a + b,
+    Operator.SUBTRACT: lambda a, b: a - b,
+    Operator.MULTIPLY: lambda a, b: a * b,
+    Operator.DIVIDE: lambda a, b: a // b,
+    Operator.MODULO: lambda a, b: a % b,
+    Operator.HAS: lambda members, rank: 0 <= rank < WIDTH and bool(members >> rank & 1),
+    Operator.SINGLE: lambda rank: 1 << rank if 0 <= rank < WIDTH else 0,
+    Operator.UNION: lambda a, b: a | b,
+    Operator.INTERSECTION: lambda a, b: a & b,
+    Operator.DIFFERENCE: lambda a, b: a & ~b,
+    Operator.SYMMETRIC_DIFFERENCE: lambda a, b: a ^ b,
+    Operator.COUNT: lambda members: members.bit_count(),
+}
+
+
+def meaning(node: Expression, state: tuple[int | bool, ...]) -> int | bool:
+    """The value of an expression in a state, as form.py words it."""
+    if node.operator is Operator.CONSTANT:
+        return node.value
+    if node.operator is Operator.SLOT:
+        return state[node.value]
+    return MEANING[node.operator](*[meaning(operand, state) for operand in node.operands])
+
+
+# What Z3 reads -------------------------------------------------------------------------------------------------------------------------------
+
+
+class Reader:
+    """Z3's value of ground expressions in states of LAYOUT."""
+
+    def __init__(self) -> None:
+        self.circuit, self.cells = Circuit(), Cells(LAYOUT)
+        self.solver = Solver(self.circuit)
+        self.variables = [self.circuit.variable() for _ in range(len(self.cells))]
+        self.translator = Translator(self.circuit, [self.cells.value(slot, self.variables) for slot in range(len(LAYOUT.slots))])
+
+    def agrees(self, expression: Expression, state: tuple[int | bool, ...]) -> bool:
+        """Whether the expression's value in `state`, and no other, is possible for Z3."""
+        value = self.translator.value(expression)
+        expected = meaning(expression, state)
+        known = self.cells.constant(state)
+        fixed = [variable if literal == TRUE else -variable for variable, literal in zip(self.variables, known, strict=True)]
+        match expression.sort:
+            case Boolean():
+                claim = value if expected else -value
+            case Number():
+                claim = self.circuit.conjunction([literal if case == expected else -literal for case, literal in value.items()])
+                claim = claim if expected in value else FALSE
+            case Bits():
+                ranks = value.keys() | set(range(expected.bit_length()))
+                wanted = [value.get(rank, FALSE) if expected >> rank & 1 else -value.get(rank, FALSE) for rank in ranks]
+                claim = self.circuit.conjunction(wanted)
+        return (
+            self.solver.check((*fixed, claim)) is Answer.SATISFIABLE and self.solver.check((*fixed, -claim)) is Answer.UNSATISFIABLE
+        )
+
+
+def differences(rounds: int, depth: int = 3) -> int:
+    """How many of so many random expressions Z3 reads otherwise than the ground form means them."""
+    reader, source, wrong = Reader(), random.Random(7), 0
+    for number in range(rounds):
+        sort = (Boolean(), Number(-1000, 1000), Bits(5))[number % 3]
+        expression = random_expression(source, sort, depth)
+        wrong += not all(reader.agrees(expression, random_state(source)) for _ in range(2))
+    return wrong
+
+
+def test_every_operator_is_read_as_the_ground_form_says() -> None:
+    assert differences(300) == 0
+
+
+def _otherwise(operator: Operator) -> Callable[..., translate.Value]:
+    """A wrong meaning for an operator: what it gives is negated, moved by one, or lacks a member."""
+    right = translate.OPERATORS[operator]
+
+    def wrong(translator: Translator, node: Expression, values: list[translate.Value]) -> translate.Value:
+        value = right(translator, node, values)
+        match node.sort:
+            case Boolean():
+                return -value
+            case Number():
+                return {case + 1: literal for case, literal in value.items()}
+        return {rank: literal for rank, literal in value.items() if rank != 2}
+
+    return wrong
+
+
+@pytest.mark.parametrize("operator", [operator for operator in Operator if operator is not Operator.INPUT], ids=lambda item: item.name)
+def test_a_wrong_operator_is_noticed(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translate, "OPERATORS", {**translate.OPERATORS, operator: _otherwise(operator)})
+    assert differences(60) > 0
+
+
+def test_an_input_is_the_literals_that_it_was_given() -> None:
+    circuit = Circuit()
+    given = {1: circuit.variable(), 2: circuit.variable()}
+    translator = Translator(circuit, [], [given])
+    assert translator.value(Expression(Operator.INPUT, Number(1, 2), (), 0)) == given
+
+
+def test_a_number_with_too_many_values_is_refused_not_cut_off() -> None:
+    with pytest.raises(TooWide, match="65,536"):
+        Cells(Layout((SlotInfo("clock", "clock", Number(0, 1 << 20)),)))
+
+
+def test_division_by_zero_has_no_value() -> None:
+    """The check beside it has failed; no case is left that could be mistaken for a result."""
+    zero, one = (Expression(Operator.CONSTANT, Number(0, 1), (), value) for value in (0, 1))
+    translator = Translator(Circuit(), [])
+    assert translator.value(Expression(Operator.DIVIDE, Number(0, 1), (one, zero))) == {}
