@@ -41,7 +41,7 @@ lint: install
 	$(BIN)/mypy $(PACKAGES)
 
 pytest: install
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
 
 check-deep: install
 	$(BIN)/antiphon claims --engine z3 --deep

@@ -1,5 +1,7 @@
 """Every test run is reproducible: Hypothesis derives its examples from the test itself, unless the deep profile is asked for."""
 
+import signal
+
 import hypothesis
 import pytest
 
@@ -11,3 +13,8 @@ hypothesis.settings.load_profile("derandomized")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--rewrite` writes golden files anew instead of comparing with them."""
     parser.addoption("--rewrite", action="store_true", help="write golden files anew; read the difference before you commit it")
+
+
+def pytest_configure() -> None:
+    """A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
