@@ -10,6 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from antiphon.conformance.cli.output import UsageProblem
+from antiphon.spec.examples.chameneos import Chameneos
+from antiphon.spec.examples.chang_roberts import ChangRoberts
+from antiphon.spec.examples.die_hard import DieHard
+from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
+from antiphon.spec.examples.ewd840 import EWD840
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, Spec, program
 from antiphon.spec.lang.declare import declare
@@ -33,6 +38,11 @@ ENTRIES = (
     Entry("moving-sequencer", MovingSequencerJudged, "total order by a moving sequencer (RBP report, figure 12)"),
     Entry("rbp", RbpJudged, "RBP without failures (RBP report, figure 16)"),
     Entry("two-phase", TwoPhase, "two-phase commit, an example whose state counts are public"),
+    Entry("die-hard", DieHard, "two jugs that must measure four gallons: the counterexample is the solution"),
+    Entry("dining-philosophers", DiningPhilosophers, "philosophers who hand over clean forks (Chandy and Misra)"),
+    Entry("ewd840", EWD840, "termination detection on a ring (Dijkstra, EWD 840)"),
+    Entry("chang-roberts", ChangRoberts, "leader election on a ring (Chang and Roberts)"),
+    Entry("chameneos", Chameneos, "creatures that meet in pairs and change colour"),
 )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from antiphon.conformance.cli import check
+from antiphon.conformance.cli.registry import ENTRIES
 from antiphon.model.verdict import InternalError
 
 Run = Callable[..., Any]
@@ -26,7 +27,7 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         ((), "a command is missing"),
         (("chekc",), "No such command 'chekc'"),
         (("check", "--foo"), "No such option"),
-        (("check", "rpb"), "unknown specification 'rpb'; known: figure-2, figure-5, moving-sequencer, rbp, two-phase, or module:Class; did you mean"),
+        (("check", "rpb"), f"unknown specification 'rpb'; known: {', '.join(entry.name for entry in ENTRIES)}, or module:Class; did you mean 'rbp'?"),
         (("check", "no_such_module:Spec"), "module 'no_such_module' cannot be imported"),
         (("check", "cli_courier:Curier"), "its specifications: Courier; did you mean 'Courier'?"),
         (("check", "cli_courier:Letter"), "is no specification"),

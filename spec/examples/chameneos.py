@@ -1,0 +1,89 @@
+"""What colour have creatures that meet in pairs? A game of concurrency: two that meet take the colour that neither has.
+
+Sources: C. Kaiser, J.-F. Pradat-Peyre, "Chameneos, a concurrency game for Java, Ada and others", 2003; M. Ryndzionek, the TLA+ module Chameneos
+of the public TLA+ examples, with 34,534 reachable states for 4 creatures and 4 meetings.
+
+Creatures are alike, but the module counts every arrangement of them, and so does a search without symmetry.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Const, Index, Map, Set, Spec, action, everywhere, initial, invariant, require, witness
+
+Meetings = Annotated[int, Between(0, "meetings")]
+"""How many meetings there were."""
+
+
+class Creature(Index, size="creatures", symmetric=True):
+    """A chameneos."""
+
+
+class Color(Enum):
+    """A colour; who comes after the last meeting fades."""
+
+    BLUE = "blue"
+    RED = "red"
+    YELLOW = "yellow"
+    FADED = "faded"
+
+
+class Chameneos(Spec):
+    """The creatures and their meeting place, which holds one that waits for another."""
+
+    creatures: Const[int] = 4
+    meetings: Const[int] = 4
+
+    color: Map[Creature, Color] = everywhere(Color.YELLOW)
+    met: Map[Creature, Meetings] = everywhere(0)
+    waiting: Creature | None = None
+    held: Meetings = 0
+
+    def complement(self, a: Color, b: Color) -> Color:
+        """The colour of both after a meeting."""
+        return a if a == b else next(c for c in self.each(Color) if c != a and c != b)
+
+    @initial
+    def paint(self, blue: Set[Creature], red: Set[Creature]) -> None:
+        """Each has any of the three colours."""
+        require(all(not (c in blue and c in red) for c in self.each(Creature)))
+        for c in self.each(Creature):
+            self.color[c] = Color.BLUE if c in blue else Color.RED if c in red else Color.YELLOW
+
+    @action
+    def enter(self, c: Creature) -> None:
+        """The place is empty, and another meeting may be held."""
+        require(self.color[c] is not Color.FADED and self.waiting is None and self.held < self.meetings)
+        self.waiting = c
+
+    @action
+    def fade(self, c: Creature) -> None:
+        """All meetings are over."""
+        require(self.color[c] is not Color.FADED and self.waiting is None and self.held == self.meetings)
+        self.color[c] = Color.FADED
+
+    @action
+    def meet(self, c: Creature) -> None:
+        """Another one waits: both take the complement and go."""
+        other = self.waiting
+        require(self.color[c] is not Color.FADED and other is not None and other != c)
+        if other is not None:
+            color = self.complement(self.color[c], self.color[other])
+            self.color[c] = color
+            self.color[other] = color
+            self.met[c] += 1
+            self.met[other] += 1
+            self.waiting = None
+            self.held += 1
+
+    @invariant
+    def SumMet(self) -> bool:  # noqa: N802
+        """After the last meeting every meeting was counted by two."""
+        return self.held < self.meetings or sum(self.met[c] for c in self.each(Creature)) == 2 * self.meetings
+
+    @witness
+    def AllFaded(self) -> bool:  # noqa: N802
+        """The game ends."""
+        return all(self.color[c] is Color.FADED for c in self.each(Creature))

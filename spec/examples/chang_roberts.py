@@ -1,0 +1,86 @@
+"""Who is the leader of a ring? The initiator with the smallest identity: whoever hears of a smaller one has lost and passes it on.
+
+Sources: E. Chang, R. Roberts, "An improved algorithm for decentralized extrema-finding in circular configurations of processes", CACM 22(5),
+1979; S. Merz, the PlusCal algorithm ChangRoberts of the public TLA+ examples, with 137 reachable states for 3 nodes.
+
+As in the module's model the identity of a node is its number, and any nodes may be initiators.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from antiphon.spec.lang import Const, Index, Map, Set, Spec, action, everywhere, initial, invariant, obligation, require, witness
+
+
+class Node(Index, size="nodes", ordered=True):
+    """A node of the ring, and its identity."""
+
+
+class Standing(Enum):
+    """What a node knows of its chances."""
+
+    CANDIDATE = "cand"
+    LOST = "lost"
+    WON = "won"
+
+
+class ChangRoberts(Spec):
+    """Leader election on a ring that carries messages one way."""
+
+    nodes: Const[int] = 3
+
+    messages: Map[Node, Set[Node]] = everywhere(Set())
+    started: Map[Node, bool] = everywhere(False)
+    initiator: Map[Node, bool] = everywhere(False)
+    standing: Map[Node, Standing] = everywhere(Standing.LOST)
+
+    def successor(self, p: Node) -> Node:
+        """The next node of the ring."""
+        return Node((p.index + 1) % self.nodes)
+
+    @initial
+    def choose(self, initiators: Set[Node]) -> None:
+        """Initiators are candidates; the others have lost before they begin."""
+        for p in self.each(Node):
+            if p in initiators:
+                self.initiator[p] = True
+                self.standing[p] = Standing.CANDIDATE
+
+    @action(fairness="weak")
+    def start(self, p: Node) -> None:
+        """An initiator sends its own identity to its neighbour."""
+        require(not self.started[p])
+        self.started[p] = True
+        if self.initiator[p]:
+            self.messages[self.successor(p)] |= {p}
+
+    @action(fairness="weak")
+    def receive(self, p: Node, identity: Node) -> None:
+        """Pass on what is smaller, or anything once lost; who hears its own identity has won."""
+        require(self.started[p] and identity in self.messages[p])
+        self.messages[p] -= {identity}
+        if self.standing[p] is Standing.LOST or identity < p:
+            self.standing[p] = Standing.LOST
+            self.messages[self.successor(p)] |= {identity}
+        elif identity == p:
+            self.standing[p] = Standing.WON
+
+    @invariant
+    def Correctness(self) -> bool:  # noqa: N802
+        """The winner is the initiator with the smallest identity, and everybody else has lost."""
+        return all(
+            self.standing[p] is not Standing.WON
+            or (self.initiator[p] and all(self.standing[q] is Standing.LOST and (not self.initiator[q] or q > p) for q in self.each(Node) if q != p))
+            for p in self.each(Node)
+        )
+
+    @obligation
+    def Election(self) -> bool:  # noqa: N802
+        """If there are initiators, one of them wins."""
+        return not any(self.initiator[p] for p in self.each(Node)) or any(self.standing[p] is Standing.WON for p in self.each(Node))
+
+    @witness
+    def Elected(self) -> bool:  # noqa: N802
+        """Some run elects the last node: it alone began."""
+        return self.standing[Node(self.nodes - 1)] is Standing.WON

@@ -1,0 +1,51 @@
+"""How many states do the examples have, according to others? The counts that TLC gave their TLA+ originals, to hold every engine against.
+
+Sources: the manifests of the public TLA+ examples (`distinctStates`, and `totalStates`, which counts initial states and transitions); for
+TwoPhase with 3, 5, 7 and 8 resource managers and for DieHard, whose model stops at the solution, counts that are quoted in public.
+
+`generated` is given where the original takes a step exactly where ours does: TLC counts a disjunction in a guard once for each side, and the
+loop of a philosopher also where it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from antiphon.spec.examples.chameneos import Chameneos
+from antiphon.spec.examples.chang_roberts import ChangRoberts
+from antiphon.spec.examples.die_hard import DieHard
+from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
+from antiphon.spec.examples.ewd840 import EWD840
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import Spec
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published count: `distinct` reachable states of `spec` under `constants`; `generated`: initial states and transitions, if comparable."""
+
+    spec: type[Spec]
+    constants: Mapping[str, int]
+    distinct: int
+    generated: int | None = None
+
+
+def _count(spec: type[Spec], distinct: int, generated: int | None = None, **constants: int) -> Published:
+    return Published(spec, MappingProxyType(constants), distinct, generated)
+
+
+PUBLISHED = (
+    _count(DieHard, 16),
+    _count(DiningPhilosophers, 67, philosophers=5),
+    _count(EWD840, 302, nodes=3),
+    _count(EWD840, 1_566, nodes=4),
+    _count(ChangRoberts, 137, 227, nodes=3),
+    _count(Chameneos, 34_534, 104_697, creatures=4, meetings=4),
+    _count(TwoPhase, 288, managers=3),
+    _count(TwoPhase, 8_832, managers=5),
+    _count(TwoPhase, 296_448, managers=7),
+    _count(TwoPhase, 1_745_408, managers=8),
+)
+"""From small to large within each specification."""

@@ -1,0 +1,115 @@
+"""The examples have as many reachable states as TLC found in their TLA+ originals, and their properties come out as their texts say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.verdict import Outcome
+from antiphon.spec.examples.chameneos import Chameneos, Creature
+from antiphon.spec.examples.chang_roberts import ChangRoberts, Standing
+from antiphon.spec.examples.chang_roberts import Node as Ring
+from antiphon.spec.examples.die_hard import DieHard
+from antiphon.spec.examples.dining_philosophers import DiningPhilosophers, Philosopher
+from antiphon.spec.examples.ewd840 import EWD840, Node
+from antiphon.spec.examples.published import PUBLISHED, Published
+from antiphon.spec.lang import Spec, program, require
+
+QUICK = 50_000
+"""Larger counts are held against the fastest engine elsewhere."""
+
+SMALL = [count for count in PUBLISHED if count.distinct <= QUICK]
+
+
+@pytest.mark.parametrize("count", SMALL, ids=[f"{count.spec.__name__}-{count.distinct}" for count in SMALL])
+def test_the_reachable_states_are_as_many_as_published(count: Published) -> None:
+    bound = program(count.spec, **count.constants)
+    explored = check(bound, properties=()).exploration
+    assert explored.complete
+    assert explored.states == count.distinct
+    if count.generated is not None:
+        assert explored.transitions + len(bound.reference.initial()) == count.generated
+
+
+@pytest.mark.parametrize("count", [count for count in SMALL if count.distinct <= 302], ids=lambda count: f"{count.spec.__name__}-{count.distinct}")
+def test_the_reference_finds_as_many(count: Published) -> None:
+    assert check(program(count.spec, **count.constants), properties=(), engine="reference").exploration.states == count.distinct
+
+
+def outcomes(spec: type[Spec], *properties: str, **constants: Any) -> dict[str, tuple[Outcome, int]]:
+    """Of every property its outcome and the length of its trace."""
+    report = check(program(spec, **constants), properties=properties or None)
+    return {verdict.property: (verdict.outcome, len(verdict.trace or ())) for verdict in report.verdicts}
+
+
+def test_the_solution_of_die_hard_is_the_shortest_counterexample() -> None:
+    """Six steps, as in the film."""
+    assert outcomes(DieHard) == {"NotSolved": (Outcome.VIOLATED, 6)}
+
+
+def test_jugs_of_six_and_three_gallons_never_hold_four() -> None:
+    assert outcomes(DieHard, big_jug=6) == {"NotSolved": (Outcome.HOLDS, 0)}
+
+
+@pytest.mark.parametrize("spec", [DiningPhilosophers, EWD840, ChangRoberts])
+def test_all_properties_hold(spec: type[Spec]) -> None:
+    assert {outcome for outcome, _ in outcomes(spec).values()} == {Outcome.HOLDS}
+
+
+def test_the_game_of_three_creatures_ends_and_its_meetings_add_up() -> None:
+    assert {outcome for outcome, _ in outcomes(Chameneos, creatures=3, meetings=3).values()} == {Outcome.HOLDS}
+
+
+def test_philosophers_who_begin_alike_hand_all_forks_round_once_and_starve() -> None:
+    assert outcomes(DiningPhilosophers, "deadlock") == {"deadlock": (Outcome.HOLDS, 0)}
+    assert outcomes(DiningPhilosophers, "deadlock", alike=True) == {"deadlock": (Outcome.VIOLATED, 5)}
+
+
+class Forgetful(EWD840):
+    """Nodes do not turn black when they give work to one that the token has passed."""
+
+    def send_message(self, p: Node, q: Node) -> None:
+        require(self.active[p] and p != q)
+        self.active[q] = True
+
+
+class Deaf(ChangRoberts):
+    """Who has lost passes nothing on, and who hears anything has won."""
+
+    def receive(self, p: Ring, identity: Ring) -> None:
+        require(self.started[p] and identity in self.messages[p])
+        self.messages[p] -= {identity}
+        self.standing[p] = Standing.WON
+
+
+class Greedy(DiningPhilosophers):
+    """One fork is enough."""
+
+    def can_eat(self, p: Philosopher) -> bool:
+        return self.holder[p] == p
+
+
+class Miscounted(Chameneos):
+    """The one that waited forgets the meeting."""
+
+    def meet(self, c: Creature) -> None:
+        require(self.waiting is not None and self.waiting != c)
+        self.met[c] += 1
+        self.waiting = None
+        self.held += 1
+
+
+@pytest.mark.parametrize(
+    ("mutant", "broken", "constants"),
+    [
+        (Forgetful, {"TerminationDetection", "Inv"}, {}),
+        (Deaf, {"Correctness"}, {}),
+        (Greedy, {"ExclusiveAccess"}, {}),
+        (Miscounted, {"SumMet"}, {"creatures": 2, "meetings": 2}),
+    ],
+)
+def test_a_mutant_breaks_its_property(mutant: type[Spec], broken: set[str], constants: dict[str, int]) -> None:
+    violated = {name for name, (outcome, _) in outcomes(mutant, **constants).items() if outcome is Outcome.VIOLATED}
+    assert broken <= violated
