@@ -1,0 +1,102 @@
+"""How do messages travel in order? In a queue for each ordered pair of processes, or in a log for each sender that everybody reads in order.
+
+`FifoChannels` is a queue from p to q, `FifoLosses` one that loses within a budget, `Unicast` a reliable one whose order is a named reading, and
+`FifoMulticast` a reliable multicast that every receiver gets in the sender's order and without gaps, each at its own pace (what NAKACK gives).
+Nothing here knows what a packet means. A receiving action takes the receiver as its first parameter, so that gates see who acts.
+
+A queue and a log hold at most `messages + room` packets; one that would not fit is an error of the specification, never a loss.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Generic, TypeVar
+
+from antiphon.spec.lang import AtMost, Between, Const, Map, Reading, Seq, Set, environment, everywhere, reading, require
+from antiphon.spec.services.events import Group, Process
+
+P = TypeVar("P")
+B = TypeVar("B")
+
+Position = Annotated[int, Between(0, "messages + room")]
+"""How many packets of a log were read."""
+
+
+class Queues(Group):
+    """How much a queue or a log holds beyond one packet for each message."""
+
+    room: Const[int] = 0
+
+
+class FifoChannels(Queues, Generic[P]):
+    """Reliable queues. A receiving action has `require(self.has_packet(q, p))`, reads `self.channel[q][p][0]` and calls `self.take(q, p)`."""
+
+    channel: Map[Process, Map[Process, Annotated[Seq[P], AtMost("messages + room")]]] = everywhere(everywhere(()))
+
+    def push(self, sender: Process, to: Process, packet: P) -> None:
+        """One more packet from sender to receiver."""
+        self.channel[sender][to] += (packet,)
+
+    def push_to_others(self, sender: Process, packet: P) -> None:
+        """One more packet from sender to everybody else."""
+        for q in self.each(Process):
+            if q != sender:
+                self.channel[sender][q] += (packet,)
+
+    def has_packet(self, sender: Process, to: Process) -> bool:
+        """Whether something from sender is on its way."""
+        return len(self.channel[sender][to]) > 0
+
+    def take(self, sender: Process, to: Process) -> None:
+        """The oldest packet from sender has arrived."""
+        self.channel[sender][to] = self.channel[sender][to][1:]
+
+
+class FifoLosses(FifoChannels[P]):
+    """Queues that lose up to `losses` packets. Only the oldest is lost: losing a later one is losing it when its turn has come."""
+
+    losses: Const[int] = 1
+    lost: Annotated[int, Between(0, "losses")] = 0
+
+    @environment
+    def lose(self, sender: Process, to: Process) -> None:
+        """The oldest packet disappears."""
+        require(self.lost < self.losses and self.has_packet(sender, to))
+        self.take(sender, to)
+        self.lost += 1
+
+
+class Unicast(FifoChannels[P]):
+    """Reliable point-to-point messages that carry their receiver (a field `to`), in the order of sending or in any order.
+
+    In order, they arrive by `channel`, as above; in any order, by the set `loose`: `packet: Annotated[Forward, In("loose")]`.
+    """
+
+    unicast: Reading = reading("fifo", "unordered", about="whether two messages from one process to another arrive in the order of sending")
+
+    loose: Set[P] = Set()
+
+    def unicast_to(self, sender: Process, to: Process, packet: P) -> None:
+        """One more packet from sender to receiver."""
+        if self.unicast == "fifo":
+            self.channel[sender][to] += (packet,)
+        else:
+            self.loose |= {packet}
+
+
+class FifoMulticast(Queues, Generic[B]):
+    """Reliable multicasts: `log[s]` is what s has multicast, `heard[s][q]` how many of these q has received, from the first on."""
+
+    log: Map[Process, Annotated[Seq[B], AtMost("messages + room")]] = everywhere(())
+    heard: Map[Process, Map[Process, Position]] = everywhere(everywhere(0))
+
+    def multicast(self, sender: Process, packet: B) -> None:
+        """To everybody, the sender too, whose own copy takes the way of the others."""
+        self.log[sender] += (packet,)
+
+    def has_multicast(self, sender: Process, to: Process) -> bool:
+        """Whether `to` has not yet received all that sender has multicast; the next is `self.log[sender][self.heard[sender][to]]`."""
+        return self.heard[sender][to] < len(self.log[sender])
+
+    def hear(self, sender: Process, to: Process) -> None:
+        """The next multicast of sender has arrived."""
+        self.heard[sender][to] += 1
