@@ -15,7 +15,7 @@ from rich.text import Text
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
 from antiphon.model.verdict import Outcome
-from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of
+from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of, families
 
 
 class CheckDocument(msgspec.Struct, kw_only=True):
@@ -31,7 +31,7 @@ class CheckDocument(msgspec.Struct, kw_only=True):
 
 
 class ClaimDocument(msgspec.Struct, kw_only=True):
-    """One record of the ledger and its checks."""
+    """One record of the ledger and its checks. `left_out` counts deep checks that were not asked for."""
 
     id: str
     source: str
@@ -45,6 +45,7 @@ class ClaimDocument(msgspec.Struct, kw_only=True):
     repairs: list[str]
     agrees: bool
     checks: list[CheckDocument]
+    left_out: int = 0
 
 
 class Claims(documents.Document, tag="claims", kw_only=True):
@@ -56,12 +57,14 @@ class Claims(documents.Document, tag="claims", kw_only=True):
 
 def claims(
     identifiers: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Only these claims, for example RBP-06.")] = None,
-    protocol: Annotated[str | None, typer.Option("--protocol", help="Only the claims of one family: rbc, msq, rbp.", show_default=False)] = None,
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", metavar="FAMILY", help=f"Only the claims of one family: {', '.join(families())}.", show_default=False)
+    ] = None,
     engine: Annotated[
         Literal["generated", "reference", "z3"],
         typer.Option("--engine", help="What explores: generated Python, CPython itself, or Z3 (bounded; measurements are left out)."),
     ] = "generated",
-    deep: Annotated[bool, typer.Option("--deep", help="With z3: also the checks that take it long.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Also the checks that take long (more than about five seconds each).")] = False,
     json: options.Json = False,
 ) -> int:
     """Run every check of the ledger again and compare it with what is recorded."""
@@ -69,7 +72,7 @@ def claims(
         raise output.UsageProblem("name claims, or a family with --protocol, not both")
     chosen = tuple(map(claim_of, identifiers)) if identifiers else claims_of(protocol) if protocol else LEDGER
     results = _run(chosen, engine, deep=deep)
-    outcome = Outcome.HOLDS if all(result.agrees for result in results) else Outcome.VIOLATED
+    outcome = _outcome(results)
     if json:
         return output.finish(
             Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[_document(result) for result in results])
@@ -80,8 +83,19 @@ def claims(
     told = f"{len(results)} claim{'s' * (len(results) != 1)}, {checks} check{'s' * (checks != 1)}: " + (
         f"the record differs in {', '.join(wrong)}" if wrong else "all as recorded"
     )
+    left = sum(result.deep for result in results)
+    if left:
+        told += f"; {left} deep check{'s' * (left != 1)} left out (--deep runs {'them' if left != 1 else 'it'})"
     output.last_line(outcome, told)
     return outcome.exit_code
+
+
+def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
+    """Whether what was run agrees with the record; unknown when all that was asked for was left out."""
+    if not all(result.agrees for result in results):
+        return Outcome.VIOLATED
+    nothing = not any(result.results for result in results) and any(result.deep for result in results)
+    return Outcome.UNKNOWN if nothing else Outcome.HOLDS
 
 
 def _run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimResult, ...]:
@@ -121,6 +135,7 @@ def _document(result: ClaimResult) -> ClaimDocument:
         repairs=list(claim.repairs),
         agrees=result.agrees,
         checks=[_check_document(item) for item in result.results],
+        left_out=result.deep,
     )
 
 
@@ -146,7 +161,7 @@ def _print(results: tuple[ClaimResult, ...]) -> None:
     for result in results:
         claim = result.claim
         count = sum(item.agrees for item in result.results)
-        told = f"{count} of {len(result.results)} as recorded" if result.results else "not by this engine" if claim.checks else "by reading"
+        told = f"{count} of {len(result.results)} as recorded" if result.results else _unchecked(result)
         if claim.repairs:
             told += f"; repairs: {', '.join(claim.repairs)}"
         table.add_row(claim.id, Text(claim.claim), output.mark(claim.verdict), Text(told, style="" if result.agrees else "bold red"))
@@ -157,6 +172,13 @@ def _print(results: tuple[ClaimResult, ...]) -> None:
         for item in result.results:
             if single or not item.agrees:
                 _print_check(item)
+
+
+def _unchecked(result: ClaimResult) -> str:
+    """Why no check of a claim was run."""
+    if not result.claim.checks:
+        return "by reading"
+    return "only with --deep" if result.deep else "not by this engine"
 
 
 def _print_claim(result: ClaimResult) -> None:

@@ -68,11 +68,12 @@ def messages_a_step() -> tuple[bool, str]:
     return rbp_holds and sent == 3 * messages and acknowledged == members * messages, found
 
 
-_MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
+MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "nacks": nacks,
     "two messages": two_messages,
     "messages a step": messages_a_step,
 }
+"""Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it found."""
 
 
 def measure(name: str) -> tuple[bool, str]:
@@ -81,6 +82,6 @@ def measure(name: str) -> tuple[bool, str]:
     Raises:
         LookupError: no measurement has this name.
     """
-    if name not in _MEASUREMENTS:
-        raise LookupError(f"no measurement {name!r}; known: {', '.join(_MEASUREMENTS)}")
-    return _MEASUREMENTS[name]()
+    if name not in MEASUREMENTS:
+        raise LookupError(f"no measurement {name!r}; known: {', '.join(MEASUREMENTS)}")
+    return MEASUREMENTS[name]()

@@ -45,14 +45,15 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim and the results of its checks, in order."""
+    """A claim and the results of its checks, in order. `deep`: how many of its checks were left out because they take long."""
 
     claim: Claim
     results: tuple[CheckResult, ...]
+    deep: int = 0
 
     @property
     def agrees(self) -> bool:
-        """Whether every check came out as recorded."""
+        """Whether every check that was run came out as recorded."""
         return all(result.agrees for result in self.results)
 
 
@@ -75,17 +76,19 @@ def run_ledger(
 ) -> tuple[ClaimResult, ...]:
     """Runs the checks of `claims`; `progress` is called before each exploration with its number, how many there are, and what it is.
 
-    `engine` is an engine of the explicit checker, or "z3". Z3 looks for the counterexample of every check that is recorded as violated, on runs
-    of up to `HUNTED` steps and without being told its length, and for one that should not exist, of up to `SEARCHED` steps, wherever an
-    invariant or a service is recorded to hold; it leaves out the rest, and, unless `deep`, the checks for which it needs long.
+    `engine` is an engine of the explicit checker, or "z3". Checks that are recorded as deep are left out unless `deep`, whatever the engine.
+
+    Z3 looks for the counterexample of every check that is recorded as violated, on runs of up to `HUNTED` steps and without being told its
+    length, and for one that should not exist, of up to `SEARCHED` steps, wherever an invariant or a service is recorded to hold; it leaves out
+    the rest, and, unless `deep`, the checks for which Z3 alone needs long.
     """
     claims = tuple(claims)
-    checks = [recorded for claim in claims for recorded in claim.checks if isinstance(recorded, Check)]
     groups: dict[tuple[object, ...], list[Check]] = {}
-    for recorded in checks:
-        bound = program_of(recorded)
-        if engine != "z3" or (_suits_z3(bound, recorded) and (deep or not recorded.deep)):
-            groups.setdefault((bound.spec, tuple(sorted(bound.constants.items())), engine == "z3" and recorded.outcome), []).append(recorded)
+    for recorded in (recorded for claim in claims for recorded in claim.checks if isinstance(recorded, Check)):
+        if deep or not _takes_long(recorded, engine):
+            bound = program_of(recorded)
+            if engine != "z3" or _suits_z3(bound, recorded):
+                groups.setdefault((bound.spec, tuple(sorted(bound.constants.items())), engine == "z3" and recorded.outcome), []).append(recorded)
     results: dict[int, CheckResult] = {}
     for number, group in enumerate(groups.values(), 1):
         if progress is not None:
@@ -100,7 +103,15 @@ def run_ledger(
             verdict = report[recorded.property]
             length = None if verdict.trace is None else len(verdict.trace)
             results[id(recorded)] = CheckResult(recorded, verdict.outcome, _found(verdict, length), verdict, length)
-    return tuple(ClaimResult(claim, tuple(_results(claim, results, engine))) for claim in claims)
+    return tuple(ClaimResult(claim, tuple(_results(claim, results, engine)), 0 if deep else _left_out(claim, engine)) for claim in claims)
+
+
+def _takes_long(recorded: Check, engine: str) -> bool:
+    return recorded.deep or (engine == "z3" and recorded.long_for_z3)
+
+
+def _left_out(claim: Claim, engine: str) -> int:
+    return sum(isinstance(recorded, Check) and _takes_long(recorded, engine) for recorded in claim.checks)
 
 
 def _suits_z3(bound: Program, recorded: Check) -> bool:

@@ -78,7 +78,8 @@ class Check:
     """One run of a checker: a specification, its constants, a property, and what must come out.
 
     `repairs`: names, or "all"; `without` are left out of them. `outcome` is the expected one; `length`, where the outcome has a trace, its
-    shortest length. `deep`: Z3 needs long for it.
+    shortest length. `deep`: the explicit checker needs more than about five seconds for it, so that no engine runs it unless deep checks are
+    asked for. `long_for_z3`: only Z3 needs long, so that only Z3 leaves it out.
     """
 
     spec: type[Spec]
@@ -89,6 +90,7 @@ class Check:
     constants: Mapping[str, int | bool | str] = field(default_factory=lambda: MappingProxyType({}))
     length: int | None = None
     deep: bool = False
+    long_for_z3: bool = False
 
     def __str__(self) -> str:
         chosen = self.repairs if isinstance(self.repairs, str) else ", ".join(self.repairs)

@@ -10,19 +10,28 @@ from antiphon.spec.claims.rbp import RBP
 from antiphon.spec.claims.token_broadcast import TOKEN_BROADCAST
 from antiphon.spec.lang import SpecError
 
-LEDGER: tuple[Claim, ...] = (*TOKEN_BROADCAST, *MOVING_SEQUENCER, *RBP)
-"""Every record. Identifiers are unique."""
+LEDGER: tuple[Claim, ...] = (
+    *TOKEN_BROADCAST,
+    *MOVING_SEQUENCER,
+    *RBP,
+)
+"""Every record; a further module of claims is one more line. Identifiers are unique."""
+
+
+def families() -> tuple[str, ...]:
+    """The families that have claims, in the order of the ledger: the letters before the dash, in lower case."""
+    return tuple(dict.fromkeys(claim.protocol for claim in LEDGER))
 
 
 def claims_of(protocol: str) -> tuple[Claim, ...]:
-    """The claims of a family (`rbc`, `msq`, `rbp`).
+    """The claims of a family (`families()` lists them), in any case.
 
     Raises:
         SpecError: no such family; the known ones are listed.
     """
     found = tuple(claim for claim in LEDGER if claim.protocol == protocol.lower())
     if not found:
-        known = sorted({claim.protocol for claim in LEDGER})
+        known = sorted(families())
         close = difflib.get_close_matches(protocol.lower(), known)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise SpecError(f"the ledger has no claims of {protocol!r}; known: {', '.join(known)}{hint}")

@@ -19,8 +19,8 @@ def _check(property: str, outcome: Outcome, *without: str, length: int | None = 
     return Check(RbpJudged, property, outcome, "all", without, constants, length)
 
 
-def _deep(check: Check) -> Check:
-    return replace(check, deep=True)
+def _long_for_z3(check: Check) -> Check:
+    return replace(check, long_for_z3=True)
 
 
 def _figure(quotation: str, lines: str = "", section: str = "3.1.3") -> Source:
@@ -91,7 +91,7 @@ RBP: tuple[Claim, ...] = (
         "ts_p moves only at the process that an ACK names. After the first step the next holder sees a gap that is none, asks for numbers that "
         "it has, and waits for ever in lines 34-36.",
         (
-            _deep(_check("Validity", "violated", "track_numbers", **_PAIR, length=2)),
+            _long_for_z3(_check("Validity", "violated", "track_numbers", **_PAIR, length=2)),
             _check("Validity", "holds", **_PAIR),
         ),
         defect="text",
@@ -127,7 +127,7 @@ RBP: tuple[Claim, ...] = (
         "line 45. A retransmitted ACK makes its receiver a holder again; two messages can get one number.",
         (
             _check("OneHolder", "violated", "old_token", **_SAFE, length=10),
-            _deep(_check("UniqueNumbers", "violated", "old_token", processes=2, messages=3, losses=0, timeouts=1, length=14)),
+            _long_for_z3(_check("UniqueNumbers", "violated", "old_token", processes=2, messages=3, losses=0, timeouts=1, length=14)),
             _check("UniqueNumbers", "holds", **_THIRD),
             _check("OneHolder", "holds", **_SAFE),
             _check("UniqueNumbers", "holds", **_SAFE),
@@ -310,7 +310,7 @@ RBP: tuple[Claim, ...] = (
         "Lines 41-44 wait for the body of the token's own message only. An earlier body that was lost is still missing when the process "
         "acknowledges the next message.",
         (
-            _deep(_check("HolderHasAll", "violated", "await_all_bodies", processes=3, messages=2, losses=0, timeouts=0, length=14)),
+            _long_for_z3(_check("HolderHasAll", "violated", "await_all_bodies", processes=3, messages=2, losses=0, timeouts=0, length=14)),
             _check("HolderHasAll", "holds", **_RING),
             _check("HolderHasAll", "holds", **_SAFE),
         ),

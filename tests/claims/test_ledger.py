@@ -8,10 +8,10 @@ from typing import get_args
 
 import pytest
 
-from antiphon.conformance.ledger.measurements import measure
+from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.conformance.ledger.run import program_of
 from antiphon.model.explicit import kinds_of
-from antiphon.spec.claims import LEDGER, Check, Claim, Measurement, claim_of, claims_of
+from antiphon.spec.claims import LEDGER, Check, Claim, Measurement, claim_of, claims_of, families
 from antiphon.spec.claims.claim import Outcome
 from antiphon.spec.lang import SpecError, program
 
@@ -25,21 +25,23 @@ def repairs_of(check: Check) -> set[str]:
 
 def test_identifiers_are_unique_and_name_a_family() -> None:
     assert [name for name, count in collections.Counter(claim.id for claim in LEDGER).items() if count > 1] == []
-    assert [claim.id for claim in LEDGER if not re.fullmatch(r"(RBC|MSQ|RBP)-\d\d", claim.id)] == []
-    assert collections.Counter(claim.protocol for claim in LEDGER) == {"rbc": 8, "msq": 10, "rbp": 23}
+    assert [claim.id for claim in LEDGER if not re.fullmatch(r"[A-Z]{1,3}-\d\d", claim.id)] == []
+    assert {"rbc", "msq", "rbp"} <= set(families())
+    assert collections.Counter(claim.protocol for claim in LEDGER)["rbc"] == 8
 
 
 def test_claims_stand_in_the_order_of_their_identifiers() -> None:
-    for family in ("rbc", "msq", "rbp"):
+    for family in families():
         names = [claim.id for claim in claims_of(family)]
         assert names == sorted(names)
 
 
 @EVERY_CLAIM
 def test_a_claim_says_where_it_stands_in_the_documents_own_words(claim: Claim) -> None:
-    assert re.fullmatch(r"\d(\.\d)*", claim.source.section)
+    assert claim.source.section.strip() == claim.source.section != ""
     assert claim.source.quotation.strip() == claim.source.quotation != ""
-    assert str(claim.source).startswith(f"Barchet-Estefanel 2002, section {claim.source.section}")
+    assert str(claim.source).startswith(f"{claim.source.document.short}, section {claim.source.section}")
+    assert re.search(r"[12]\d{3}", claim.source.document.short), "a document is cited by author and year"
     assert not claim.source.lines or claim.source.figure, "printed lines belong to a figure"
     assert claim.claim.endswith(".")
     assert claim.because.rstrip(")").endswith(".")
@@ -78,11 +80,11 @@ def test_the_repairs_of_a_claim_exist_where_it_is_checked(claim: Claim) -> None:
 
 @EVERY_CLAIM
 def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaired(claim: Claim) -> None:
-    """Except where nothing observable depends on the text: RBP-08 is an action that cannot happen, MSQ-07 a sentence."""
-    if claim.verdict == "violated" and claim.id not in ("MSQ-07", "RBP-08"):
+    """Except where nothing observable depends on the text: a sentence that is judged by reading, and RBP-08, an action that cannot happen."""
+    if claim.verdict == "violated" and claim.checks and claim.id != "RBP-08":
         outcomes = [check.outcome for check in claim.checks]
         assert "violated" in outcomes or "unknown" in outcomes
-        assert "holds" in outcomes
+        assert "holds" in outcomes or not claim.repairs
 
 
 @pytest.mark.parametrize(("claim", "check"), CHECKS, ids=[f"{claim.id}-{claim.checks.index(check)}" for claim, check in CHECKS])
@@ -104,12 +106,13 @@ def test_every_repair_is_demanded_by_the_claim_that_it_answers() -> None:
             if constant.repair:
                 assert constant.name in claim_of(constant.repair.answers).repairs, constant.name
                 answered.add(constant.repair.answers)
-    assert len(answered) == 22
+    assert len(answered) >= 22
 
 
 def test_measurements_have_names_that_exist() -> None:
     names = [check.name for claim in LEDGER for check in claim.checks if isinstance(check, Measurement)]
-    assert sorted(names) == ["messages a step", "nacks", "two messages"]
+    assert {"messages a step", "nacks", "two messages"} <= set(names)
+    assert [name for name in names if name not in MEASUREMENTS] == []
     with pytest.raises(LookupError, match="known: nacks"):
         measure("nack")
 
@@ -118,5 +121,5 @@ def test_a_claim_is_found_in_any_case_and_an_unknown_one_is_guessed() -> None:
     assert claim_of("rbp-06").id == "RBP-06"
     with pytest.raises(SpecError, match=r"did you mean .*RBP-06"):
         claim_of("RBP-66")
-    with pytest.raises(SpecError, match="known: msq, rbc, rbp"):
+    with pytest.raises(SpecError, match=r"known: .*msq, rbc, rbp.*did you mean 'rbp'"):
         claims_of("rpb")

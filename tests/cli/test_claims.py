@@ -62,6 +62,29 @@ def test_a_family_is_named_by_its_letters(antiphon: Run) -> None:
     assert [claim.id for claim in document(answer).claims] == [claim.id for claim in LEDGER if claim.protocol == "rbc"]
 
 
+def deep_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RBC-02 with a second check that is deep."""
+    claim = claim_of("RBC-02")
+    monkeypatch.setattr(claims, "claim_of", lambda identifier: replace(claim, checks=(claim.checks[0], replace(claim.checks[1], deep=True))))
+
+
+def test_deep_checks_run_only_when_asked_for_and_the_last_line_says_so(antiphon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep_one(monkeypatch)
+    quick, deep = antiphon("claims", "RBC-02"), antiphon("claims", "RBC-02", "--deep")
+    assert (quick.code, deep.code) == (0, 0)
+    assert quick.out.splitlines()[-1] == "✓ holds  1 claim, 1 check: all as recorded; 1 deep check left out (--deep runs it)"
+    assert deep.out.splitlines()[-1] == "✓ holds  1 claim, 2 checks: all as recorded"
+    assert document(antiphon("claims", "RBC-02", "--json")).claims[0].left_out == 1
+
+
+def test_a_claim_of_which_nothing_ran_is_unknown_and_no_pass(antiphon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = claim_of("RBC-04")
+    monkeypatch.setattr(claims, "claim_of", lambda identifier: replace(claim, checks=(replace(claim.checks[0], deep=True),)))
+    answer = antiphon("claims", "RBC-04")
+    assert answer.code == 2
+    assert "only with --deep" in answer.out
+
+
 def test_z3_finds_the_counterexample_by_itself(antiphon: Run) -> None:
     answer = antiphon("claims", "RBC-01", "--engine", "z3", "--json")
     assert answer.code == 0
@@ -86,7 +109,7 @@ def test_a_wrong_record_exits_with_1_and_is_named(antiphon: Run, monkeypatch: py
     ("arguments", "says"),
     [
         (("RBC-99",), "the ledger has no claim 'RBC-99'; did you mean "),
-        (("--protocol", "rbk"), "known: msq, rbc, rbp; did you mean 'rbp'?"),
+        (("--protocol", "rbk"), "did you mean 'rbp'?"),
         (("RBC-01", "--protocol", "rbc"), "not both"),
         (("--engine", "spin"), "spin"),
     ],
