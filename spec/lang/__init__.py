@@ -19,13 +19,16 @@ from antiphon.spec.lang.values import (
     Seq,
     Set,
     action,
+    always_eventually,
     emit,
     environment,
+    eventually,
     everywhere,
     expect,
     gate,
     initial,
     invariant,
+    leads_to,
     obligation,
     on,
     present,
@@ -38,6 +41,7 @@ from antiphon.spec.lang.values import (
 
 __all__ = [
     "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map", "Program", "Reading", "Refusal", "Repair", "Seq",
-    "Set", "Spec", "SpecError", "State", "Step", "Transition", "action", "emit", "environment", "everywhere", "expect", "gate", "initial",
-    "invariant", "obligation", "on", "present", "program", "reading", "record", "repair", "require", "witness",
+    "Set", "Spec", "SpecError", "State", "Step", "Transition", "action", "always_eventually", "emit", "environment", "eventually",
+    "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "obligation", "on", "present", "program", "reading", "record",
+    "repair", "require", "witness",
 ]  # fmt: skip

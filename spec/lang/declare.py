@@ -16,7 +16,7 @@ from antiphon.spec.lang import types, values
 from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.source import place_of, place_of_function
-from antiphon.spec.lang.values import In, Mark, ReadingNote, RepairNote
+from antiphon.spec.lang.values import In, Mark, PromiseNote, ReadingNote, RepairNote
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,15 @@ class MethodDeclaration:
 
 
 @dataclass(frozen=True)
+class PromiseDeclaration:
+    """A class attribute `name = leads_to(...)`, `eventually(...)` or `always_eventually(...)`; `note` names its methods."""
+
+    name: str
+    note: PromiseNote
+    at: Location
+
+
+@dataclass(frozen=True)
 class Declaration:
     """Everything a specification class declares, in order, bases first. Empty bodies are not looked at here."""
 
@@ -69,6 +78,7 @@ class Declaration:
     constants: tuple[ConstantDeclaration, ...]
     variables: tuple[VariableDeclaration, ...]
     methods: tuple[MethodDeclaration, ...]
+    promises: tuple[PromiseDeclaration, ...] = ()
 
     def marked(self, *kinds: str) -> tuple[MethodDeclaration, ...]:
         """The methods with one of these marks."""
@@ -108,6 +118,7 @@ class _Parts:
         self.constants: dict[str, ConstantDeclaration] = {}
         self.variables: dict[str, VariableDeclaration] = {}
         self.functions: dict[str, tuple[Callable[..., Any], type, Mark | None]] = {}
+        self.promises: dict[str, PromiseDeclaration] = {}
         self.owners: dict[str, type] = {}
         self.clashes: dict[str, SpecError] = {}
 
@@ -129,6 +140,9 @@ class _Parts:
             previous = self.functions.get(name)
             mark = getattr(default, "__antiphon__", previous[2] if previous else None)
             self.functions[name] = (default, part, mark)
+        elif isinstance(default, PromiseNote):
+            self._own(name, part)
+            self.promises[name] = PromiseDeclaration(name, default, place_of(part, name))
         elif name in _annotations(part):
             return
         elif name in self.constants:
@@ -186,8 +200,12 @@ class _Parts:
             if name in self.variables or name in self.constants or name == "each":
                 at = place_of_function(function)
                 raise SpecError(f"{part.__name__}.{name} is a method and the name of something else", at, "another name")
+        for name, promise in self.promises.items():
+            if name in self.variables or name in self.constants or name in self.functions or name == "each":
+                raise SpecError(f"{self.leaf.__name__}.{name} is a promise and the name of something else", promise.at, "another name")
         methods = tuple(_method(name, *entry, self.scope) for name, entry in self.functions.items())
-        return Declaration(self.leaf.__name__, tuple(self.constants.values()), tuple(self.variables.values()), methods)
+        variables = tuple(self.variables.values())
+        return Declaration(self.leaf.__name__, tuple(self.constants.values()), variables, methods, tuple(self.promises.values()))
 
 
 def _method(name: str, function: Callable[..., Any], owner: type, mark: Mark | None, scope: Scope) -> MethodDeclaration:

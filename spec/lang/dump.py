@@ -44,6 +44,10 @@ def _module(module: ir.Module) -> Iterator[str]:
             yield from _definition(word, definition)
     if module.properties:
         yield f"properties {' '.join(module.properties)}"
+    for promise in module.promises:
+        given = ", ".join(f"{parameter.name}: {type_text(parameter.type)}" for parameter in promise.parameters)
+        parts = [] if promise.premise is None else [expression_text(promise.premise)]
+        yield " ".join(["promise", f"{promise.name}({given})", *parts, promise.kind.value, expression_text(promise.goal)])
 
 
 def _notes(constant: ir.ConstantDefinition) -> tuple[tuple[str, Any], ...]:
@@ -56,8 +60,9 @@ def _definition(word: str, definition: ir.Definition) -> Iterator[str]:
     match definition:
         case ir.Function(type=of):
             after = f" -> {type_text(of)}"
-        case ir.Action(fault=fault, fairness=fairness):
+        case ir.Action(fault=fault, fairness=fairness, per=per):
             after = (" fault" if fault else "") + (f" {fairness.value} fairness" if fairness is not ir.Fairness.NONE else "")
+            after += f" per {', '.join(per)}" if per else ""
         case ir.Handler(event=event):
             after = f" on {event}"
         case ir.Predicate(kind=kind):

@@ -500,6 +500,8 @@ class Action(Definition):
 
     fault: bool = False
     fairness: Fairness = Fairness.NONE
+    per: tuple[str, ...] = ()
+    """Parameters for each value of which fairness is promised by itself; none: one promise for the action with any arguments."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -525,6 +527,29 @@ class Predicate(Definition):
     """
 
     kind: PredicateKind
+
+
+class PromiseKind(Enum):
+    """How premise and goal follow each other on every fair run."""
+
+    LEADS_TO = "leads to"
+    EVENTUALLY = "eventually"
+    ALWAYS_EVENTUALLY = "always eventually"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise(Node):
+    """What must come about on every fair run, for all values of `parameters`; booleans over a state and these.
+
+    `premise` leads to `goal` (which may be true at once), or, without premise, `goal` is true once, or again and again. A run is fair when
+    every promise of `Action.fairness` is kept; a step that changes nothing counts neither as possible nor as taken. Faults are never due.
+    """
+
+    name: str
+    kind: PromiseKind
+    goal: Expression
+    premise: Expression | None = None
+    parameters: tuple[Parameter, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -566,3 +591,4 @@ class Module:
     predicates: tuple[Predicate, ...] = ()
     properties: tuple[str, ...] = ()
     """Names used by Expect, in order of first appearance."""
+    promises: tuple[Promise, ...] = ()

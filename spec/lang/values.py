@@ -363,6 +363,7 @@ class Mark:
     name: str = ""
     fairness: str = "none"
     event: type | None = None
+    per: tuple[str, ...] = ()
 
 
 def _marker(mark: Mark) -> Callable[[Marked], Marked]:
@@ -376,12 +377,19 @@ def _marker(mark: Mark) -> Callable[[Marked], Marked]:
 @overload
 def action(function: Marked) -> Marked: ...
 @overload
-def action(*, fairness: str) -> Callable[[Marked], Marked]: ...
-def action(function: Any = None, *, fairness: str = "none") -> Any:
-    """A step of the algorithm: guards (`require`), then updates. `fairness`: "none", "weak" or "strong"."""
+def action(*, fairness: str, per: str | tuple[str, ...] = ()) -> Callable[[Marked], Marked]: ...
+def action(function: Any = None, *, fairness: str = "none", per: str | tuple[str, ...] = ()) -> Any:
+    """A step of the algorithm: guards (`require`), then updates.
+
+    `fairness`: "none" (it need not happen), "weak" (it happens if it stays possible) or "strong" (if it becomes possible again and again).
+    The promise is about the action with any arguments; `per` names parameters for each value of which it is made by itself.
+    """
     if fairness not in ("none", "weak", "strong"):
         raise SpecError(f"fairness is none, weak or strong, not {fairness!r}")
-    marker = _marker(Mark("action", fairness=fairness))
+    names = (per,) if isinstance(per, str) else tuple(per)
+    if names and fairness == "none":
+        raise SpecError(f"per={per!r} says for whom an action is fair, and fairness is none", instead=f'fairness="weak", per={per!r}')
+    marker = _marker(Mark("action", fairness=fairness, per=names))
     return marker if function is None else marker(function)
 
 
@@ -408,6 +416,34 @@ def witness(function: Marked) -> Marked:
 def obligation(function: Marked) -> Marked:
     """A boolean that must be true where nothing but faults can happen, and reachable again, without faults, from every state."""
     return _marker(Mark("obligation"))(function)
+
+
+@dataclass(frozen=True)
+class PromiseNote:
+    """What must come about on every fair run. `kind` is leads_to, eventually or always_eventually; `premise` and `goal` name methods."""
+
+    kind: str
+    goal: str
+    premise: str = ""
+
+
+def leads_to(premise: str, goal: str) -> PromiseNote:
+    """A promise about every fair run: a state in which `premise` is true is followed by one (perhaps the same) in which `goal` is.
+
+    Both name methods that give a bool; of methods with parameters it is promised for all values, the same in both. Written
+    `fed = leads_to("hungry", "eats")`.
+    """
+    return PromiseNote("leads_to", goal, premise)
+
+
+def eventually(goal: str) -> PromiseNote:
+    """A promise about every fair run: the method that is named is true in some state."""
+    return PromiseNote("eventually", goal)
+
+
+def always_eventually(goal: str) -> PromiseNote:
+    """A promise about every fair run: the method that is named is true again and again, for ever."""
+    return PromiseNote("always_eventually", goal)
 
 
 def gate(function: Marked) -> Marked:

@@ -495,6 +495,7 @@ class Maker:
             lines += self.action(number)
         for mark in ("invariant", "witness", "obligation"):
             lines += [f"    @{mark}", f"    def {mark}_{self.pick('a', 'b')}(self) -> bool:", f"        return {self.boolean(3)}", ""]
+        lines += ['    again = always_eventually("ready")', '    once = eventually("ready")', '    answered = leads_to("ready", "ready")', ""]
         return "\n".join(lines)
 
 
@@ -565,7 +566,7 @@ def all_kinds() -> set[str]:
         for item in vars(ir).values()
         if isinstance(item, type) and issubclass(item, ir.Node) and item not in ABSTRACT
     }
-    for family in (ir.Comparison, ir.Operation, ir.SetOperation, ir.Quantifier, ir.Reduction, ir.PredicateKind):
+    for family in (ir.Comparison, ir.Operation, ir.SetOperation, ir.Quantifier, ir.Reduction, ir.PredicateKind, ir.PromiseKind):
         kinds |= {f"{family.__name__}.{member.name}" for member in family}
     return kinds
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.declare import MethodDeclaration, VariableDeclaration, actor_of
 from antiphon.spec.lang.errors import Location, SpecError
-from antiphon.spec.lang.front import initial, order, parameters, statements
+from antiphon.spec.lang.front import initial, order, parameters, promises, statements
 from antiphon.spec.lang.front.body import Body, Role
 from antiphon.spec.lang.front.names import assigned_names
 from antiphon.spec.lang.front.sorts import has_map, surface, words
@@ -44,6 +44,7 @@ class Reader:
                 (self.function if world.is_function(method) else self.procedure)(method.name, method.at)
         actions = tuple(self.action(method) for method in declaration.marked("action", "environment"))
         predicates = tuple(self.predicate(method) for method in declaration.marked(*PREDICATES))
+        promised = tuple(promises.promise(world, item, self.function) for item in declaration.promises)
         made = ir.Module(
             name=declaration.name,
             constants=tuple(self._constants()),
@@ -55,6 +56,7 @@ class Reader:
             handlers=tuple(self.handler(method) for method in declaration.marked("on")),
             predicates=predicates,
             properties=tuple(world.properties),
+            promises=promised,
         )
         _refuse_cycles(made)
         return _without_uncalled_predicates(made)
@@ -161,6 +163,7 @@ class Reader:
             doc=self.doc(method),
             fault=method.mark.kind == "environment",
             fairness=ir.Fairness(method.mark.fairness),
+            per=promises.fair_parameters(method, given, method.at),
             at=body.at(body.definition),
         )
 
@@ -216,7 +219,7 @@ def _refuse_within(method: MethodDeclaration) -> None:
 
 def _without_uncalled_predicates(module: ir.Module) -> ir.Module:
     """A predicate is a function too only where something calls it."""
-    called = {name for definition in definitions(module) for name, _ in _calls(definition, {})}
+    called = {name for part in (*definitions(module), *module.promises) for name, _ in _calls(part, {})}
     marked = {item.name for item in module.predicates}
     kept = tuple(item for item in module.functions if item.name not in marked or item.name in called)
     return dataclasses.replace(module, functions=kept)
