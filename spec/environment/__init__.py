@@ -1,5 +1,6 @@
 """What happens to a protocol that it does not want: channels that lose and duplicate, processes that crash; each fault has a budget;
-and the views that a membership service supplies."""
+and the views that a membership service supplies.
+"""
 
 from antiphon.spec.environment.channels import Duplications, InFlight, Losses
 from antiphon.spec.environment.crashes import Crashes

@@ -64,10 +64,13 @@ class Membership(Crashes):
         """P has installed a view, and so is in it."""
         return self.installed[p] > 0
 
+    def group_of(self, p: Process) -> Set[Process]:
+        """The members of the view that p has installed: whom a message to the group goes to. Nobody before the first view."""
+        return Set() | {q for v in self.each(View) if v == self.installed[p] for q in self.members[v]}
+
     def current_members(self, p: Process) -> Set[Process]:
-        """The members of the view that p has installed, by the list that p was given; nobody when it has none."""
-        alone = self.lists == "one side" and self.is_misled(p)
-        return Set() | {q for v in self.each(View) if v == self.installed[p] for q in self.members[v] if not alone or q == p}
+        """The same by the list that p was given."""
+        return Set() | {q for q in self.group_of(p) if self.lists != "one side" or not self.is_misled(p) or q == p}
 
     def is_misled(self, p: Process) -> bool:
         """P is the one whose list is not that of the others, if there is any."""
@@ -114,7 +117,11 @@ class Membership(Crashes):
 
     @initial
     def found(self) -> None:
-        """The first view: all but the joiners, who have installed it."""
+        """The first view. A protocol that starts otherwise overrides this, and calls `found_group`."""
+        self.found_group()
+
+    def found_group(self) -> None:
+        """All but the joiners are in the first view and have installed it."""
         self.members[1] |= {p for p in self.each(Process) if p.index < self.processes - self.joiners}
         for p in self.each(Process):
             if p.index < self.processes - self.joiners:
