@@ -1,5 +1,7 @@
 """What is a run? An initial state and transitions, replayable step by step: every counterexample and witness is one.
 
+A lasso is a run that comes back: its last state is an earlier one, from which the steps in between are taken again, for ever.
+
 A trace stores steps only by action and arguments; states, events and refusals come from replaying it on a machine, so that a trace that a
 compiled engine found is always shown as CPython executes it.
 """
@@ -18,13 +20,18 @@ class ReplayError(Exception):
 
 @dataclass(frozen=True)
 class Trace:
-    """A run of `program` from `start`; `shows` names the property or witness, `why` is one sentence about its last state."""
+    """A run of `program` from `start`; `shows` names the property or witness, `why` is one sentence about its last state.
+
+    `loop` is the number of the state, 0 for the first, to which the last state is equal, so that the steps from there on repeat for ever; when
+    it is the last state itself, the run stays there. None: the run just ends.
+    """
 
     program: Program
     start: State
     transitions: tuple[Transition, ...]
     shows: str = ""
     why: str = ""
+    loop: int | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -41,12 +48,20 @@ class Trace:
 
 
 def replay(
-    program: Program, start: State, steps: Sequence[Step], *, machine: Machine | None = None, shows: str = "", why: str = ""
+    program: Program,
+    start: State,
+    steps: Sequence[Step],
+    *,
+    machine: Machine | None = None,
+    shows: str = "",
+    why: str = "",
+    loop: int | None = None,
 ) -> Trace:
     """The trace that `steps` make from `start`, executed on `machine` (the reference when None).
 
     Raises:
-        ReplayError: `start` is not an initial state, or a step is not enabled; the message names the step and the guard.
+        ReplayError: `start` is not an initial state, or a step is not enabled; the message names the step and the guard. Or `loop` is not the
+            number of a state to which the last one is equal.
     """
     runner: Machine = machine or program.reference
     if start not in list(runner.initial()):
@@ -60,4 +75,7 @@ def replay(
             raise ReplayError(f"{program.name}: step {number}, {step}, is not enabled: {guard}") from guard
         transitions.append(transition)
         state = transition.state
-    return Trace(program, start, tuple(transitions), shows, why)
+    trace = Trace(program, start, tuple(transitions), shows, why, loop)
+    if loop is not None and not (0 <= loop <= len(steps) and trace.states[loop] == trace.states[-1]):
+        raise ReplayError(f"{program.name}: the run does not come back to its state number {loop}")
+    return trace

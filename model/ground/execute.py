@@ -7,7 +7,7 @@ condition under which CPython would come there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from antiphon.model.ground.leaves import Leaves, canonical
 from antiphon.model.ground.make import slot, step_input
 from antiphon.model.ground.run import Frame, Run, World
 from antiphon.model.ground.statements import execute_all
-from antiphon.spec.lang import Program, SpecError, ir
+from antiphon.spec.lang import Program, SpecError, ir, types
 
 _PROGRAMS = 32
 
@@ -84,6 +84,17 @@ class Grounder:
             raise SpecError(f"{name} ends without a value", predicate.at)
         return GroundPredicate(run.frame.value[0], tuple(run.checks.values()))
 
+    def formula(self, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]) -> GroundPredicate:
+        """See `ground_formula`."""
+        run = self._begin()
+        run.pure = True
+        run.frame.result = self._plan.shapes[ir.BOOL]
+        for name, (kind, value) in values.items():
+            run.frame.locals[name] = self._plan.shapes[kind].of_value(value)
+        execute_all(run, (ir.Return(value=expression),))
+        assert run.frame.value is not None
+        return GroundPredicate(run.frame.value[0], tuple(run.checks.values()))
+
     def _begin(self) -> Run:
         self._world.begin()
         return Run(self._world, dict(self._state), Frame({}))
@@ -143,3 +154,8 @@ def ground_predicate(program: Program, name: str) -> GroundPredicate:
         SpecError: there is no such predicate.
     """
     return grounder(program).predicate(name)
+
+
+def ground_formula(program: Program, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]) -> GroundPredicate:
+    """A boolean expression over the state and over names, each with its type and its value, grounded."""
+    return grounder(program).formula(expression, values)

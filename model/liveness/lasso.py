@@ -1,0 +1,286 @@
+"""Which run never brings it about, though it is fair? A lasso: a shortest way into a fair cycle of the graph, all behind the premise without goal.
+
+1. A run is bad when it comes to a state where the premise is true and the goal is not, and the goal is false from there on. `bad` holds the
+   states that lie behind such a state without a goal in between.
+2. It is fair when each kind of steps that is weakly fair is, on the cycle, somewhere impossible or somewhere taken, and each kind that is
+   strongly fair is taken, or possible nowhere (Emerson and Lei 1987; a Streett condition). Steps that change nothing are not in the graph, so a run
+   may stay for ever where nothing fair is possible: a cycle of length 0.
+3. A strongly connected part of `bad` has a fair cycle through all its states, or it can have none unless the states are left out in which an
+   untaken strongly fair kind is possible; what is left is taken apart again.
+
+This file knows numbers of states and kinds only: no program, no packing, no verdict.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+NO_KIND = -1
+"""The kind of steps about which nothing is promised."""
+
+UNSEEN = -2
+SOURCE = -1
+
+
+@dataclass
+class Graph:
+    """All steps between numbered states, initial states first, then level by level; each step one edge, without those that change nothing.
+
+    The edges of state s are numbered from `offsets[s]` to `offsets[s + 1] - 1`; only `expanded` states have theirs. `kinds[e]` is the kind
+    of the edge, `possible[s]` the mask of the kinds of all edges from s; `weak` and `strong` are the masks of fair kinds. `origin` and `parent`
+    are the state and the edge by which a state was found (NO_EDGE for an initial one); `depths` its distance from an initial state.
+    """
+
+    starts: int = 0
+    offsets: array[int] = field(default_factory=lambda: array("Q", [0]))
+    targets: array[int] = field(default_factory=lambda: array("I"))
+    kinds: array[int] = field(default_factory=lambda: array("i"))
+    possible: list[int] = field(default_factory=list)
+    origin: array[int] = field(default_factory=lambda: array("q"))
+    parent: array[int] = field(default_factory=lambda: array("q"))
+    depths: array[int] = field(default_factory=lambda: array("I"))
+    weak: int = 0
+    strong: int = 0
+
+    def __len__(self) -> int:
+        return len(self.depths)
+
+    @property
+    def expanded(self) -> int:
+        """How many states, from the first on, have their edges."""
+        return len(self.offsets) - 1
+
+    @property
+    def fair(self) -> int:
+        """The mask of all fair kinds."""
+        return self.weak | self.strong
+
+    def edges(self, state: int) -> range:
+        """The numbers of the edges from a state."""
+        return range(self.offsets[state], self.offsets[state + 1])
+
+    def source(self, edge: int) -> int:
+        """The state that an edge leaves."""
+        low, high = 0, self.expanded
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.offsets[middle] <= edge:
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def way_to(self, state: int) -> list[int]:
+        """A shortest way from an initial state, as edges."""
+        found = []
+        while self.origin[state] >= 0:
+            found.append(self.parent[state])
+            state = self.origin[state]
+        return found[::-1]
+
+
+@dataclass(frozen=True)
+class Lasso:
+    """A run as edges: from the initial state `start` along `stem` to `knot`, then round `cycle` for ever (empty: it stays at the knot)."""
+
+    start: int
+    stem: tuple[int, ...]
+    knot: int
+    cycle: tuple[int, ...]
+
+
+def find_lasso(graph: Graph, premise: Sequence[int] | None, goal: Sequence[int]) -> Lasso | None:
+    """A bad fair lasso among the expanded states, its stem shortest; None when there is none.
+
+    `premise[s]` and `goal[s]` say whether they are true in state s. Without premise, what is meant is the beginning: the goal is to come once.
+    """
+    bad = _Bad(graph, premise, goal)
+    home: dict[int, list[int]] = {}
+    for component in fair_components(graph, bad.order, bad.inside):
+        home.update(dict.fromkeys(component, component))
+    nearest = next((state for state in bad.order if state in home), None)
+    if nearest is None:
+        return None
+    level = (state for state in bad.order if state in home and bad.distance[state] == bad.distance[nearest])
+    knot = next((state for state in level if not graph.possible[state] & graph.fair), nearest)
+    stem = bad.stem(knot)
+    start = graph.source(stem[0]) if stem else knot
+    cycle = fair_cycle(graph, knot, set(home[knot])) if graph.possible[knot] & graph.fair else []
+    return Lasso(start, tuple(stem), knot, tuple(cycle))
+
+
+class _Bad:
+    """The states behind the premise that no goal precedes: `order` by distance from the beginning of a run, `inside` a mark for each."""
+
+    def __init__(self, graph: Graph, premise: Sequence[int] | None, goal: Sequence[int]) -> None:
+        self.graph = graph
+        self.inside = bytearray(len(graph))
+        self.order: list[int] = []
+        self.distance = array("I", bytes(4 * len(graph)))
+        self._from = array("q", [UNSEEN]) * len(graph)
+        sources: dict[int, list[int]] = {}
+        for state in range(graph.expanded):
+            if not goal[state] and (premise[state] if premise is not None else state < graph.starts):
+                sources.setdefault(graph.depths[state], []).append(state)
+        front: list[int] = []
+        level = min(sources, default=0)
+        last = max(sources, default=-1)
+        while front or level <= last:
+            after: list[int] = []
+            for state in sources.get(level, ()):
+                if self._from[state] == UNSEEN:
+                    self._from[state] = SOURCE
+            for state in (*front, *sources.get(level, ())):
+                if not self.inside[state]:
+                    self._enter(state, level, after, goal)
+            front, level = after, level + 1
+
+    def _enter(self, state: int, level: int, after: list[int], goal: Sequence[int]) -> None:
+        graph = self.graph
+        self.inside[state] = 1
+        self.order.append(state)
+        self.distance[state] = level
+        for edge in graph.edges(state):
+            target = graph.targets[edge]
+            if target < graph.expanded and not self.inside[target] and self._from[target] == UNSEEN and not goal[target]:
+                self._from[target] = edge
+                after.append(target)
+
+    def stem(self, state: int) -> list[int]:
+        """A shortest way from an initial state to this one, as edges: to a source by any states, from there by bad ones."""
+        found: list[int] = []
+        while (edge := self._from[state]) != SOURCE:
+            found.append(edge)
+            state = self.graph.source(edge)
+        return self.graph.way_to(state) + found[::-1]
+
+
+def fair_components(graph: Graph, states: Sequence[int], inside: bytearray) -> Iterator[list[int]]:
+    """The largest sets of these states through all of whose states a fair cycle goes; a set of one may be a cycle of length 0."""
+    region = array("I", bytes(4 * len(graph)))
+    for state in states:
+        region[state] = 1 if inside[state] else 0
+    names = 1
+    todo = [(1, list(states))]
+    while todo:
+        name, part = todo.pop()
+        for component in components(graph, part, region, name):
+            names += 1
+            for state in component:
+                region[state] = names
+            always, ever, taken = _summary(graph, component, region, names)
+            if graph.weak & always & ~taken:
+                continue
+            starved = graph.strong & ever & ~taken
+            if not starved:
+                yield component
+                continue
+            rest = [state for state in component if not graph.possible[state] & starved]
+            if rest:
+                names += 1
+                for state in rest:
+                    region[state] = names
+                todo.append((names, rest))
+
+
+def _summary(graph: Graph, component: Sequence[int], region: array[int], name: int) -> tuple[int, int, int]:
+    """The masks of kinds that are possible in all states of a component, in any, and taken by an edge within it."""
+    always, ever, taken = -1, 0, 0
+    for state in component:
+        always &= graph.possible[state]
+        ever |= graph.possible[state]
+        if len(component) > 1:
+            for edge in graph.edges(state):
+                if graph.kinds[edge] >= 0 and region[graph.targets[edge]] == name:
+                    taken |= 1 << graph.kinds[edge]
+    return always, ever, taken
+
+
+def components(graph: Graph, states: Sequence[int], region: array[int], name: int) -> Iterator[list[int]]:
+    """The strongly connected components of the states whose region has this name (Tarjan 1972, without recursion).
+
+    The region of a component's states may be changed once it was given.
+    """
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    for root in states:
+        if root in index or region[root] != name:
+            continue
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        calls = [(root, iter(graph.edges(root)))]
+        while calls:
+            state, edges = calls[-1]
+            for edge in edges:
+                target = graph.targets[edge]
+                if region[target] != name:
+                    continue
+                if target not in index:
+                    index[target] = low[target] = len(index)
+                    stack.append(target)
+                    calls.append((target, iter(graph.edges(target))))
+                    break
+                if target in low:
+                    low[state] = min(low[state], index[target])
+            else:
+                calls.pop()
+                if calls and low[state] < low[calls[-1][0]]:
+                    low[calls[-1][0]] = low[state]
+                if low[state] == index[state]:
+                    component: list[int] = []
+                    while not component or component[-1] != state:
+                        component.append(stack.pop())
+                        del low[component[-1]]
+                    yield component
+
+
+def fair_cycle(graph: Graph, knot: int, component: set[int]) -> list[int]:
+    """A short fair cycle from the knot through states of its component, as edges: the nearest missing thing first, then home."""
+    walk: list[int] = []
+    at = knot
+    always = ever = graph.possible[knot]
+    taken = 0
+    while True:
+        missing = (graph.weak & always & ~taken) | (graph.strong & ever & ~taken)
+        if not missing and walk and at == knot:
+            return walk
+        for edge in _nearest(graph, at, component, missing, knot):
+            walk.append(edge)
+            at = graph.targets[edge]
+            always &= graph.possible[at]
+            ever |= graph.possible[at]
+            if graph.kinds[edge] >= 0:
+                taken |= 1 << graph.kinds[edge]
+
+
+def _nearest(graph: Graph, at: int, component: set[int], missing: int, home: int) -> list[int]:
+    """The shortest way from `at`, one step at least, that takes a missing kind or ends where a weakly fair one is impossible; else to `home`."""
+    came: dict[int, int] = {}
+    front = [at]
+    while front:
+        after = []
+        for state in front:
+            for edge in graph.edges(state):
+                target = graph.targets[edge]
+                if target not in component:
+                    continue
+                kind = graph.kinds[edge]
+                useful = (kind >= 0 and missing >> kind & 1) or missing & graph.weak & ~graph.possible[target]
+                if useful or (not missing and target == home):
+                    return _walked(graph, came, at, state, edge)
+                if target not in came and target != at:
+                    came[target] = edge
+                    after.append(target)
+        front = after
+    raise AssertionError("a fair component has a way to everything that is missing")
+
+
+def _walked(graph: Graph, came: dict[int, int], at: int, state: int, last: int) -> list[int]:
+    found = [last]
+    while state != at:
+        found.append(came[state])
+        state = graph.source(came[state])
+    return found[::-1]

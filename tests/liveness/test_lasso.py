@@ -1,0 +1,185 @@
+"""On random graphs: a fair lasso is found exactly where an oracle that tries every set of states finds one, its stem is shortest, and it is one."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import networkx
+import pytest
+
+from antiphon.model.liveness.lasso import Graph, Lasso, find_lasso
+
+KINDS = 4
+
+Edge = tuple[int, int, int]
+"""From, to, kind."""
+
+
+def graph_of(size: int, starts: int, edges: list[Edge], weak: int, strong: int, expanded: int | None = None) -> Graph:
+    """The graph with these edges; states that no start reaches are left out, as a walk does, and the others numbered level by level."""
+    order, depths, found = list(range(starts)), dict.fromkeys(range(starts), 0), {}
+    for state in order:
+        for one, other, _ in edges:
+            if one == state and other not in depths:
+                depths[other] = depths[state] + 1
+                order.append(other)
+    assert order[-1] < size
+    number = {state: position for position, state in enumerate(order)}
+    graph = Graph(starts=starts, weak=weak, strong=strong)
+    for state in order:
+        graph.depths.append(depths[state])
+    for state in order[: len(order) if expanded is None else expanded]:
+        mask = 0
+        for one, other, kind in edges:
+            if one == state:
+                if number[other] not in found and number[other] >= starts:
+                    found[number[other]] = number[one], len(graph.targets)
+                graph.targets.append(number[other])
+                graph.kinds.append(kind)
+                mask |= 1 << kind if kind >= 0 else 0
+        graph.possible.append(mask)
+        graph.offsets.append(len(graph.targets))
+    for position in range(len(order)):
+        origin, parent = found.get(position, (-1, -1))
+        graph.origin.append(origin)
+        graph.parent.append(parent)
+    return graph
+
+
+def random_graph(chance: random.Random) -> Graph:
+    size = chance.randrange(1, 8)
+    count = chance.randrange(size * 3 + 1)
+    edges = [(chance.randrange(size), chance.randrange(size), chance.randrange(-1, KINDS)) for _ in range(count)]
+    edges = [edge for edge in edges if edge[0] != edge[1]]
+    fair = chance.randrange(1 << KINDS)
+    strong = fair & chance.randrange(1 << KINDS)
+    return graph_of(size, chance.randrange(1, min(size, 2) + 1), edges, fair & ~strong, strong)
+
+
+def is_fair(graph: Graph, states: set[int], taken: int) -> bool:
+    """Whether a run that visits just these states for ever, taking these kinds, is fair."""
+    always = ever = graph.possible[next(iter(states))]
+    for state in states:
+        always, ever = always & graph.possible[state], ever | graph.possible[state]
+    return not graph.weak & always & ~taken and not graph.strong & ever & ~taken
+
+
+def within(graph: Graph, states: set[int]) -> networkx.MultiDiGraph:
+    made = networkx.MultiDiGraph()
+    made.add_nodes_from(states)
+    for state in states:
+        made.add_edges_from((state, graph.targets[edge], edge) for edge in graph.edges(state) if graph.targets[edge] in states)
+    return made
+
+
+def fair_sets(graph: Graph) -> list[set[int]]:
+    """Every set of states that a fair run can visit for ever and nothing else: the oracle, which tries them all."""
+    found = []
+    for count in range(1, len(graph) + 1):
+        for chosen in itertools.combinations(range(len(graph)), count):
+            part = within(graph, set(chosen))
+            taken = 0
+            for _, _, edge in part.edges(keys=True):
+                taken |= 1 << graph.kinds[edge] if graph.kinds[edge] >= 0 else 0
+            if networkx.is_strongly_connected(part) and is_fair(graph, set(chosen), taken):
+                found.append(set(chosen))
+    return found
+
+
+def shortest_stem(graph: Graph, premise: bytearray | None, goal: bytearray) -> int | None:
+    """The oracle for stems: over pairs (state, whether the premise was met with no goal since)."""
+    ends = {state for states in fair_sets(graph) if not any(goal[state] for state in states) for state in states}
+    start = [(state, False) for state in range(graph.starts)]
+    if premise is None:
+        start = [(state, True) for state in range(graph.starts) if not goal[state]]
+    seen, front, length = set(start), start, 0
+    while front:
+        after = []
+        for state, owed in front:
+            owes = [owed]
+            if premise is not None and premise[state] and not goal[state]:
+                owes.append(True)
+            if True in owes and state in ends:
+                return length
+            for edge, now in itertools.product(graph.edges(state), owes):
+                then = graph.targets[edge], now
+                if now and goal[then[0]]:
+                    continue
+                if then not in seen:
+                    seen.add(then)
+                    after.append(then)
+        front, length = after, length + 1
+    return None
+
+
+def check_is_bad_and_fair(graph: Graph, lasso: Lasso, premise: bytearray | None, goal: bytearray) -> None:
+    states, at = [lasso.start], lasso.start
+    for edge in (*lasso.stem, *lasso.cycle):
+        assert edge in graph.edges(at)
+        at = graph.targets[edge]
+        states.append(at)
+    assert lasso.start < graph.starts
+    assert states[len(lasso.stem)] == lasso.knot == at
+    loop = states[len(lasso.stem) :]
+    last = max((number for number, state in enumerate(states) if goal[state]), default=-1)
+    assert last < len(lasso.stem)
+    if premise is None:
+        assert last == -1
+    else:
+        assert any(premise[state] for state in states[last + 1 :])
+    taken = 0
+    for edge in lasso.cycle:
+        taken |= 1 << graph.kinds[edge] if graph.kinds[edge] >= 0 else 0
+    assert is_fair(graph, set(loop), taken)
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_a_lasso_is_found_where_the_oracle_finds_one_and_is_shortest(seed: int) -> None:
+    chance = random.Random(seed)
+    graph = random_graph(chance)
+    goal = bytearray(chance.random() < 0.2 for _ in range(len(graph)))
+    some = bytearray(chance.random() < 0.5 for _ in range(len(graph)))
+    for premise in (some, None, bytearray(b"\1" * len(graph))):
+        lasso = find_lasso(graph, premise, goal)
+        expected = shortest_stem(graph, premise, goal)
+        assert (lasso is None) == (expected is None)
+        if lasso is not None:
+            assert len(lasso.stem) == expected
+            check_is_bad_and_fair(graph, lasso, premise, goal)
+
+
+def test_states_without_their_edges_are_no_end_of_a_run() -> None:
+    """0 -> 1 -> 2, of which a bound let only state 0 be expanded: 1 looks like a deadlock and is none."""
+    edges = [(0, 1, 0), (1, 2, 0)]
+    assert find_lasso(graph_of(3, 1, edges, weak=1, strong=0, expanded=1), None, bytearray(3)) is None
+    whole = find_lasso(graph_of(3, 1, edges, weak=1, strong=0), None, bytearray(3))
+    assert whole is not None
+    assert (whole.knot, whole.cycle) == (2, ())
+
+
+def test_a_strongly_fair_kind_is_taken_and_a_weakly_fair_one_may_pause() -> None:
+    """0 <-> 1, and from 1 the kind 0 leads to the goal 2: weak fairness lets the run go round, strong fairness does not."""
+    edges = [(0, 1, 1), (1, 0, 1), (1, 2, 0)]
+    goal = bytearray([0, 0, 1])
+    weak = find_lasso(graph_of(3, 1, edges, weak=0b11, strong=0), None, goal)
+    assert weak is not None
+    assert len(weak.cycle) == 2
+    assert find_lasso(graph_of(3, 1, edges, weak=0b10, strong=0b01), None, goal) is None
+
+
+def test_a_long_ring_does_not_exhaust_the_stack() -> None:
+    size = 30_000
+    ring = [(state, (state + 1) % size, 0) for state in range(size)]
+    graph = Graph(starts=1, weak=1)
+    for one, other, kind in ring:
+        graph.targets.append(other)
+        graph.kinds.append(kind)
+        graph.possible.append(1)
+        graph.offsets.append(len(graph.targets))
+        graph.depths.append(one)
+        graph.origin.append(one - 1)
+        graph.parent.append(one - 1)
+    lasso = find_lasso(graph, None, bytearray(size))
+    assert lasso is not None
+    assert (lasso.stem, len(lasso.cycle)) == ((), size)
