@@ -1,0 +1,59 @@
+"""What does COM do? It turns a network that loses and reorders into casts to the endpoints of a view, and says who sent what.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "The COM layer translates the low-level network interface into the Common Protocol
+Interface. If necessary, COM keeps track of the source of messages (by pushing the address of the source endpoint on each outgoing message), and
+filters out spurious messages from endpoints not in its view."
+
+The view is a set of destinations, a member's own affair: `outside[p]` are the endpoints that are not in it. COM provides no delivery guarantee,
+and knows nothing of what a header means. A member's own copy of a cast needs no network: NAK passes it up at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import InFlight
+from antiphon.spec.lang import In, Map, Reading, Set, action, emit, everywhere, on, reading
+from antiphon.spec.protocols.horus.boundaries import Casts, ComCast, ComReceive, ComSend, ComView, Envelope
+from antiphon.spec.services import Process
+
+
+class Com(InFlight[Envelope], Casts):
+    """The layer COM over a network of choice."""
+
+    source_address: Reading = reading(
+        "pushed", "left out", about="`If necessary, COM keeps track of the source`: what comes of it when COM does not, and so cannot filter either"
+    )
+
+    outside: Map[Process, Set[Process]] = everywhere(Set())
+
+    def accepts(self, p: Process, source: Process | None) -> bool:
+        """Whether the filter of p lets it pass."""
+        return source is None or source not in self.outside[p]
+
+    def address(self, p: Process) -> Process | None:
+        """What p pushes on an outgoing message."""
+        return p if self.source_address == "pushed" else None
+
+    @on(ComCast)
+    def transmit(self, call: ComCast) -> None:
+        """One envelope for each other endpoint of the view."""
+        p = call.process
+        self.network |= {Envelope(q, self.address(p), call.header) for q in self.each(Process) if q != p and q not in self.outside[p]}
+
+    @on(ComSend)
+    def transmit_to(self, call: ComSend) -> None:
+        """One envelope."""
+        self.network |= {Envelope(call.to, self.address(call.process), call.header)}
+
+    @on(ComView)
+    def leave_out(self, call: ComView) -> None:
+        """The view of `process` shrinks."""
+        self.outside[call.process] |= {call.member}
+
+    @action(fairness="weak")
+    def arrive(self, envelope: Annotated[Envelope, In("network")]) -> None:
+        """An envelope is opened; what passes the filter goes up."""
+        self.network -= {envelope}
+        if self.accepts(envelope.to, envelope.source):
+            emit(ComReceive(envelope.to, envelope.source, envelope.header))

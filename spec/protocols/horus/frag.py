@@ -1,0 +1,101 @@
+"""What does FRAG do? It cuts large messages into fragments, says on each whether it is the last, and delivers when the last one comes.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "When a user of the FRAG layer attempts to send a message that is larger than that
+maximum size, the FRAG layer splits the message into multiple fragments. On each fragment the FRAG layer pushes a boolean value that indicates
+whether it is the last one or not. The FRAG layer depends on FIFO ordering for reassembly. When the last fragment is received, it delivers the
+message."
+
+What the text does not say is what FRAG does at the upcall LOST_MESSAGE: as printed, nothing. `Piece` remembers which part of which message a
+fragment is, so that what is reassembled can be judged; the layer itself looks at the pushed bits only, `last` and, as repaired, `first`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import AtMost, Between, Const, Map, Repair, Seq, Spec, emit, everywhere, on, record, repair, witness
+from antiphon.spec.protocols.horus.boundaries import FragCast, FragReceive, NakCast, NakLost, NakReceive, Place, Unit
+from antiphon.spec.protocols.horus.nak import Nak
+from antiphon.spec.services import Process
+
+
+@record
+class Piece:
+    """A fragment: part `part` of the `message`-th message of its author; the pushed bit, `last`."""
+
+    message: Place
+    part: Annotated[int, Between(1, "fragments")]
+    last: bool
+
+
+class Fragments(Spec):
+    """How many fragments the largest message has."""
+
+    fragments: Const[int] = 2
+
+
+class Frag(Nak, Fragments):
+    """The layer FRAG.
+
+    State: `pieces[p]` what p handed to NAK, `handed[p]` how many messages that were, `gathered[p][q]` the fragments from q that wait for a last
+    one, `skipping[p][q]` whether p throws fragments away after a loss.
+    """
+
+    discard_after_loss: Repair = repair(
+        "LOST_MESSAGE: what was gathered is thrown away, and what follows up to the next last fragment, since the lost one may have been a last one",
+        answers="HOR-06",
+    )
+    mark_first: Repair = repair(
+        "a second boolean says whether a fragment is the first one, and skipping ends there", answers="HOR-06", builds_on=("discard_after_loss",)
+    )
+
+    pieces: Map[Process, Annotated[Seq[Piece], AtMost("casts")]] = everywhere(())
+    handed: Map[Process, Annotated[int, Between(0, "casts")]] = everywhere(0)
+    gathered: Map[Process, Map[Process, Annotated[Seq[Piece], AtMost("casts")]]] = everywhere(everywhere(()))
+    skipping: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
+
+    @on(FragCast)
+    def split(self, call: FragCast) -> None:
+        """One cast of NAK for each fragment."""
+        p = call.process
+        self.handed[p] += 1
+        for part in self.each(Annotated[int, Between(1, "fragments")]):
+            if part <= call.size:
+                self.pieces[p] += (Piece(self.handed[p], part, part == call.size),)
+                emit(NakCast(p))
+
+    @on(NakReceive)
+    def gather(self, call: NakReceive) -> None:
+        """A fragment; the last one delivers what was gathered."""
+        p = call.process
+        q = call.origin
+        piece = self.pieces[call.unit.author][call.unit.place - 1]
+        if self.skipping[p][q] and not (self.mark_first and piece.part == 1):
+            self.skipping[p][q] = not piece.last
+        else:
+            self.skipping[p][q] = False
+            self.gathered[p][q] += (piece,)
+            if piece.last:
+                self.reassemble(p, q, call.unit.author)
+
+    def reassemble(self, p: Process, q: Process, author: Process) -> None:
+        """The fragments in the order of their coming are the message; it is one that was sent if they are all of its parts."""
+        parts = self.gathered[p][q]
+        intact = all(
+            piece.message == parts[0].message and sum(1 for other in parts if other.part == piece.part) == 1 for piece in parts
+        ) and len(parts) == max(piece.part for piece in parts)
+        whole = Unit(author, parts[0].message) if intact else None
+        self.gathered[p][q] = ()
+        emit(FragReceive(p, q, whole))
+
+    @on(NakLost)
+    def resynchronise(self, call: NakLost) -> None:
+        """As printed, nothing; as repaired, nothing that a loss has touched is delivered."""
+        if self.discard_after_loss:
+            self.gathered[call.process][call.origin] = ()
+            self.skipping[call.process][call.origin] = True
+
+    @witness
+    def Reassembling(self) -> bool:  # noqa: N802
+        """A member has a part of a message."""
+        return any(len(self.gathered[p][q]) > 0 for p in self.each(Process) for q in self.each(Process) if p != q)

@@ -1,0 +1,205 @@
+"""What does NAK do? It numbers what is cast, asks for what is missing, and says LOST_MESSAGE where nobody has it any more.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "it pushes a sequence number on each outgoing message, that the receiver can check. If
+the receiver detects message loss, it sends back a negative acknowledgement (NAK). The NAK layer buffers some messages for retransmission, and
+will retransmit if the message is still buffered. If not, it will send a place holder that will result in a LOST_MESSAGE event when received. Each
+endpoint will occasionally multicast its protocol status, so buffered messages may be flushed, and window-based flow control may be implemented."
+
+What is decided here, because the text is silent:
+1. "some messages" are the last `buffer` of each member, without those that every member of the view has acknowledged by its status.
+2. A message that comes early is kept. A place holder that comes early is not; it is asked for again.
+3. A NAK asks for the first missing number, as often as it takes: whenever it is missing and no NAK for it is in flight. `patient` explores the
+   runs in which it is asked for only while no answer and no first copy is in flight either.
+4. A status that would tell its receiver nothing new is not sent: it would change nothing.
+Detection of failures by missing status is not modelled: it needs a clock, and its result is MBRSHIP's business.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Const, Map, Reading, Repair, Set, action, emit, everywhere, obligation, on, reading, repair, require, witness
+from antiphon.spec.protocols.horus.boundaries import (
+    ComCast,
+    ComReceive,
+    ComSend,
+    Data,
+    Envelope,
+    LastPlace,
+    NakCast,
+    NakLost,
+    NakReceive,
+    Negative,
+    NextPlace,
+    Place,
+    PlaceHolder,
+    Status,
+    Unit,
+)
+from antiphon.spec.protocols.horus.com import Com
+from antiphon.spec.services import Process
+
+
+class Nak(Com):
+    """The layer NAK.
+
+    State: `cast[p]` how many p has cast, `oldest[p]` the first that it still buffers, `expected[p][q]` the number that p needs next from q,
+    `known[p][q]` the highest number that p knows q to have used, `early[p][q]` what came too early, `acknowledged[p][q]` what q said it has of p's.
+    """
+
+    buffer: Const[int] = 2
+    patient: Const[bool] = False
+
+    status_tells: Reading = reading(
+        "received and sent", "received", about="`its protocol status`: what a member has received, or also how many messages it has cast"
+    )
+
+    await_room: Repair = repair(
+        "`window-based flow control may be implemented`: it is; a member casts only what its buffer has room for", answers="HOR-05"
+    )
+
+    cast: Map[Process, LastPlace] = everywhere(0)
+    oldest: Map[Process, NextPlace] = everywhere(1)
+    expected: Map[Process, Map[Process, NextPlace]] = everywhere(everywhere(1))
+    known: Map[Process, Map[Process, LastPlace]] = everywhere(everywhere(0))
+    early: Map[Process, Map[Process, Set[Unit]]] = everywhere(everywhere(Set()))
+    acknowledged: Map[Process, Map[Process, LastPlace]] = everywhere(everywhere(0))
+
+    # Downwards -------------------------------------------------------------------------------------------------------------------------------
+
+    def has_room(self, p: Process, count: Place) -> bool:
+        """Whether p may cast `count` messages now: there are numbers for them and, as repaired, room in the buffer."""
+        return self.cast[p] + count <= self.casts and (not self.await_room or self.cast[p] + count - self.oldest[p] < self.buffer)
+
+    @on(NakCast)
+    def number(self, call: NakCast) -> None:
+        """A sequence number is pushed; the message is buffered, the oldest one falls out of a full buffer."""
+        p = call.process
+        k = self.cast[p] + 1
+        self.cast[p] = k
+        if k - self.oldest[p] >= self.buffer:
+            self.oldest[p] += 1
+        emit(ComCast(p, Data(Unit(p, k))))
+        emit(NakReceive(p, p, Unit(p, k)))
+
+    # Upwards ---------------------------------------------------------------------------------------------------------------------------------
+
+    def stream(self, source: Process | None) -> Process:
+        """Whose sequence a header belongs to. Where COM pushes no address, all of them look like one."""
+        return source if source is not None else Process(0)
+
+    @on(ComReceive)
+    def examine(self, call: ComReceive) -> None:
+        """A header is popped."""
+        p = call.process
+        q = self.stream(call.source)
+        header = call.header
+        if isinstance(header, Data):
+            self.take_in(p, q, header.unit)
+        elif isinstance(header, PlaceHolder):
+            self.give_up(p, q, header.place)
+        elif isinstance(header, Negative):
+            self.answer(p, q, header.place)
+        else:
+            self.note(p, q, header)
+
+    def take_in(self, p: Process, q: Process, unit: Unit) -> None:
+        """A message: old, next or early."""
+        if unit.place >= self.expected[p][q]:
+            self.known[p][q] = max(self.known[p][q], unit.place)
+            if not any(other.place == unit.place for other in self.early[p][q]):
+                self.early[p][q] |= {unit}
+            self.pass_up(p, q)
+
+    def pass_up(self, p: Process, q: Process) -> None:
+        """Everything that is next, in order."""
+        for k in self.each(Place):
+            for author in self.each(Process):
+                if k == self.expected[p][q] and Unit(author, k) in self.early[p][q]:
+                    self.early[p][q] -= {Unit(author, k)}
+                    self.expected[p][q] = k + 1
+                    emit(NakReceive(p, q, Unit(author, k)))
+
+    def give_up(self, p: Process, q: Process, k: Place) -> None:
+        """A place holder for the number that is next results in LOST_MESSAGE."""
+        if k == self.expected[p][q]:
+            self.expected[p][q] = k + 1
+            emit(NakLost(p, q, k))
+            self.pass_up(p, q)
+
+    def answer(self, p: Process, q: Process, k: Place) -> None:
+        """A retransmission if the message is still buffered, else a place holder."""
+        if k >= self.oldest[p]:
+            emit(ComSend(p, q, Data(Unit(p, k))))
+        else:
+            emit(ComSend(p, q, PlaceHolder(k)))
+
+    def note(self, p: Process, q: Process, status: Status) -> None:
+        """What every member of the view has is flushed from the buffer; a number that q has used is known."""
+        self.acknowledged[p][q] = max(self.acknowledged[p][q], status.received)
+        self.oldest[p] = max(self.oldest[p], self.held_by_all(p) + 1)
+        self.known[p][q] = max(self.known[p][q], status.sent)
+
+    def held_by_all(self, p: Process) -> LastPlace:
+        """How many of its casts p knows every other member of its view to have."""
+        return min((self.acknowledged[p][q] for q in self.each(Process) if q != p and q not in self.outside[p]), default=self.cast[p])
+
+    # Timers ----------------------------------------------------------------------------------------------------------------------------------
+
+    def is_due(self, p: Process, q: Process, k: Place) -> bool:
+        """Whether p asks q for number k now."""
+        return Envelope(q, self.address(p), Negative(k)) not in self.network and not (
+            self.patient
+            and (
+                Envelope(p, self.address(q), Data(Unit(q, k))) in self.network or Envelope(p, self.address(q), PlaceHolder(k)) in self.network
+            )
+        )
+
+    @action(fairness="weak")
+    def ask(self, p: Process, q: Process) -> None:
+        """A negative acknowledgement for the first number that p misses from q."""
+        k = self.expected[p][q]
+        require(p != q and k <= self.known[p][q] and q not in self.outside[p])
+        require(k <= self.casts and self.is_due(p, q, k))
+        emit(ComSend(p, q, Negative(k)))
+
+    def news(self, p: Process) -> Status:
+        """What the status of p says about casts: how many there are, where it says so. Its `received` is for one reader, see `tell`."""
+        return Status(0, self.cast[p] if self.status_tells == "received and sent" else 0)
+
+    def has_news(self, p: Process, q: Process) -> bool:
+        """Whether the status of p would change anything at q."""
+        return self.acknowledged[q][p] < self.expected[p][q] - 1 or self.known[q][p] < self.news(p).sent
+
+    @action(fairness="weak")
+    def tell(self, p: Process) -> None:
+        """The status is multicast; each envelope holds what its receiver reads of it."""
+        require(any(q != p and q not in self.outside[p] and self.has_news(p, q) for q in self.each(Process)))
+        for q in self.each(Process):
+            if q != p and q not in self.outside[p] and self.has_news(p, q):
+                emit(ComSend(p, q, Status(self.expected[p][q] - 1, self.news(p).sent)))
+
+    # Properties ------------------------------------------------------------------------------------------------------------------------------
+
+    @obligation
+    def Answered(self) -> bool:  # noqa: N802
+        """Every cast was passed up everywhere, or reported as lost."""
+        return all(p == q or self.expected[p][q] == self.cast[q] + 1 for p in self.each(Process) for q in self.each(Process))
+
+    @obligation
+    def BuffersFlushed(self) -> bool:  # noqa: N802
+        """No message is buffered any more."""
+        return all(self.oldest[p] == self.cast[p] + 1 for p in self.each(Process))
+
+    @witness
+    def Asked(self) -> bool:  # noqa: N802
+        """Somebody asked for a message again."""
+        return any(isinstance(envelope.header, Negative) for envelope in self.network)
+
+    @witness
+    def CameEarly(self) -> bool:  # noqa: N802
+        """A message waits for an earlier one."""
+        return any(len(self.early[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
+
+    @witness
+    def Replaced(self) -> bool:  # noqa: N802
+        """A place holder is on its way."""
+        return any(isinstance(envelope.header, PlaceHolder) for envelope in self.network)

@@ -1,0 +1,119 @@
+"""Which stacks are checked below MBRSHIP? NAK:COM and FRAG:NAK:COM, each under an application that broadcasts, over a network that loses.
+
+A stack is a specification like any other: layers are composed by inheritance, and meet at the calls of `boundaries`. The application is the
+topmost layer. Message k is broadcast by process k mod `senders`, so that a place among its sender's casts tells which message it is.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.environment import Duplications, Losses
+from antiphon.spec.lang import Const, Map, Set, action, emit, environment, everywhere, expect, invariant, obligation, on, require
+from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive, NakCast, NakLost, NakReceive, Unit
+from antiphon.spec.protocols.horus.frag import Frag
+from antiphon.spec.protocols.horus.judges import FifoBroadcast
+from antiphon.spec.protocols.horus.nak import Nak
+from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
+
+
+class Senders(Group):
+    """Who broadcasts what."""
+
+    senders: Const[int] = 1
+
+    def sender(self, m: Message) -> Process:
+        """The one who broadcasts m."""
+        return Process(m.index % self.senders)
+
+    def message(self, unit: Unit) -> Message:
+        """The message at a place among its author's."""
+        return Message((unit.place - 1) * self.senders + unit.author.index)
+
+
+class OverNak(Senders, Nak):
+    """An application over NAK:COM."""
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """The next message of p goes down."""
+        require(p == self.sender(m) and self.cast[p] == m.index // self.senders and self.has_room(p, 1))
+        emit(Broadcast(p, m))
+        emit(NakCast(p))
+
+    @on(NakReceive)
+    def hand_over(self, call: NakReceive) -> None:
+        """What comes up is delivered."""
+        emit(Deliver(call.process, self.message(call.unit)))
+
+
+class OverFrag(Senders, Frag):
+    """An application over FRAG:NAK:COM. Every message is as large as a message can be.
+
+    `harmed[p]` are the messages of which p lost a fragment; only the judgement looks at it.
+    """
+
+    harmed: Map[Process, Set[Unit]] = everywhere(Set())
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """The next message of p goes down."""
+        require(p == self.sender(m) and self.handed[p] == m.index // self.senders and self.has_room(p, self.fragments))
+        emit(Broadcast(p, m))
+        emit(FragCast(p, self.fragments))
+
+    @on(FragReceive)
+    def hand_over(self, call: FragReceive) -> None:
+        """What comes up is delivered; None is no message that anybody broadcast."""
+        unit = call.unit
+        emit(Deliver(call.process, self.message(unit) if unit is not None else None))
+
+    @on(NakLost)
+    def note_harm(self, call: NakLost) -> None:
+        """The fragment whose number was given up belongs to a message."""
+        q = call.origin
+        self.harmed[call.process] |= {Unit(q, self.pieces[q][call.place - 1].message)}
+
+
+class NakStack(OverNak, Losses[Envelope], FifoBroadcast):
+    """NAK:COM over a network that loses and reorders, judged as FIFO broadcast."""
+
+
+class NakStackRepeated(NakStack, Duplications[Envelope]):
+    """The same where the network also duplicates."""
+
+
+class FragStack(OverFrag, Losses[Envelope], FifoBroadcast):
+    """FRAG:NAK:COM over a network that loses and reorders, judged as FIFO broadcast."""
+
+    @obligation
+    def OnlyHarmedLost(self) -> bool:  # noqa: N802
+        """A message of which p lost no fragment is delivered by p."""
+        return all(
+            self.delivered[p][m] or self.origin[m] is None or any(self.message(unit) == m for unit in self.harmed[p])
+            for p in self.each(Process)
+            for m in self.each(Message)
+        )
+
+
+class DestinationSets(OverNak, FifoBroadcast):
+    """NAK:COM where the members' destination sets change, each by itself, up to `changes` times in all."""
+
+    changes: Const[int] = 1
+
+    @environment
+    def shrink(self, p: Process, member: Process) -> None:
+        """P no longer has `member` in its view; nobody else is told."""
+        require(p != member and member not in self.outside[p])
+        require(sum(len(self.outside[q]) for q in self.each(Process)) < self.changes)
+        emit(ComView(p, member))
+
+    @invariant
+    def ConsistentViews(self) -> bool:  # noqa: N802
+        """Members that have each other in their views have the same view."""
+        return all(
+            self.outside[p] == self.outside[q] or q in self.outside[p] or p in self.outside[q] for p in self.each(Process) for q in self.each(Process)
+        )
+
+    @on(NakReceive)
+    def judge_source(self, call: NakReceive) -> None:
+        """What comes up was sent by a member of the view."""
+        expect(call.unit.author not in self.outside[call.process], "FromTheView")
