@@ -28,10 +28,8 @@ from typing import Annotated
 from antiphon.spec.environment import Losses, Membership, View
 from antiphon.spec.lang import (
     Between,
-    Const,
     In,
     Map,
-    Reading,
     Repair,
     Set,
     action,
@@ -40,7 +38,7 @@ from antiphon.spec.lang import (
     everywhere,
     initial,
     invariant,
-    reading,
+    obligation,
     repair,
     require,
     witness,
@@ -60,51 +58,12 @@ from antiphon.spec.protocols.total_headers import (
     Request,
     Resend,
 )
+from antiphon.spec.protocols.total_readings import TotalReadings
 from antiphon.spec.services import Broadcast, Deliver, Message, Process
 
 
-class Total(Losses[Packet], Membership):
+class Total(Losses[Packet], Membership, TotalReadings):
     """JavaGroups' TOTAL."""
-
-    first_ids: Const[int] = 1
-    spare: Const[int] = 0
-    assigned: Const[bool] = False
-    patient: Const[bool] = False
-
-    reset: Reading = reading(
-        "the queue too",
-        "the next id",
-        about='what "resetting the state of the TOTAL layer" at TOTAL_NEW_VIEW resets: next expected id and queue, or the next expected id alone, '
-        "since the queue is cleared at VIEW_CHANGE",
-    )
-    announcing: Reading = reading(
-        "every sequencer",
-        "who was none before",
-        about='whether "the new sequencer" that broadcasts TOTAL_NEW_VIEW "whenever there is a view change" is the sequencer of the new view, '
-        "or only one that was not the sequencer of the old; the other goes on with its next id",
-    )
-    early: Reading = reading(
-        "kept",
-        "dropped",
-        about='how the layer below sees to it that "messages sent in one view may only be received in that view": what reaches a member before '
-        "the view change does is kept until then, or thrown away",
-    )
-    keeping: Reading = reading(
-        "the view",
-        "the last",
-        "until acknowledged",
-        about="how long the sequencer keeps what it has sent: until the view changes, only the last message, or until TOTAL_CUM_SEQ_ACK of all "
-        "members has come, sent for each TOTAL_BCAST",
-    )
-    suffix: Reading = reading(
-        "announced",
-        "acknowledged",
-        about='the two remedies of Future Improvements, for `recover_suffix`: "each server knew the sequence id of the last broadcast message", or '
-        '"the sequencer handled retransmission (perhaps using positive acknowledgements)"',
-    )
-    addresses: Reading = reading(
-        "set", "never set", about="whether SET_LOCAL_ADDRESS came: without it nobody can tell that it is the first of the list"
-    )
 
     await_new_view: Repair = repair(
         "after VIEW_CHANGE nothing is expected, and messages are queued, until TOTAL_NEW_VIEW says what is first; it clears nothing", answers="TOT-10"
@@ -141,12 +100,16 @@ class Total(Losses[Packet], Membership):
         """The first view, settled."""
         self.found_group()
         for p in self.each(Process):
-            if p.index == 0 or (self.lists != "identical" and self.is_misled(p) and not self.handle_merge):
+            if p.index == 0 or self.is_apart(p):
                 self.next_to_assign[p] = 1
+
+    def is_apart(self, p: Process) -> bool:
+        """P's list has another first member: p itself. As repaired, a MERGE is handled."""
+        return self.is_misled(p) and (self.lists == "another order" or (self.lists == "one side" and not self.handle_merge))
 
     def sequencer(self, p: Process) -> Process | None:
         """Section Sequencer: "the first listed member", by p's list."""
-        if self.handle_merge:
+        if self.handle_merge and self.lists == "one side":
             return next((q for q in self.each(Process) if q in self.group_of(p)), None)
         return self.coordinator(p)
 
@@ -174,6 +137,14 @@ class Total(Losses[Packet], Membership):
         """The lowest sequence id stored."""
         return next((k for k in self.each(Number) if self.queue[p][k] is not None), None)
 
+    def is_known(self, p: Process, m: Message) -> bool:
+        """As repaired, the sequencer p knows that it has numbered m."""
+        return self.identify_requests and any(self.sent[p][k] == m for k in self.each(Number))
+
+    def has_room(self, p: Process, m: Message) -> bool:
+        """Not a guard of the protocol: whether an id is left for m, should p be the one to number it."""
+        return not self.is_sequencer(p) or self.is_known(p, m) or self.next_to_assign[p] < self.first_ids + self.messages + self.spare
+
     def acknowledges(self) -> bool:
         """Members send TOTAL_CUM_SEQ_ACK."""
         return self.keeping == "until acknowledged" or (self.recover_suffix and self.suffix == "acknowledged")
@@ -191,7 +162,7 @@ class Total(Losses[Packet], Membership):
         """Section Members: "If a member wishes to broadcast a message, it sends it only the sequencer"."""
         require(m.index == self.broadcasts and self.may_act(p))
         require(not self.assigned or p.index == (m.index + 1) % self.processes)
-        require(not self.is_sequencer(p) or self.next_to_assign[p] < self.first_ids + self.messages + self.spare)
+        require(self.has_room(p, m))
         self.broadcasts += 1
         emit(Broadcast(p, m))
         if self.repeat_request:
@@ -210,9 +181,9 @@ class Total(Losses[Packet], Membership):
     def request_again(self, p: Process) -> None:
         """Only as repaired: p's own messages that it has not passed up are requested again."""
         require(self.may_expire(p) and len(self.pending[p]) > 0)
-        require(not self.is_sequencer(p) or self.next_to_assign[p] < self.first_ids + self.messages + self.spare)
         m = next((own for own in self.each(Message) if own in self.pending[p]), None)
         if m is not None:
+            require(self.has_room(p, m))
             self.request(p, m)
 
     @action(fairness="weak")
@@ -257,14 +228,14 @@ class Total(Losses[Packet], Membership):
         """Section Sequencer: "Each time the sequencer receives a broadcast request, it assigns the next sequence id"."""
         p = packet.to
         require(self.hears(p, packet.view))
-        require(not self.is_sequencer(p) or self.next_to_assign[p] < self.first_ids + self.messages + self.spare)
+        require(self.has_room(p, packet.message))
         self.network -= {packet}
         if self.is_sequencer(p):
             self.assign(p, packet.message)
 
     def assign(self, p: Process, m: Message) -> None:
         """The message gets its id and is broadcast; as repaired, a message that has an id keeps it."""
-        if not self.identify_requests or not any(self.sent[p][k] == m for k in self.each(Number)):
+        if not self.is_known(p, m):
             number = self.next_to_assign[p]
             self.next_to_assign[p] = number + 1
             if self.keeping == "the last":
@@ -292,7 +263,8 @@ class Total(Losses[Packet], Membership):
         takes_over = self.next_of_view(p)
         require(first == 1 or takes_over)
         self.install(p)
-        self.queue[p] = everywhere(None)
+        if self.clearing == "at the view change":
+            self.queue[p] = everywhere(None)
         self.passed[p] = everywhere(None)
         self.unacknowledged[p] = Set()
         self.acknowledged[p] = everywhere(0)
@@ -309,8 +281,7 @@ class Total(Losses[Packet], Membership):
 
     def next_of_view(self, p: Process) -> bool:
         """P will be the sequencer of the view that has formed."""
-        misled = self.lists != "identical" and self.is_misled(p) and not self.handle_merge
-        return self.addresses == "set" and (misled or not any(q < p for q in self.members[self.formed]))
+        return self.addresses == "set" and (self.is_apart(p) or not any(q < p for q in self.members[self.formed]))
 
     def begin_view(self, p: Process, first: First) -> None:
         """P, the sequencer, starts with `first` and tells everybody."""
@@ -474,6 +445,11 @@ class Total(Losses[Packet], Membership):
             for j in self.each(Number)
             for k in self.each(Number)
         )
+
+    @obligation
+    def GapsAreFilled(self) -> bool:  # noqa: N802
+        """Section Retransmission: "no sequence id's that are skipped": nothing stays in a queue."""
+        return not any(self.lowest_queued(p) is not None and not self.down[p] for p in self.each(Process))
 
     @witness
     def AllBroadcast(self) -> bool:  # noqa: N802
