@@ -81,7 +81,8 @@ class Provenance:
 class Verdict:
     """The answer about one property of one program.
 
-    `kind` is invariant, service (a property of a composed service), witness, obligation, deadlock, or specification (an error of the text).
+    `kind` is invariant, service (a property of a composed service), witness, obligation, liveness, deadlock, or specification (an error of the
+    text).
     `reason` says in one sentence what happened, above all why something is unknown. `trace` is a shortest counterexample of a violated
     property, or the shortest way to a witness.
     """

@@ -5,6 +5,7 @@ This is the room's front: it chooses the space by the name of the engine, knows 
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Callable, Iterable
 
@@ -17,6 +18,7 @@ from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome,
 from antiphon.spec.lang import Program, SpecError, State
 
 ENGINES = ("generated", "reference")
+LIVENESS = "liveness"
 
 
 def check(
@@ -35,7 +37,7 @@ def check(
 
     Args:
         program: the specification with its constants.
-        properties: names of invariants, witnesses, obligations, service properties, or "deadlock"; None means all but deadlock.
+        properties: names of invariants, witnesses, obligations, service properties, promises, or "deadlock"; None means all but deadlock.
         max_states: stop soon after this many states were found.
         max_seconds: stop after this time.
         max_depth: look at states at most this many steps from an initial one.
@@ -52,22 +54,40 @@ def check(
         InternalError: a trace does not replay on the reference: our failure, not the specification's.
     """
     kinds = _asked(program, properties)
+    promises = [name for name, kind in kinds.items() if kind == LIVENESS]
+    kinds = {name: kind for name, kind in kinds.items() if kind != LIVENESS}
     bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)
     try:
         space = open_space(program, engine)
     except _InitialError as error:
         return _unexplored(program, error.reason)
+    if promises and not kinds:
+        return _promises(program, promises, bounds, progress, engine)
     watched = [name for name, kind in kinds.items() if kind in ("invariant", "witness")]
     services = [name for name, kind in kinds.items() if kind == "service"]
     later = [name for name, kind in kinds.items() if kind in ("obligation", DEADLOCK)]
     stop_at = [name for name, kind in kinds.items() if kind in ("invariant", "service")] if stop_at_first else []
-    exhaustive = bool(later) or not kinds
+    exhaustive = bool(later or promises) or not kinds
     search = Search(
         space, watched=watched, services=services, exhaustive=exhaustive, stop_at=stop_at, bounds=bounds, progress=progress
     )  # fmt: skip
     search.run()
-    verdicts = Judge(program, space, search, kinds).verdicts()
-    return Report(program, tuple(verdicts), _exploration(space, search), _notes(search))
+    report = Report(program, tuple(Judge(program, space, search, kinds).verdicts()), _exploration(space, search), _notes(search))
+    if promises and search.stopped != "interrupted":
+        kept = _promises(program, promises, bounds, progress, engine)
+        report = dataclasses.replace(report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes))
+    return report
+
+
+def _promises(program: Program, names: list[str], bounds: Bounds, progress: Callable[[Progress], None] | None, engine: str) -> Report:
+    """Promises are judged on the whole graph, which liveness walks by itself."""
+    from antiphon.model import liveness  # here, because it stands on this package
+
+    asked = liveness.promised(program)
+    return liveness.judge(
+        program, [asked[name] for name in names], max_states=bounds.states, max_seconds=bounds.seconds, max_depth=bounds.depth,
+        max_memory_mb=bounds.memory_mb, progress=progress, engine=engine,
+    )  # fmt: skip
 
 
 def reach(
@@ -113,11 +133,12 @@ def open_space(program: Program, engine: str) -> Space:
 
 
 def kinds_of(program: Program) -> dict[str, str]:
-    """Every property of the program and its kind: invariants, service properties, obligations, witnesses, each in order of declaration."""
+    """Every property of the program and its kind: invariants, services, obligations, witnesses, promises, each in order of declaration."""
     marked = program.declaration.marked
     kinds = {method.mark.name: "invariant" for method in marked("invariant") if method.mark}
     kinds |= dict.fromkeys(program.module.properties, "service")
     kinds |= {method.mark.name: kind for kind in ("obligation", "witness") for method in marked(kind) if method.mark}
+    kinds |= {promise.name: LIVENESS for promise in program.module.promises}
     return kinds
 
 

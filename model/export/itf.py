@@ -32,7 +32,7 @@ class TraceFileError(Exception):
     """A file that is no trace, or not of this specification. The message says where, why, and what to do."""
 
 
-class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What replay needs."""
 
     schema: str
@@ -43,6 +43,8 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     property: str
     why: str
     steps: list[dict[str, Any]]
+    loop: int | None = None
+    """The number of the state that the last one repeats, in a lasso."""
 
 
 def specification_name(spec: type[Spec]) -> str:
@@ -67,7 +69,7 @@ def save(trace: Trace, path: str | Path) -> None:
 
 
 def to_itf(trace: Trace) -> dict[str, Any]:
-    """The trace as ITF data."""
+    """The trace as ITF data. `loop`, in a lasso, is the index of the state that follows the last one."""
     bound = trace.program
     meta = _Meta(
         schema=SCHEMA,
@@ -78,6 +80,7 @@ def to_itf(trace: Trace) -> dict[str, Any]:
         property=trace.shows,
         why=trace.why,
         steps=[_encode_step(bound, step) for step in trace.steps],
+        loop=trace.loop,
     )
     names = ["start", *map(compact_step, trace.steps)]
     return {
@@ -87,6 +90,7 @@ def to_itf(trace: Trace) -> dict[str, Any]:
             "description": f"{bound.name}: {trace.shows or 'a run'}, {len(trace)} steps. {trace.why}".strip(),
             "antiphon": msgspec.to_builtins(meta),
         },
+        **({} if trace.loop is None else {"loop": min(trace.loop + 1, len(trace))}),
         "vars": [*bound.variables, ACTION],
         "states": [
             {"#meta": {"index": index}} | _encode_state(bound, state) | {ACTION: name}
@@ -133,7 +137,7 @@ def _rebuild(data: Any) -> Trace:
     states = _read_states(data, bound, len(meta.steps))
     steps = [_decode_step(bound, item, number) for number, item in enumerate(meta.steps, 1)]
     try:
-        trace = replay(bound, states[0], steps, shows=meta.property, why=meta.why)
+        trace = replay(bound, states[0], steps, shows=meta.property, why=meta.why, loop=meta.loop)
     except (ReplayError, SpecError) as error:
         raise _Damage(f"#meta.antiphon.steps: the trace does not run: {error}") from error
     for index, (written, executed) in enumerate(zip(states, trace.states, strict=True)):

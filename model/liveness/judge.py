@@ -62,9 +62,20 @@ def judge(
     walk.run()
     court = _Court(walk, "reference" if engine == "reference" else "generated Python")
     verdicts = tuple(court.verdict(question) for question in questions)
-    depth = max(walk.graph.depths, default=0)
-    explored = Exploration(len(walk.packed), walk.transitions, depth, walk.complete, 0.0)
-    return Report(program, verdicts, explored, (f"fairness: {assumed}",))
+    return Report(program, verdicts, _exploration(walk), (f"fairness: {assumed}",))
+
+
+def _exploration(walk: Walk) -> Exploration:
+    fired = walk.fired()
+    return Exploration(
+        states=len(walk.packed),
+        transitions=walk.transitions,
+        depth=max(walk.graph.depths, default=0),
+        complete=walk.complete,
+        seconds=walk.seconds,
+        fired=tuple((action, count) for action, count in fired.items() if count),
+        never_fired=tuple(action for action, count in fired.items() if not count),
+    )
 
 
 class _Court:

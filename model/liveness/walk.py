@@ -39,9 +39,11 @@ class Walk:
         self.stopped = ""
         self.error: SpecError | None = None
         self.transitions = 0
+        self.seconds = 0.0
         self._known: dict[int, int] = {}
         self._kinds: dict[object, int] = {}
         self._kind_of: list[int] = []
+        self._seen: set[int] = set()
 
     def run(self) -> None:
         """Walk until all states are seen, a bound is hit, the specification has an error, or the user interrupts."""
@@ -57,11 +59,19 @@ class Walk:
             self.stopped = "no memory left"
         except SpecError as error:
             self.error, self.stopped = error, "the specification has an error"
+        self.seconds = time.monotonic() - began
 
     @property
     def complete(self) -> bool:
         """Whether every reachable state is there with all its steps."""
         return not self.stopped
+
+    def fired(self) -> dict[str, int]:
+        """For each action with how many argument tuples it was possible somewhere."""
+        counts = {method.name: 0 for method in self.program.declaration.marked("action", "environment")}
+        for number in self._seen:
+            counts[self.edges.step(number).action] += 1
+        return counts
 
     def state(self, number: int) -> State:
         """The state of this number."""
@@ -72,7 +82,7 @@ class Walk:
         return self.edges.step(self.numbers[edge])
 
     def _walk(self, began: float) -> None:
-        graph, known = self.graph, self._known
+        graph, known, seen = self.graph, self._known, self._seen
         offsets, targets, kinds, numbers = graph.offsets, graph.targets, graph.kinds, self.numbers
         state = 0
         while state < len(self.packed):
@@ -88,6 +98,7 @@ class Walk:
             out = self.edges.out(here)
             self.transitions += len(out)
             for number, after in out:
+                seen.add(number)
                 if after == here:
                     continue
                 kind = self._kind_of[number] if number < len(self._kind_of) else self._learn(number)

@@ -64,6 +64,7 @@ class _Tally:
         names = {kind: tuple(method.mark.name for method in marked(kind) if method.mark) for kind in ("invariant", "witness", "obligation")}
         self.kinds = dict.fromkeys(names["invariant"], "invariant") | dict.fromkeys(self.program.module.properties, "service")
         self.kinds |= dict.fromkeys(names["obligation"], "obligation") | dict.fromkeys(names["witness"], "witness")
+        self.kinds |= {promise.name: "liveness" for promise in self.program.module.promises}
         self.faults = {method.name for method in marked("environment")}
         self.starts = list(self.machine.initial())
 
@@ -132,4 +133,6 @@ class _Tally:
             reason = "no walk reached it"
         elif kind == "obligation" and not self.quiet:
             reason = "no walk ended where nothing but faults can happen"
+        elif kind == "liveness":
+            reason = "a walk ends, so it keeps or breaks no promise; `check` judges it"
         return Verdict(name, kind, Outcome.UNKNOWN if reason else Outcome.HOLDS, evidence, provenance, reason)

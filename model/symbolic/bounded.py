@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 
 from antiphon.model.symbolic.circuit import Circuit
@@ -49,15 +50,17 @@ def check_bounded(
     """
     if depth < 0:
         raise ValueError(f"depth {depth}: a run has 0 or more steps")
-    listed = targets(program, None if properties is None else tuple(properties))
+    asked = None if properties is None else tuple(properties)
+    promises = [promise.name for promise in program.module.promises if asked is None or promise.name in asked]
+    listed = targets(program, None if asked is None else tuple(name for name in asked if name not in promises))
     clock = Clock(max_seconds)
     try:
         states = program.reference.initial()
     except SpecError as error:
         return _unexplored(program, [Target(SPECIFICATION, SPECIFICATION)], str(error), clock)
     if not states:
-        asked = [target for target in listed if target.kind != SPECIFICATION]
-        return _unexplored(program, asked, "the model is empty: it has no initial state", clock)
+        open_ = [target for target in listed if target.kind != SPECIFICATION]
+        return _unexplored(program, open_, "the model is empty: it has no initial state", clock)
     template = Template(program, Circuit())
     hunts = [(RecoveryHunt if group[0].kind == "obligation" else Hunt)(template, group, depth, clock) for group in groups(listed)]
     for hunt in hunts:
@@ -71,7 +74,14 @@ def check_bounded(
             hunt.stopped = INTERRUPTED
         if hunt.stopped == INTERRUPTED:
             break
-    return _report(program, listed, hunts, clock)
+    report = _report(program, listed, hunts, clock)
+    return dataclasses.replace(report, verdicts=(*report.verdicts, *(_promise(program, name) for name in promises)))
+
+
+def _promise(program: Program, name: str) -> Verdict:
+    """The verdict about a promise: bounded runs have no cycles, so nothing is said."""
+    reason = "Z3 looks at runs of a bounded length, which keep or break no promise; the explicit engines judge it"
+    return Verdict(name, "liveness", Outcome.UNKNOWN, Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE), reason)
 
 
 # The answer ----------------------------------------------------------------------------------------------------------------------------------
