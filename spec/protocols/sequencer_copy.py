@@ -1,0 +1,101 @@
+"""Why must the receiver relabel a copy? Because the layer below keeps the message that it passed up, and sends it again when somebody asks.
+
+Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Overview", the example.
+
+What is modelled: one message of B (the second process), multicast by the coordinator A (the first). `window[p]` is whom p's copy in NAKACK names
+as its sender, `None` where p has no copy. Whoever misses the message asks those who have one; what arrives is filed under the sender that it
+names. NAKACK reads A's stream for A's message: a copy that names B is filed in a stream where nobody waits for it, and asked for from B.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import Losses
+from antiphon.spec.lang import In, Map, Reading, action, emit, everywhere, reading, record, require, witness
+from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process, ReliableBroadcast
+
+
+@record
+class Copy:
+    """The coordinator's message on its way to one process, as sent by `source`."""
+
+    to: Process
+    source: Process
+
+
+@record
+class Request:
+    """`sender` asks for the first message of `source`."""
+
+    to: Process
+    sender: Process
+    source: Process
+
+
+class SequencerCopy(Losses[Copy | Request], Group):
+    """One message, relabelled by everybody who delivers it."""
+
+    relabelling: Reading = reading(
+        "copy", "in place", about="whether SEQUENCER sets the sender's address on a copy of the message, as the text demands, or on the message"
+    )
+
+    window: Map[Process, Process | None] = everywhere(None)
+    misfiled: Map[Process, bool] = everywhere(False)
+    multicast: bool = False
+
+    def unwrap(self, p: Process) -> None:
+        """SEQUENCER at p replaces the sender's address by the original sender's, and passes the message up."""
+        if self.relabelling == "in place":
+            self.window[p] = Process(1)
+        else:
+            self.window[p] = Process(0)
+        emit(Deliver(p, Message(0)))
+
+    @action
+    def send(self, p: Process) -> None:
+        """The coordinator multicasts the message of the second process, and receives it itself at once."""
+        require(p.index == 0 and not self.multicast)
+        self.multicast = True
+        emit(Broadcast(Process(1), Message(0)))
+        self.network |= {Copy(q, p) for q in self.each(Process) if q != p}
+        self.unwrap(p)
+
+    @action(fairness="weak")
+    def receive(self, packet: Annotated[Copy, In("network")]) -> None:
+        """NAKACK files the message under the sender it names, and passes up the first of A's stream, once."""
+        p = packet.to
+        self.network -= {packet}
+        if packet.source.index != 0:
+            self.misfiled[p] = True
+        elif self.window[p] is None:
+            self.unwrap(p)
+
+    @action(fairness="weak")
+    def ask(self, p: Process, q: Process) -> None:
+        """P misses the message and asks who it takes for its sender: A, or B once a copy has come that names B."""
+        require(self.multicast and p != q and self.window[p] is None)
+        require(q.index == (1 if self.misfiled[p] else 0))
+        self.network |= {Request(q, p, q)}
+
+    @action(fairness="weak")
+    def answer(self, packet: Annotated[Request, In("network")]) -> None:
+        """Who has sent the message sends it again, as it stands in its window; B has sent none."""
+        self.network -= {packet}
+        kept = self.window[packet.to]
+        if kept is not None and packet.to.index == 0:
+            self.network |= {Copy(packet.sender, kept)}
+
+    @witness
+    def AskedAgain(self) -> bool:  # noqa: N802
+        """Somebody has asked the coordinator for the message."""
+        return any(isinstance(packet, Request) and packet.to.index == 0 for packet in self.network)
+
+    @witness
+    def AskedOriginator(self) -> bool:  # noqa: N802
+        """A request goes "to B, rather than A"."""
+        return any(isinstance(packet, Request) and packet.to.index == 1 for packet in self.network)
+
+
+class SequencerCopyJudged(SequencerCopy, ReliableBroadcast):
+    """The same, judged by reliable broadcast."""
