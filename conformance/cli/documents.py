@@ -39,11 +39,12 @@ class StepDocument(msgspec.Struct, kw_only=True):
 
 
 class TraceDocument(msgspec.Struct, kw_only=True):
-    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly."""
+    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly. In a lasso the steps after number `loop` repeat."""
 
     shows: str
     why: str
     steps: list[StepDocument]
+    loop: int | None = None
 
 
 class VerdictDocument(msgspec.Struct, kw_only=True):
@@ -214,7 +215,7 @@ def trace_document(trace: Trace) -> TraceDocument:
         )
         for transition, changed in zip(trace.transitions, trace_changes(trace), strict=True)
     ]
-    return TraceDocument(shows=trace.shows, why=trace.why, steps=steps)
+    return TraceDocument(shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop)
 
 
 def verdict_document(verdict: Verdict) -> VerdictDocument:
