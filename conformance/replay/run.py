@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from antiphon.conformance.bindings import BINDINGS, Binding
 from antiphon.conformance.lockstep import Comparison, Difference
+from antiphon.model.liveness import shows_lasso
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program, SpecError
@@ -86,6 +87,8 @@ def _kind(program: Program, name: str) -> str:
     for method in program.declaration.marked("invariant", "witness", "obligation"):
         if method.mark is not None and method.mark.name == name:
             return method.mark.kind
+    if any(promise.name == name for promise in program.module.promises):
+        return "liveness"
     return "service" if name in program.module.properties else ""
 
 
@@ -93,6 +96,8 @@ def _shows(trace: Trace, name: str, kind: str) -> bool:
     reference, last = trace.program.reference, trace.states[-1]
     if kind == "service":
         return any(refusal.property == name for transition in trace.transitions[-1:] for refusal in transition.refused)
+    if kind == "liveness":
+        return shows_lasso(trace)
     if kind == "deadlock":
         faults = {method.name for method in trace.program.declaration.marked("environment")}
         return all(step.action in faults for step in reference.enabled(last))
