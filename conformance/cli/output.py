@@ -142,12 +142,14 @@ def constants(report: Report) -> str:
 def print_trace(trace: Trace, *, everything: bool = False) -> None:
     """The steps of a trace, each with what it changed; `everything` shows the initial state too."""
     console = out()
-    console.print(f"{trace.shows or 'a run'}: {len(trace)} steps", style="bold")
+    console.print(f"{trace.shows or 'a run'}: {_length(trace)}", style="bold")
     if everything:
         console.print("   0  the initial state")
         for where, value in described(trace.program, trace.start):
             console.print(Text(f"        {where} = {value}", style="bright_black"))
     for number, (transition, changed) in enumerate(zip(trace.transitions, trace_changes(trace), strict=True), 1):
+        if trace.loop == number - 1:
+            console.print(Text("   ↻  from here for ever:", style="red"))
         console.print(Text(f"{number:>4}  {compact_step(transition.step)}", style="bold"))
         for change in changed:
             console.print(Text(f"        {change}"))
@@ -155,10 +157,20 @@ def print_trace(trace: Trace, *, everything: bool = False) -> None:
             console.print(Text(f"      » {compact(event)}", style="green"))
         for refusal in transition.refused:
             console.print(Text(f"      ✗ {short_places(str(refusal))}", style="red"))
+    if trace.loop is not None:
+        told = f"on with step {trace.loop + 1}" if trace.loop < len(trace) else "nothing more happens"
+        console.print(Text(f"   ↻  {told}", style="red"))
     said = [str(refusal) for refusal in trace.transitions[-1].refused] if trace.transitions else []
     if trace.why and trace.why not in said:
         console.print(Text(f"      {short_places(trace.why)}", style="red"))
     console.print()
+
+
+def _length(trace: Trace) -> str:
+    """How long a run is; of a lasso, how long until it repeats, and what."""
+    if trace.loop is None:
+        return f"{len(trace)} steps"
+    return f"{trace.loop} steps, then {len(trace) - trace.loop} for ever" if trace.loop < len(trace) else f"{trace.loop} steps, then none"
 
 
 def print_diagram(trace: Trace) -> None:

@@ -71,7 +71,8 @@ class Arrow:
 class Diagram:
     """Lanes by name, events and arrows by lane and row; `rows` steps.
 
-    `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken.
+    `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken. In a lasso the rows after `loop`
+    repeat for ever; if there are none, the run stays where it is.
     """
 
     title: str
@@ -82,6 +83,7 @@ class Diagram:
     rows: int
     events: tuple[Event, ...]
     arrows: tuple[Arrow, ...]
+    loop: int | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -162,7 +164,7 @@ class _Drawing:
         if lane is not None:
             self.uses_system |= lane == self.system
         broken = ", ".join(dict.fromkeys(refusal.property for refusal in transition.refused))
-        if row == len(self.trace) and not broken and not self.witness:
+        if row == len(self.trace) and not broken and not self.witness and self.trace.loop is None:
             broken = self.trace.shows
         emits = tuple(_event_label(event) for event in transition.events)
         self.events.append(Event(row, lane, self._label(transition.step, taken), emits, broken, fault))
@@ -177,7 +179,8 @@ class _Drawing:
         lanes = (*map(compact, self.members), *((SYSTEM,) if self.uses_system else ()))
         arrows = sorted(self.arrows, key=lambda arrow: (arrow.begin, arrow.label, arrow.target or 0, arrow.end or len(trace) + 1))
         title = _title(trace)
-        return Diagram(title, trace.shows, short_places(trace.why), self.witness, lanes, len(trace), tuple(self.events), tuple(arrows))
+        why = short_places(trace.why)
+        return Diagram(title, trace.shows, why, self.witness, lanes, len(trace), tuple(self.events), tuple(arrows), trace.loop)
 
     # Pieces ------------------------------------------------------------------------------------------------------------------------------
 

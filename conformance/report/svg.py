@@ -52,6 +52,7 @@ class _Sheet:
             self._arrow(arrow)
         for event in self.diagram.events:
             self._event(event)
+        self._loop()
         self._heading()
         height = self._foot()
         label = escape(f"Space-time diagram: {self.diagram.title}. {self.diagram.shows}", quote=True)
@@ -60,6 +61,17 @@ class _Sheet:
             f'viewBox="0 0 {self.width:.0f} {height:.0f}" font-family="{FONT}" font-size="11" fill="{INK}" role="img" aria-label="{label}">'
         )
         return "\n".join([head, f'<rect width="{self.width:.0f}" height="{height:.0f}" fill="#ffffff"/>', *self.parts, "</svg>"]) + "\n"
+
+    def _loop(self) -> None:
+        """A bracket beside the steps that repeat for ever."""
+        loop = self.diagram.loop
+        if loop is None:
+            return
+        top = self.ys[loop + 1] - 15 if loop < self.diagram.rows else self.bottom - 12
+        self.parts.append(
+            f'<path d="M 18 {top:.1f} H 8 V {self.bottom - 4:.1f} H 18" fill="none" stroke="{BAD}" stroke-width="1.5"/>'
+            f'<text x="12" y="{(top + self.bottom) / 2:.1f}" font-size="13" fill="{BAD}">↻</text>'
+        )
 
     # Places ------------------------------------------------------------------------------------------------------------------------------
 

@@ -50,7 +50,10 @@ class _Page:
         rows = {event.row: event for event in self.diagram.events if event.row > 0}
         self._sends(0)
         for row in range(1, self.diagram.rows + 1):
+            if self.diagram.loop == row - 1:
+                self._round("┌─", "↻ from here for ever")
             self._step(rows[row])
+        self._back()
         self._foot()
         return Text("\n").join(self.lines)
 
@@ -187,6 +190,20 @@ class _Page:
         text = "✗ lost" if sign < 0 else "lost ✗"
         self._write(cells, cross if sign < 0 else cross - 5, text, BROKEN)
         cells[here] = lane[here]
+
+    def _back(self) -> None:
+        """Where a lasso goes on."""
+        loop = self.diagram.loop
+        if loop is not None and loop < self.diagram.rows:
+            self._round("└─", f"↻ on with step {loop + 1}")
+        elif loop is not None:
+            self._round("", "↻ nothing more happens")
+
+    def _round(self, corner: str, text: str) -> None:
+        cells = self._blank()
+        self._write(cells, 2, corner, BROKEN)
+        self._write(cells, GUTTER + 2, text, BROKEN)
+        self._add(cells)
 
     def _foot(self) -> None:
         diagram = self.diagram
