@@ -5,54 +5,17 @@ from __future__ import annotations
 import shlex
 from typing import Annotated, Literal
 
-import msgspec
 import typer
 from rich import box
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of, families
-
-
-class CheckDocument(msgspec.Struct, kw_only=True):
-    """One check: what was expected, what came out, the shortest length of its trace, how to run it again."""
-
-    what: str
-    expected: documents.Outcome
-    outcome: documents.Outcome
-    found: str
-    agrees: bool
-    length: int | None
-    reproduce: str
-
-
-class ClaimDocument(msgspec.Struct, kw_only=True):
-    """One record of the ledger and its checks. `left_out` counts deep checks that were not asked for."""
-
-    id: str
-    source: str
-    quotation: str
-    claim: str
-    standing: str
-    kind: str
-    verdict: documents.Outcome
-    because: str
-    defect: str
-    repairs: list[str]
-    agrees: bool
-    checks: list[CheckDocument]
-    left_out: int = 0
-
-
-class Claims(documents.Document, tag="claims", kw_only=True):
-    """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the claims are true."""
-
-    engine: str
-    claims: list[ClaimDocument]
+from antiphon.spec.refinements import REFINEMENTS
 
 
 def claims(
@@ -75,7 +38,7 @@ def claims(
     outcome = _outcome(results)
     if json:
         return output.finish(
-            Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[_document(result) for result in results])
+            documents.Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[_document(result) for result in results])
         )
     _print(results)
     wrong = [result.claim.id for result in results if not result.agrees]
@@ -112,7 +75,8 @@ def _run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimRe
 
 def reproduce(check: Check) -> str:
     """The command that runs one check alone."""
-    words = ["antiphon", "check", f"{check.spec.__module__}:{check.spec.__qualname__}", "--property", check.property]
+    protocol = next((name for name, refinement in REFINEMENTS.items() if refinement.concrete is check.spec), None)
+    words = ["antiphon", "refine", protocol] if protocol else ["antiphon", "check", registry.name_of(check.spec), "--property", check.property]
     words += [word for name in (["all"] if check.repairs == "all" else check.repairs) for word in ("--repair", name)]
     words += [word for name in check.without for word in ("--without", name)]
     for name, value in check.constants.items():
@@ -120,9 +84,9 @@ def reproduce(check: Check) -> str:
     return shlex.join(words)
 
 
-def _document(result: ClaimResult) -> ClaimDocument:
+def _document(result: ClaimResult) -> documents.ClaimDocument:
     claim = result.claim
-    return ClaimDocument(
+    return documents.ClaimDocument(
         id=claim.id,
         source=str(claim.source),
         quotation=claim.source.quotation,
@@ -139,9 +103,9 @@ def _document(result: ClaimResult) -> ClaimDocument:
     )
 
 
-def _check_document(item: CheckResult) -> CheckDocument:
+def _check_document(item: CheckResult) -> documents.CheckDocument:
     check = item.check
-    return CheckDocument(
+    return documents.CheckDocument(
         what=str(check) if isinstance(check, Check) else f"{check.name}: {check.expectation}",
         expected=check.outcome,
         outcome=item.outcome.value,

@@ -86,12 +86,73 @@ class Check(Document, tag="check", kw_only=True):
     saved: str | None = None
 
 
+class Refine(Document, tag="refine", kw_only=True):
+    """`antiphon refine`: a report a protocol, each with the one verdict `Refinement`."""
+
+    reports: list[ReportDocument]
+    saved: str | None = None
+
+
 class Simulate(Document, tag="simulate", kw_only=True):
     """`antiphon simulate`."""
 
     seed: int
     report: ReportDocument
     saved: str | None = None
+
+
+class CheckDocument(msgspec.Struct, kw_only=True):
+    """One check: what was expected, what came out, the shortest length of its trace, how to run it again."""
+
+    what: str
+    expected: Outcome
+    outcome: Outcome
+    found: str
+    agrees: bool
+    length: int | None
+    reproduce: str
+
+
+class ClaimDocument(msgspec.Struct, kw_only=True):
+    """One record of the ledger and its checks. `left_out` counts deep checks that were not asked for."""
+
+    id: str
+    source: str
+    quotation: str
+    claim: str
+    standing: str
+    kind: str
+    verdict: Outcome
+    because: str
+    defect: str
+    repairs: list[str]
+    agrees: bool
+    checks: list[CheckDocument]
+    left_out: int = 0
+
+
+class Claims(Document, tag="claims", kw_only=True):
+    """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the claims are true."""
+
+    engine: str
+    claims: list[ClaimDocument]
+
+
+class RowDocument(msgspec.Struct, kw_only=True):
+    """One row as data."""
+
+    question: str
+    outcome: Outcome
+    found: str
+    seconds: float
+    command: str
+
+
+class Gate(Document, tag="gate", kw_only=True):
+    """`antiphon gate`."""
+
+    directory: str
+    rows: list[RowDocument]
 
 
 class DifferenceDocument(msgspec.Struct, kw_only=True):
@@ -200,7 +261,7 @@ class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
     exit_code: int
 
 
-AnyDocument = Check | Simulate | Lockstep | Stateful | Cluster | Verify | Replay | Show | Explain | Error
+AnyDocument = Check | Refine | Claims | Gate | Simulate | Lockstep | Stateful | Cluster | Verify | Replay | Show | Explain | Error
 """Every document that this module knows, for decoders."""
 
 

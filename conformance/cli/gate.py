@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-import msgspec
 import typer
 from rich import box
 from rich.live import Live
@@ -41,23 +40,6 @@ class Row:
     def command(self) -> str:
         """What a person types to run this row alone."""
         return shlex.join(["antiphon", *self.arguments])
-
-
-class RowDocument(msgspec.Struct, kw_only=True):
-    """One row as data."""
-
-    question: str
-    outcome: documents.Outcome
-    found: str
-    seconds: float
-    command: str
-
-
-class Gate(documents.Document, tag="gate", kw_only=True):
-    """`antiphon gate`."""
-
-    directory: str
-    rows: list[RowDocument]
 
 
 def _checked(document: dict[str, Any]) -> str:
@@ -129,7 +111,7 @@ def gate(
     """Check everything once, on real input: specifications, claims, lockstep, real processes, Spark; one table of verdicts."""
     _clear(directory / "runs")
     columns = rows(directory)
-    answers: dict[Row, RowDocument] = {}
+    answers: dict[Row, documents.RowDocument] = {}
     board = _Board([row for column in columns for row in column], answers)
     stop = threading.Event()
     with board, ThreadPoolExecutor(len(columns)) as pool:
@@ -143,7 +125,7 @@ def gate(
     told = [answers[row] for column in columns for row in column]
     outcome = Outcome.worst([Outcome(row.outcome) for row in told])
     if json:
-        return output.finish(Gate(outcome=outcome.value, exit_code=outcome.exit_code, directory=str(directory), rows=told))
+        return output.finish(documents.Gate(outcome=outcome.value, exit_code=outcome.exit_code, directory=str(directory), rows=told))
     output.out().print(_table(told))
     bad = [row for row in told if row.outcome != "holds"]
     for row in bad:
@@ -164,7 +146,7 @@ def _clear(runs: Path) -> None:
         raise output.UsageProblem(f"--directory: {runs} cannot be removed: {error.strerror}") from error
 
 
-def _column(column: tuple[Row, ...], answers: dict[Row, RowDocument], board: _Board, stop: threading.Event) -> None:
+def _column(column: tuple[Row, ...], answers: dict[Row, documents.RowDocument], board: _Board, stop: threading.Event) -> None:
     for row in column:
         if stop.is_set():
             return
@@ -173,7 +155,7 @@ def _column(column: tuple[Row, ...], answers: dict[Row, RowDocument], board: _Bo
         board.update()
 
 
-def _run(row: Row, stop: threading.Event) -> RowDocument:
+def _run(row: Row, stop: threading.Event) -> documents.RowDocument:
     """Run a row's command; whatever goes wrong with it is unknown, with the reason."""
     began = time.perf_counter()
     command = [sys.executable, "-m", "antiphon.conformance.cli", *row.arguments, "--json"]
@@ -189,7 +171,8 @@ def _run(row: Row, stop: threading.Event) -> RowDocument:
                 if stop.is_set():
                     process.terminate()
     outcome, found = _answer(row, process.returncode, printed, complaint)
-    return RowDocument(question=row.question, outcome=outcome, found=found, seconds=round(time.perf_counter() - began, 1), command=row.command)
+    seconds = round(time.perf_counter() - began, 1)
+    return documents.RowDocument(question=row.question, outcome=outcome, found=found, seconds=seconds, command=row.command)
 
 
 def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[documents.Outcome, str]:
@@ -207,7 +190,7 @@ def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[document
 class _Board:
     """The table while it fills, on a terminal only."""
 
-    def __init__(self, all_rows: list[Row], answers: dict[Row, RowDocument]) -> None:
+    def __init__(self, all_rows: list[Row], answers: dict[Row, documents.RowDocument]) -> None:
         self._rows, self._answers = all_rows, answers
         self._begun: dict[Row, float] = {}
         self._live = Live(console=output.err(), transient=True, refresh_per_second=2, get_renderable=self._render)
@@ -245,7 +228,7 @@ class _Board:
         return table
 
 
-def _table(told: list[RowDocument]) -> Table:
+def _table(told: list[documents.RowDocument]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title, keywords in (("question", {"ratio": 3}), ("verdict", {"no_wrap": True}), ("evidence", {"ratio": 4}), ("s", {"justify": "right"})):
         table.add_column(title, **keywords)

@@ -21,6 +21,7 @@ from antiphon.spec.lang.declare import declare
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+from antiphon.spec.services.ordering import OrderingJudged
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ ENTRIES = (
     Entry("figure-5", Figure5Judged, "reliable broadcast with a token that carries identifiers (RBP report, figure 5)"),
     Entry("moving-sequencer", MovingSequencerJudged, "total order by a moving sequencer (RBP report, figure 12)"),
     Entry("rbp", RbpJudged, "RBP without failures (RBP report, figure 16)"),
+    Entry("ordering", OrderingJudged, "the abstract machine that every protocol of total order refines: assign a number, learn, deliver"),
     Entry("two-phase", TwoPhase, "two-phase commit, an example whose state counts are public"),
     Entry("die-hard", DieHard, "two jugs that must measure four gallons: the counterexample is the solution"),
     Entry("dining-philosophers", DiningPhilosophers, "philosophers who hand over clean forks (Chandy and Misra)"),
@@ -63,6 +65,11 @@ def find(name: str) -> type[Spec]:
     if name.endswith(".py"):
         hint = f"; a file is named by its module and class, for example {Path(name).stem}:MySpec"
     raise UsageProblem(f"unknown specification {name!r}; known: {', '.join(known)}, or module:Class{hint}")
+
+
+def name_of(spec: type[Spec]) -> str:
+    """What `find` calls this class: its registered name, or `module:Class`."""
+    return next((entry.name for entry in ENTRIES if entry.spec is spec), f"{spec.__module__}:{spec.__qualname__}")
 
 
 def see_current_directory() -> None:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from antiphon.conformance.ledger.measurements import measure
 from antiphon.model.explicit import check, kinds_of
+from antiphon.model.refinement import check_refinement
 from antiphon.model.symbolic import check_bounded
 from antiphon.model.verdict import Outcome, Verdict
 from antiphon.spec.claims import Check, Claim, Measurement
 from antiphon.spec.lang import Program, program
+from antiphon.spec.refinements import refinement_of
 
 HUNTED = 24
 """How many steps Z3 looks ahead for a counterexample that the ledger records."""
@@ -94,7 +96,10 @@ def run_ledger(
         if progress is not None:
             progress(number, len(groups), str(group[0]))
         properties = list(dict.fromkeys(recorded.property for recorded in group))
-        if engine == "z3":
+        refinement = refinement_of(group[0].spec)
+        if refinement is not None:
+            report = check_refinement(program_of(group[0]), refinement, engine=engine)
+        elif engine == "z3":
             depth = HUNTED if group[0].outcome == "violated" else SEARCHED
             report = check_bounded(program_of(group[0]), depth=depth, properties=properties, max_seconds=Z3_SECONDS)
         else:
@@ -115,6 +120,8 @@ def _left_out(claim: Claim, engine: str) -> int:
 
 
 def _suits_z3(bound: Program, recorded: Check) -> bool:
+    if refinement_of(bound.spec) is not None:
+        return False
     if recorded.outcome == "violated":
         return True
     return recorded.outcome == "holds" and kinds_of(bound)[recorded.property] in ("invariant", "service")

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from antiphon.conformance.bindings import BINDINGS, Binding
 from antiphon.conformance.lockstep import Comparison, Difference
 from antiphon.model.liveness import shows_lasso
+from antiphon.model.refinement import PROPERTY as REFINEMENT
+from antiphon.model.refinement import fails_at_the_end
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.refinements import refinement_of
 
 LOCKSTEP = "Lockstep"
 
@@ -84,6 +87,8 @@ def binding_for(program: Program) -> Binding:
 def _kind(program: Program, name: str) -> str:
     if name in ("deadlock", "specification"):
         return name
+    if name == REFINEMENT and refinement_of(program.spec) is not None:
+        return "refinement"
     for method in program.declaration.marked("invariant", "witness", "obligation"):
         if method.mark is not None and method.mark.name == name:
             return method.mark.kind
@@ -101,6 +106,9 @@ def _shows(trace: Trace, name: str, kind: str) -> bool:
     if kind == "deadlock":
         faults = {method.name for method in trace.program.declaration.marked("environment")}
         return all(step.action in faults for step in reference.enabled(last))
+    refinement = refinement_of(trace.program.spec)
+    if kind == "refinement" and refinement is not None:
+        return fails_at_the_end(trace, refinement) != ""
     if kind == "specification":
         try:
             list(reference.successors(last))

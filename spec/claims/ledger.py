@@ -6,6 +6,7 @@ import difflib
 
 from antiphon.spec.claims.claim import Claim
 from antiphon.spec.claims.moving_sequencer import MOVING_SEQUENCER
+from antiphon.spec.claims.ordering import ORDERING
 from antiphon.spec.claims.rbp import RBP
 from antiphon.spec.claims.token_broadcast import TOKEN_BROADCAST
 from antiphon.spec.lang import SpecError
@@ -14,6 +15,7 @@ LEDGER: tuple[Claim, ...] = (
     *TOKEN_BROADCAST,
     *MOVING_SEQUENCER,
     *RBP,
+    *ORDERING,
 )
 """Every record; a further module of claims is one more line. Identifiers are unique."""
 

@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from antiphon.conformance.cli import claims
+from antiphon.conformance.cli import claims, documents
 from antiphon.spec.claims import LEDGER, claim_of
 
 Run = Callable[..., Any]
 
 
-def document(answer: Any) -> claims.Claims:
+def document(answer: Any) -> documents.Claims:
     """The JSON, strictly by the schema."""
-    decoded = msgspec.json.decode(answer.out, type=claims.Claims)
+    decoded = msgspec.json.decode(answer.out, type=documents.Claims)
     assert msgspec.to_builtins(decoded) == msgspec.json.decode(answer.out)
     assert (decoded.schema, decoded.version, decoded.exit_code) == ("antiphon.report", 1, answer.code)
     return decoded

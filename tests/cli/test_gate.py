@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from antiphon.conformance.cli import gate
+from antiphon.conformance.cli import documents, gate
 
 Run = Callable[..., Any]
 HOLDS = gate.Row("does two-phase commit hold?", ("check", "two-phase"), lambda document: f"{document['reports'][0]['states']} states")
@@ -28,8 +28,8 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return choose
 
 
-def document(answer: Any) -> gate.Gate:
-    decoded = msgspec.json.decode(answer.out, type=gate.Gate)
+def document(answer: Any) -> documents.Gate:
+    decoded = msgspec.json.decode(answer.out, type=documents.Gate)
     assert msgspec.to_builtins(decoded) == msgspec.json.decode(answer.out)
     assert decoded.exit_code == answer.code
     return decoded

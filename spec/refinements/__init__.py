@@ -1,0 +1,22 @@
+"""Which protocol is which abstract machine? One module a protocol: the mapping, stated in the specification language."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Spec
+from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
+from antiphon.spec.refinements.rbp import RBP
+from antiphon.spec.refinements.refinement import Refinement
+
+REFINEMENTS: dict[str, Refinement] = {
+    "moving-sequencer": MOVING_SEQUENCER,
+    "rbp": RBP,
+}
+"""Every refinement by the name of its protocol; a further one is one more line."""
+
+
+def refinement_of(spec: type[Spec]) -> Refinement | None:
+    """The refinement whose protocol this specification is, or None."""
+    return next((refinement for refinement in REFINEMENTS.values() if refinement.concrete is spec), None)
+
+
+__all__ = ["MOVING_SEQUENCER", "RBP", "REFINEMENTS", "Refinement", "refinement_of"]

@@ -1,0 +1,43 @@
+"""In what sense is figure 12 an ordering machine? The history is what all seqQ say together; a process is where its nextdeliver is.
+
+Assigning is line 18 (the holder puts the tuple into its own seqQ), learning lines 28-31, delivering lines 35-37. Tokens, requests and bodies are
+stutters. A number is told only by copies of what the holder recorded, so the union of all seqQ never forgets.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set
+from antiphon.spec.protocols.moving_sequencer import MovingSequencer
+from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.ordering import Assigned, Ordering, OrderingMachine, Position, steps_between
+
+
+class MovingSequencerOrdering(MovingSequencer, Ordering):
+    """Figure 12, seen as the abstract ordering machine."""
+
+    def announced(self) -> Set[Message]:
+        """Messages are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def history(self) -> Set[Assigned]:
+        """Whatever somebody has in seqQ."""
+        return Set() | {Assigned(1, item.number, item.message) for p in self.each(Process) for item in self.numbered[p]}
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """The pairs of seqQ_p."""
+        return Set() | {Assigned(1, item.number, item.message) for item in self.numbered[p]}
+
+    def at(self, p: Process) -> Position:
+        """The number nextdeliver_p is the next number, not the last."""
+        return Position(1, self.next_deliver[p] - 1)
+
+
+MOVING_SEQUENCER = Refinement(
+    MovingSequencerOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": 1, "numbers": "messages + spare"},
+    bounds={"processes": 2, "messages": 2, "losses": 1, "urgent": True},
+)

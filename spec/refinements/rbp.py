@@ -1,0 +1,50 @@
+"""In what sense is figure 16 an ordering machine? The history is what all seqQ say together, with the message for its identifier.
+
+Assigning is lines 46-48 (the holder puts (B, seqnum) into its own seqQ), learning line 26, delivering lines 60-63. A NULL acknowledgement spends
+a number on nothing. Identifiers stand for messages: two identifiers of one message give it two numbers. Tokens, requests, bodies and timers are
+stutters.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set
+from antiphon.spec.protocols.rbp import Identifier, Rbp
+from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.ordering import Assigned, Ordering, OrderingMachine, Position, steps_between
+
+
+class RbpOrdering(Rbp, Ordering):
+    """Figure 16, seen as the abstract ordering machine."""
+
+    def named(self, b: Identifier | None) -> Message | None:
+        """The message that B stands for: its source has it. NULL stands for none."""
+        if b is None:
+            return None
+        return next((body.message for body in self.received[b.source] if body.identifier == b), None)
+
+    def announced(self) -> Set[Message]:
+        """Messages are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def history(self) -> Set[Assigned]:
+        """Whatever somebody has in seqQ."""
+        return Set() | {Assigned(1, item.number, self.named(item.identifier)) for p in self.each(Process) for item in self.numbered[p]}
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """The pairs of seqQ_p."""
+        return Set() | {Assigned(1, item.number, self.named(item.identifier)) for item in self.numbered[p]}
+
+    def at(self, p: Process) -> Position:
+        """The number lastdelivered_p."""
+        return Position(1, self.last_delivered[p])
+
+
+RBP = Refinement(
+    RbpOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": 1, "numbers": "messages + 1 + spare"},
+    bounds={"processes": 2, "messages": 2, "losses": 1, "timeouts": 1},
+)

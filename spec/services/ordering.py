@@ -1,0 +1,179 @@
+"""What is every protocol of total order at heart? A machine that gives messages numbers, tells processes, and delivers in the order of the numbers.
+
+It knows no token, no sequencer, no packet and no loss: a message is announced, a number is assigned to it once and for ever, processes learn
+which message has which number, and each delivers number after number. Numbers stand in *series*: where a protocol starts counting anew (a
+view, another coordinator), a further series begins, and a process that enters it leaves the earlier ones behind. A message has one number,
+whatever the series. A number may be spent on no message at all (RBP's NULL acknowledgement): it is passed over.
+
+That the machine gives total order is checked like any protocol (`OrderingJudged`). That a protocol is such a machine is a refinement
+(`antiphon.spec.refinements`). Liveness is no part of it: a machine may stand still.
+
+Source: what the machine says is Barchet-Estefanel 2002, section 3.1.2, first paragraph, without the sequencer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Index,
+    Map,
+    Set,
+    Step,
+    action,
+    emit,
+    everywhere,
+    invariant,
+    record,
+    require,
+    witness,
+)
+from antiphon.spec.services.events import Broadcast, Deliver, Group, Message, Process
+from antiphon.spec.services.order import TotalOrderBroadcast
+
+Series = Annotated[int, Between(1, "series")]
+"""Which count a number belongs to, from 1; later series come after earlier ones."""
+
+
+@record
+class Assigned:
+    """A number of a series belongs to a message; None: it was spent on nothing."""
+
+    series: Series
+    number: Annotated[int, Between(1, "numbers")]
+    message: Message | None
+
+
+@record
+class Position:
+    """How far a process has delivered: the series it is in, and the last number of it that it delivered or passed over (0: none)."""
+
+    series: Series
+    number: Annotated[int, Between(0, "numbers")]
+
+
+class Ordering(Group):
+    """How many series there are, and how many numbers in each."""
+
+    series: Const[int] = 1
+    numbers: Const[int] = 2
+
+
+class OrderingMachine(Ordering):
+    """Announce, assign, learn, enter, deliver."""
+
+    announced: Set[Message] = Set()
+    history: Set[Assigned] = Set()
+    learned: Map[Process, Set[Assigned]] = everywhere(Set())
+    at: Map[Process, Position] = everywhere(Position(1, 0))
+
+    @action
+    def announce(self, p: Process, m: Message) -> None:
+        """P hands m to the service."""
+        require(m not in self.announced)
+        self.announced |= {m}
+        emit(Broadcast(p, m))
+
+    @action
+    def assign(self, item: Assigned) -> None:
+        """A number that nothing has goes to a message that has none, for ever."""
+        require(not any(other.series == item.series and other.number == item.number for other in self.history))
+        require(item.message is None or item.message in self.announced)
+        require(item.message is None or not any(other.message == item.message for other in self.history))
+        self.history |= {item}
+
+    @action
+    def learn(self, p: Process, item: Assigned) -> None:
+        """P hears which message has a number."""
+        require(item in self.history)
+        require(item not in self.learned[p])
+        self.learned[p] |= {item}
+
+    @action
+    def enter(self, p: Process, position: Position) -> None:
+        """P goes on in a later series, before its first number; what it did not deliver of the earlier ones it never will."""
+        require(position.series > self.at[p].series and position.number == 0)
+        self.at[p] = position
+
+    @action
+    def deliver(self, p: Process, item: Assigned) -> None:
+        """P delivers the message of the next number, or passes over a number that was spent on nothing."""
+        require(item in self.learned[p])
+        require(item.series == self.at[p].series and item.number == self.at[p].number + 1)
+        self.at[p] = Position(item.series, item.number)
+        m = item.message
+        if m is not None:
+            emit(Deliver(p, m))
+
+    @invariant
+    def NumberToMessage(self) -> bool:  # noqa: N802
+        """The history is a partial function from numbers to messages, and no message has two numbers: on this everything rests."""
+        return all(
+            a == b or ((a.series != b.series or a.number != b.number) and (a.message is None or a.message != b.message))
+            for a in self.history
+            for b in self.history
+        )
+
+    @invariant
+    def DeliveredIsLearned(self) -> bool:  # noqa: N802
+        """A process has learned the message of every number that it has delivered."""
+        return all(
+            any(item.series == self.at[p].series and item.number == self.at[p].number for item in self.learned[p]) or self.at[p].number == 0
+            for p in self.each(Process)
+        )
+
+    @witness
+    def Delivered(self) -> bool:  # noqa: N802
+        """Every process has delivered something."""
+        return all(
+            any(item.message is not None and item.series == self.at[p].series and item.number <= self.at[p].number for item in self.learned[p])
+            for p in self.each(Process)
+        )
+
+
+class OrderingJudged(OrderingMachine, TotalOrderBroadcast):
+    """The abstract machine, judged by total order broadcast."""
+
+
+Value = Mapping[str, Any]
+"""A state of the machine by the names of its variables; maps are tuples in the order of their keys."""
+
+
+def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple[Step, ...]:
+    """The steps of the machine that would explain this change, in an order in which they are possible if they are in any.
+
+    They are candidates: whether each is enabled, and whether together they lead from `before` to `after`, is for the machine to say. `events`
+    are what the protocol emitted; they tell who announced a message.
+    """
+    steps = [Step("announce", (_origin(m, events), m)) for m in _ordered(after["announced"] - before["announced"])]
+    steps += [Step("assign", (item,)) for item in _ordered(after["history"] - before["history"])]
+    processes = range(len(after["learned"]))
+    for p in processes:
+        steps += [Step("learn", (Process(p), item)) for item in _ordered(after["learned"][p] - before["learned"][p])]
+    for p in processes:
+        old, new = before["at"][p], after["at"][p]
+        if new.series != old.series:
+            steps.append(Step("enter", (Process(p), Position(new.series, 0))))
+        first = old.number + 1 if new.series == old.series else 1
+        steps += [Step("deliver", (Process(p), _item(after["learned"][p], new.series, number))) for number in range(first, new.number + 1)]
+    return tuple(steps)
+
+
+def _item(learned: frozenset[Assigned], series: int, number: int) -> Assigned:
+    """What has this number, as the process has learned it; a number that it has not learned is taken for one without a message."""
+    return next((item for item in _ordered(learned) if (item.series, item.number) == (series, number)), Assigned(series, number, None))
+
+
+def _origin(m: Message, events: tuple[Any, ...]) -> Process:
+    return next((event.process for event in events if isinstance(event, Broadcast) and event.message == m), Process(0))
+
+
+def _ordered(items: frozenset[Any]) -> list[Any]:
+    return sorted(items, key=lambda item: (item.index,) if isinstance(item, Index) else _rank(item))
+
+
+def _rank(item: Assigned) -> tuple[int, int, int]:
+    return item.series, item.number, -1 if item.message is None else item.message.index
