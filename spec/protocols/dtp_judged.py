@@ -1,0 +1,182 @@
+"""What must be true of DTP? What the paper says of its variables, its lemma, its bounds, and total order broadcast.
+
+Source: J. Kim and C. Kim, 1997, sections 3 and 4. `DtpJudged` is what the ledger checks; `DtpCrashing` lets processes stop, which the paper leaves
+to a membership protocol.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.environment import Crashes
+from antiphon.spec.lang import expect, invariant, obligation, on, witness
+from antiphon.spec.protocols.dtp import Dtp
+from antiphon.spec.protocols.dtp_packets import Lowered, Number
+from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcast
+
+
+class DtpProperties(Dtp):
+    """The protocol with its own properties."""
+
+    @invariant
+    def OneHolder(self) -> bool:  # noqa: N802
+        """Section 4.1: at most one LTM whose S.Token is HOLD."""
+        return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
+
+    @invariant
+    def UniqueNumbers(self) -> bool:  # noqa: N802
+        """Theorem 1: a gsn belongs to one update, whoever knows it."""
+        return not any(
+            self.has_ack(p, k, a) and self.has_ack(q, k, b)
+            for k in self.each(Number)
+            for a in self.each(Message)
+            for b in self.each(Message)
+            if a != b
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    @invariant
+    def AcknowledgedOnce(self) -> bool:  # noqa: N802
+        """Lemma 1: no update has two gsns."""
+        return not any(
+            self.has_ack(p, k, m) and self.has_ack(q, x, m)
+            for m in self.each(Message)
+            for k in self.each(Number)
+            for x in self.each(Number)
+            if k < x
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    @invariant
+    def StatusIsObtained(self) -> bool:  # noqa: N802
+        """Section 3: hgsn_i is the gsn of a message that LTM_i has delivered; with F > 0, obtained."""
+        return not any(self.misses_message(p, k) and k <= self.status[p][p] for p in self.each(Process) for k in self.each(Number))
+
+    @invariant
+    def StatusIsKnown(self) -> bool:  # noqa: N802
+        """R_i[k] is never ahead of hgsn_k."""
+        return all(self.status[p][q] <= self.status[q][q] for p in self.each(Process) for q in self.each(Process))
+
+    @invariant
+    def NoGapAtHolder(self) -> bool:  # noqa: N802
+        """The holder, once recovered, misses no MSG before the outstanding one of a sender."""
+        return all(
+            not (self.holding[p] and self.is_recovered(p)) or self.expected[q][q] <= self.expected[p][q] + 1
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    @invariant
+    def AnswerAtHand(self) -> bool:  # noqa: N802
+        """A recovered holder has the ACK for the outstanding MSG of a sender, or has it unacknowledged, or never got it."""
+        return not any(
+            self.holding[p] and self.is_recovered(p) and self.awaiting[q] and q != p and self.lacks_answer(p, q)
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    def lacks_answer(self, p: Process, q: Process) -> bool:
+        """P received the last MSG of q, and has neither it nor an ACK for it."""
+        return any(
+            self.source[m] == q
+            and self.lsn(m) == self.expected[q][q] - 1
+            and self.lsn(m) < self.expected[p][q]
+            and m not in self.buffer[p]
+            and not self.is_acknowledged(p, m)
+            for m in self.each(Message)
+        )
+
+    @invariant
+    def StableRemoved(self) -> bool:  # noqa: N802
+        """Section 1: stable messages are immediately removed from the local buffers."""
+        return not any(
+            self.acks[p][k] is not None and all(self.status[p][j] >= k for j in self.each(Process))
+            for p in self.each(Process)
+            for k in self.each(Number)
+        )
+
+    @invariant
+    def MessageBound(self) -> bool:  # noqa: N802
+        """Section 4.2: BUF_i holds 2n - 1 MSGs at most."""
+        return all(len(self.buffer[p]) < 2 * self.processes for p in self.each(Process))
+
+    @invariant
+    def AckBound(self) -> bool:  # noqa: N802
+        """Section 4.2: BUF_i holds n - 1 ACK messages at most."""
+        return all(sum(1 for k in self.each(Number) if self.acks[p][k] is not None) < self.processes for p in self.each(Process))
+
+    @invariant
+    def StableInTime(self) -> bool:  # noqa: N802
+        """Section 4.2: a MSG is stable at a process that knows the acknowledgements of the n - 1 MSGs after it."""
+        return all(
+            self.status[p][p] < k + self.processes - 1 or k <= self.status[p][j]
+            for p in self.each(Process)
+            for j in self.each(Process)
+            for k in self.each(Number)
+        )
+
+    @invariant
+    def Obtained(self) -> bool:  # noqa: N802
+        """Section 4.2: when an update is delivered, F + 1 processes have obtained it."""
+        return all(
+            not self.is_delivered(m) or sum(1 for q in self.each(Process) if self.has_obtained(q, m)) > self.resilience for m in self.each(Message)
+        )
+
+    def is_delivered(self, m: Message) -> bool:
+        """Some process that still has the ACK has delivered m."""
+        return any(self.has_ack(p, k, m) and k in self.handed[p] for p in self.each(Process) for k in self.each(Number))
+
+    def has_obtained(self, q: Process, m: Message) -> bool:
+        """MSG(U, U_id, h) has come to q, or q sent it."""
+        j = self.source[m]
+        return j is not None and self.expected[q][j] > self.lsn(m)
+
+    @obligation
+    def TokenHeld(self) -> bool:  # noqa: N802
+        """Some process is HOLD."""
+        return any(self.holding[p] for p in self.each(Process))
+
+    @obligation
+    def Acknowledged(self) -> bool:  # noqa: N802
+        """S.ACK is DONE everywhere: every MSG that was sent is acknowledged, and its sender knows."""
+        return all(not self.awaiting[p] for p in self.each(Process))
+
+    @witness
+    def HeldByNull(self) -> bool:  # noqa: N802
+        """A process holds the token by an ACK of NULL after the last gsn, so that this gsn's ACK does not name it (as repaired)."""
+        return any(self.holding[p] and self.status[p][p] > 0 and self.turn[p] % (self.nulls + 1) > 0 for p in self.each(Process))
+
+    @witness
+    def TokenPassed(self) -> bool:  # noqa: N802
+        """A process that did not have it at first holds the token."""
+        return any(self.holding[p] for p in self.each(Process) if p.index > 0)
+
+    @witness
+    def AllStable(self) -> bool:  # noqa: N802
+        """Everything was multicast, acknowledged, delivered and removed everywhere."""
+        return self.broadcasts == self.messages and all(len(self.handed[p]) == self.messages and len(self.buffer[p]) == 0 for p in self.each(Process))
+
+    @witness
+    def AllDelivered(self) -> bool:  # noqa: N802
+        """Everything was multicast, acknowledged and delivered everywhere."""
+        return self.broadcasts == self.messages and all(len(self.handed[p]) == self.messages for p in self.each(Process))
+
+
+class DtpJudged(DtpProperties, TotalOrderBroadcast):
+    """DTP, judged by its own properties and by total order broadcast."""
+
+    @on(Deliver)
+    def judge_sender_order(self, event: Deliver) -> None:
+        """Updates of one process are delivered in the order in which it multicast them."""
+        m = event.message
+        if m is not None:
+            expect(all(self.delivered[event.process][x] for x in self.each(Message) if x < m and self.source[x] == self.source[m]), "SenderOrder")
+
+    @on(Lowered)
+    def judge_status(self, event: Lowered) -> None:
+        """R_i[j] never goes down."""
+        expect(event.process == event.peer, "MonotoneStatus")
+
+
+class DtpCrashing(DtpProperties, Crashes, TotalOrderBroadcast):
+    """DTP while processes stop and nobody changes the group."""
