@@ -1,0 +1,215 @@
+"""A refinement holds where the safety claims hold, and fails, at a guard that it names, where one of them fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from antiphon.conformance.replay import on_specification
+from antiphon.model.explicit import check
+from antiphon.model.export import load, save
+from antiphon.model.refinement import PROPERTY, check_refinement, fails_at_the_end
+from antiphon.model.symbolic import induction
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import Program, Set, SpecError, program
+from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.refinements import MOVING_SEQUENCER, RBP, REFINEMENTS, Refinement, refinement_of
+from antiphon.spec.refinements.rbp import RbpOrdering
+from antiphon.spec.services import Process
+from antiphon.spec.services.ordering import Assigned, OrderingJudged, OrderingMachine, Position
+
+SAFETY = ("UniqueNumbers", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
+JUDGED = {"moving-sequencer": MovingSequencerJudged, "rbp": RbpJudged}
+FIGURE_12 = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
+FIGURE_16 = {"processes": 2, "messages": 1, "losses": 1, "timeouts": 1, "spare": 1}
+
+
+def repairs_of(refinement: Refinement) -> list[str]:
+    return [constant.name for constant in program(refinement.concrete).declaration.constants if constant.repair]
+
+
+def refine(refinement: Refinement, *without: str, engine: str = "generated", **constants: int | bool | str) -> Report:
+    """All repairs but these."""
+    bound = program(refinement.concrete, repairs=[name for name in repairs_of(refinement) if name not in without], **constants)
+    return check_refinement(bound, refinement, engine=engine)
+
+
+def test_the_machine_gives_uniform_total_order_and_integrity() -> None:
+    """Barchet-Estefanel 2002, section 3.1.2: a globally agreed sequence, and delivery in that order."""
+    report = check(program(OrderingJudged, processes=2, messages=2, numbers=3))
+    held = {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.HOLDS}
+    assert report.exploration.states == 20_032
+    assert {"NumberToMessage", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement", "Delivered"} <= held
+
+
+def test_over_several_series_order_is_kept_and_prefixes_are_not() -> None:
+    """A process that enters a later series leaves a gap; what two processes both deliver, they deliver in one order."""
+    report = check(program(OrderingJudged, processes=2, messages=2, numbers=1, series=2))
+    assert report["UniformTotalOrder"].outcome is Outcome.HOLDS
+    assert report["UniformPrefixOrder"].outcome is Outcome.VIOLATED
+    assert report.exploration.never_fired == ()
+
+
+def test_that_numbers_are_unique_is_proved_for_runs_of_every_length() -> None:
+    verdict = induction(program(OrderingMachine, processes=2, messages=2, numbers=2), "NumberToMessage")
+    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.evidence.kind.value == "proved"
+
+
+@pytest.mark.parametrize(("name", "constants", "states"), [("moving-sequencer", FIGURE_12, 5_392), ("rbp", FIGURE_16, 1_286)])
+def test_repaired_figures_refine_the_machine(name: str, constants: dict[str, int], states: int) -> None:
+    report = refine(REFINEMENTS[name], **{**constants, "spare": 0})
+    assert report[PROPERTY].outcome is Outcome.HOLDS
+    assert (report.exploration.states, report.exploration.complete) == (states, True)
+    assert all(f"{action} " in report.notes[0] for action in ("announce", "assign + learn", "learn", "deliver"))
+
+
+GUARDS = [
+    ("moving-sequencer", ("wait_for_missing_number", "answer_last"), FIGURE_12, 10, "any((other.message == item.message"),
+    ("moving-sequencer", ("await_body",), FIGURE_12, 7, "the protocol emits Deliver(p1, none), OrderingMachine Deliver(p1, m0)"),
+    ("rbp", ("one_identifier",), {**FIGURE_16, "losses": 0}, 9, "any((other.message == item.message"),
+    ("rbp", ("await_body",), FIGURE_16, 7, "the protocol emits Deliver(p0, none)"),
+    ("rbp", ("old_token",), {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1}, 14, "other.series == item.series and other.number == "),
+]
+
+
+@pytest.mark.parametrize(("name", "without", "constants", "length", "guard"), GUARDS, ids=[f"{name}-{without[0]}" for name, without, *_ in GUARDS])
+def test_a_violation_has_a_shortest_trace_and_names_the_guard(
+    name: str, without: tuple[str, ...], constants: dict[str, int], length: int, guard: str
+) -> None:
+    """MSQ-02, MSQ-05, RBP-03, RBP-12, RBP-06."""
+    verdict = refine(REFINEMENTS[name], *without, **constants)[PROPERTY]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None
+    assert len(verdict.trace) == length
+    assert guard in verdict.reason
+    assert fails_at_the_end(verdict.trace, REFINEMENTS[name]) == verdict.reason
+    before = replace(verdict.trace, transitions=verdict.trace.transitions[:-1])
+    assert fails_at_the_end(before, REFINEMENTS[name]) == ""
+
+
+VARIANTS = [(name, without) for name in JUDGED for without in [(), *((repair,) for repair in repairs_of(REFINEMENTS[name]))]]
+VARIANTS += [("moving-sequencer", ("wait_for_missing_number", "answer_last")), ("rbp", ("skip_null", "await_body"))]
+
+
+@pytest.mark.parametrize(("name", "without"), VARIANTS, ids=[f"{name}-{'-'.join(without) or 'repaired'}" for name, without in VARIANTS])
+def test_the_refinement_fails_exactly_where_a_safety_claim_fails(name: str, without: tuple[str, ...]) -> None:
+    """Every repair left out alone, and two pairs. Where nothing is ever delivered the refinement says so, and no safety claim fails."""
+    constants = FIGURE_12 if name == "moving-sequencer" else FIGURE_16
+    verdict = refine(REFINEMENTS[name], *without, **constants)[PROPERTY]
+    repairs = [repair for repair in repairs_of(REFINEMENTS[name]) if repair not in without]
+    judged = check(program(JUDGED[name], repairs=repairs, **constants), properties=SAFETY)
+    broken = [verdict for verdict in judged.verdicts if verdict.outcome is Outcome.VIOLATED]
+    assert (verdict.outcome is Outcome.VIOLATED) == bool(broken), [verdict.property for verdict in broken]
+    if verdict.trace is not None:
+        assert len(verdict.trace) <= min(len(item.trace or ()) for item in broken)
+
+
+def test_cpython_alone_finds_the_same() -> None:
+    constants = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0}
+    fast, slow = refine(RBP, **constants), refine(RBP, engine="reference", **constants)
+    assert (fast.exploration.states, fast.exploration.transitions, fast.notes) == (
+        slow.exploration.states, slow.exploration.transitions, slow.notes,
+    )  # fmt: skip
+    assert slow[PROPERTY].outcome is Outcome.HOLDS
+
+
+class Ahead(RbpOrdering):
+    """A wrong mapping: a process is taken to be one number further."""
+
+    def at(self, p: Process) -> Position:
+        return Position(1, min(self.last_delivered[p] + 1, self.numbers))
+
+
+class Forgetful(RbpOrdering):
+    """A wrong mapping: what was delivered is taken out of the history."""
+
+    def history(self) -> Set[Assigned]:
+        return Set() | {
+            Assigned(1, item.number, self.named(item.identifier))
+            for p in self.each(Process)
+            for item in self.numbered[p]
+            if item.number > self.last_delivered[p]
+        }
+
+
+class Blind(RbpOrdering):
+    """A wrong mapping: nothing is ever seen."""
+
+    def history(self) -> Set[Assigned]:
+        return Set()
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        return Set() | {Assigned(1, 1, None) for item in self.numbered[p] if item.number > self.numbers}
+
+    def at(self, p: Process) -> Position:
+        return Position(1, 0)
+
+
+class Overflowing(RbpOrdering):
+    """A wrong mapping: a series that the machine does not have."""
+
+    def at(self, p: Process) -> Position:
+        return Position(2 if self.holding[p] else 1, 0)
+
+
+def mistaken(spec: type[RbpOrdering]) -> Report:
+    refinement = replace(RBP, concrete=spec)
+    return check_refinement(program(spec, repairs="all", processes=2, messages=1, losses=0), refinement)
+
+
+@pytest.mark.parametrize(
+    ("spec", "outcome", "reason"),
+    [
+        (Ahead, Outcome.VIOLATED, "item in self.learned[p] is false"),
+        (Forgetful, Outcome.VIOLATED, "no step of OrderingMachine changes history"),
+        (Blind, Outcome.VIOLATED, "the protocol emits Deliver(p"),
+        (Overflowing, Outcome.UNKNOWN, "leaves its domain"),
+    ],
+)
+def test_a_wrong_mapping_is_found(spec: type[RbpOrdering], outcome: Outcome, reason: str) -> None:
+    verdict = mistaken(spec)[PROPERTY]
+    assert verdict.outcome is outcome
+    assert reason in verdict.reason
+
+
+def test_where_nothing_is_delivered_nothing_was_refined() -> None:
+    """RBC-08: as printed nobody ever gets the token of figure 12."""
+    verdict = check_refinement(program(MOVING_SEQUENCER.concrete, processes=2, messages=1), MOVING_SEQUENCER)[PROPERTY]
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert "no state is mapped to one in which Delivered is true" in verdict.reason
+
+
+def test_a_bound_that_is_hit_is_unknown() -> None:
+    bound = program(RbpOrdering, repairs="all", processes=2, messages=2)
+    report = check_refinement(bound, RBP, max_states=50)
+    assert report[PROPERTY].outcome is Outcome.UNKNOWN
+    assert "the bound of 50 states" in report[PROPERTY].reason
+    assert not report.exploration.complete
+
+
+def test_a_mapping_without_a_helper_and_a_foreign_program_are_refused() -> None:
+    foreign: Program = program(RbpJudged)
+    with pytest.raises(SpecError, match="is not RbpOrdering"):
+        check_refinement(foreign, RBP)
+    half = replace(RBP, concrete=RbpJudged, sizes={})
+    with pytest.raises(SpecError, match="does not say what announced is"):
+        check_refinement(foreign, half)
+
+
+def test_refinements_are_found_by_their_protocol() -> None:
+    assert [refinement_of(refinement.concrete) is refinement for refinement in REFINEMENTS.values()] == [True] * len(REFINEMENTS)
+    assert refinement_of(RbpJudged) is None
+
+
+def test_a_saved_trace_still_shows_the_refinement_broken(tmp_path: Path) -> None:
+    trace = refine(RBP, "await_body", **FIGURE_16)[PROPERTY].trace
+    assert trace is not None
+    save(trace, tmp_path / "broken.itf.json")
+    again = on_specification(load(tmp_path / "broken.itf.json"))
+    assert again.outcome is Outcome.VIOLATED
+    save(replace(trace, transitions=trace.transitions[:-1]), tmp_path / "whole.itf.json")
+    assert on_specification(load(tmp_path / "whole.itf.json")).outcome is Outcome.UNKNOWN
