@@ -1,0 +1,218 @@
+"""What must be true of figure 25? Order, stability, resilience, what is noticed of a failure; and the states that must be reached."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import invariant, obligation, witness
+from antiphon.spec.protocols.rbp_resilient.algorithm import ResilientAlgorithm
+from antiphon.spec.protocols.rbp_resilient.state import Number
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast
+
+
+class RbpResilient(ResilientAlgorithm):
+    """RBP with failures, figure 25, without Reformation."""
+
+    # Properties: order and tokens --------------------------------------------------------------------------------------------------------
+
+    @invariant
+    def UniqueNumbers(self) -> bool:  # noqa: N802
+        """A number belongs to one message, and a message has one number, among all that is not yet delivered."""
+        return all(
+            (a.number != b.number or a.message == b.message) and (a.message is None or a.message != b.message or a.number == b.number)
+            for p in self.each(Process)
+            for q in self.each(Process)
+            for a in self.numbered[p] | self.stable[p]
+            for b in self.numbered[q] | self.stable[q]
+        )
+
+    @invariant
+    def OneHolder(self) -> bool:  # noqa: N802
+        """At most one process holds the token."""
+        return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
+
+    @invariant
+    def HolderHasAll(self) -> bool:  # noqa: N802
+        """The process that may acknowledge has every message numbered before (sections 1 and 3.2.2)."""
+        return all(
+            not self.holding[p] or k > self.last_number[p] or self.has_message(p, k) for p in self.each(Process) for k in self.each(Number)
+        )
+
+    # Properties: stability and resilience ------------------------------------------------------------------------------------------------
+
+    def holders(self, k: Number) -> int:
+        """How many processes, up or not, have what has number k."""
+        return sum(1 for q in self.each(Process) if self.has_message(q, k))
+
+    @invariant
+    def StableAtAll(self) -> bool:  # noqa: N802
+        """Whoever knows number k, all have every message up to k - n + 1 (section 3.2.2)."""
+        return all(
+            k + self.processes - 1 > self.last_number[p] or self.holders(k) == self.processes for p in self.each(Process) for k in self.each(Number)
+        )
+
+    @invariant
+    def StableSooner(self) -> bool:  # noqa: N802
+        """One number more than the text has: all have every message up to k - n + 2."""
+        return all(
+            k + self.processes - 2 > self.last_number[p] or self.holders(k) == self.processes for p in self.each(Process) for k in self.each(Number)
+        )
+
+    @invariant
+    def CollectedAtAll(self) -> bool:  # noqa: N802
+        """What a process has collected nobody can ask for: all have it."""
+        return all(m not in self.collected[p] or self.is_at_all(m) for p in self.each(Process) for m in self.each(Message))
+
+    def is_at_all(self, m: Message) -> bool:
+        """Every process has the body, or had it until it was collected."""
+        return all(m in self.received[q] or m in self.collected[q] for q in self.each(Process))
+
+    @invariant
+    def HeldByEnough(self) -> bool:  # noqa: N802
+        """What is delivered is held by as many processes as the resiliency says, by all when it is total (section 3.2.2)."""
+        return all(
+            k > self.last_delivered[p] or self.holders(k) >= (self.resilience if self.resilience > 0 else self.processes)
+            for p in self.each(Process)
+            for k in self.each(Number)
+        )
+
+    @invariant
+    def DeliveredSurvives(self) -> bool:  # noqa: N802
+        """What any process has delivered some process that is up has (section 4.2)."""
+        return all(
+            k > self.last_delivered[p] or any(not self.down[q] and self.has_message(q, k) for q in self.each(Process))
+            for p in self.each(Process)
+            for k in self.each(Number)
+        )
+
+    @invariant
+    def OneTurnBuffered(self) -> bool:  # noqa: N802
+        """When nothing waits to be collected, a process that misses nothing keeps the numbers of one turn of the token at most (section 4.4)."""
+        return all(
+            any(self.can_settle(p, item) for item in self.numbered[p])
+            or self.highest_known(p) > self.last_number[p]
+            or len(self.numbered[p]) <= self.processes
+            for p in self.each(Process)
+        )
+
+    @invariant
+    def OneTurnBufferedByAll(self) -> bool:  # noqa: N802
+        """The same, also for a process that misses something."""
+        return all(any(self.can_settle(p, item) for item in self.numbered[p]) or len(self.numbered[p]) <= self.processes for p in self.each(Process))
+
+    @invariant
+    def WatchesNeighbours(self) -> bool:  # noqa: N802
+        """A process that calls Reformation because of another one waits for the process before it or after it (section 4.1)."""
+        return all(not self.awaits_sequencer(p) or self.successor(self.predecessor(p)) == p for p in self.each(Process))
+
+    # Properties: what happens in the end -------------------------------------------------------------------------------------------------
+
+    def is_used_up(self) -> bool:
+        """The exploration's numbers are used up, or nobody is up."""
+        return any(self.knows(p, self.limit()) for p in self.each(Process)) or all(self.down[p] for p in self.each(Process))
+
+    def is_noticed(self) -> bool:
+        """A process that is up has called Reformation."""
+        return any(self.reforming[p] and not self.down[p] for p in self.each(Process))
+
+    @obligation
+    def Returns(self) -> bool:  # noqa: N802
+        """The procedure TO-broadcast ends: its message is acknowledged (line 16)."""
+        return all(self.pending[p] is None or self.down[p] for p in self.each(Process))
+
+    @obligation
+    def FailureNoticed(self) -> bool:  # noqa: N802
+        """Where a process has failed, a process that is up calls Reformation in the end."""
+        return not any(self.down[p] for p in self.each(Process)) or self.is_noticed() or self.is_used_up()
+
+    @obligation
+    def BlockNoticed(self) -> bool:  # noqa: N802
+        """Where the token is lost, a process that is up calls Reformation in the end."""
+        return not self.is_blocked() or self.is_noticed() or self.is_used_up()
+
+    def is_simple(self, s: Process) -> bool:
+        """S is neither the sequencer nor the next one: it neither gave the highest number nor is named by it, nor follows the holder."""
+        top = max((k for k in self.each(Number) if any(self.knows(q, k) for q in self.each(Process))), default=0)
+        last = Process((top + self.processes - 1) % self.processes)
+        named = Process(top % self.processes)
+        after = Process((top + 1) % self.processes)
+        return s != named and (s != after if self.holding[named] else s != last)
+
+    @obligation
+    def ReachesTheFailed(self) -> bool:  # noqa: N802
+        """A simple process that has failed becomes the next sequencer in the end: until then the token goes round without it."""
+        return not any(self.down[s] and self.is_simple(s) for s in self.each(Process)) or self.is_used_up()
+
+    # Witnesses ---------------------------------------------------------------------------------------------------------------------------
+
+    @witness
+    def TokenAccepted(self) -> bool:  # noqa: N802
+        """Some process holds the token."""
+        return any(self.holding[p] for p in self.each(Process))
+
+    @witness
+    def SomethingDelivered(self) -> bool:  # noqa: N802
+        """Some process has delivered a message, not only passed over NULL."""
+        return any(
+            m in self.collected[p] and not any(item.message == m for item in self.stable[p] | self.numbered[p])
+            for p in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    @witness
+    def AllDelivered(self) -> bool:  # noqa: N802
+        """Everything was broadcast, collected and delivered everywhere."""
+        return self.broadcasts == self.messages and all(
+            m in self.collected[p] and len(self.stable[p]) == 0 for p in self.each(Process) for m in self.each(Message)
+        )
+
+    @witness
+    def DeliveredAtTheBound(self) -> bool:  # noqa: N802
+        """A process has delivered a message and what came after it up to k - n + 1, and k is the highest number that anybody knows."""
+        return any(
+            len(self.collected[p]) > 0
+            and len(self.stable[p]) == 0
+            and all(self.highest_known(q) < self.last_delivered[p] + self.processes for q in self.each(Process))
+            for p in self.each(Process)
+        )
+
+    @witness
+    def TokenLost(self) -> bool:  # noqa: N802
+        """Section 3.2.1 c and d: a process has failed, the token is lost, and nobody that is up waits for a process that has failed."""
+        return self.is_blocked() and not self.is_noticed() and any(self.down[p] for p in self.each(Process)) and not self.is_used_up()
+
+    @witness
+    def BothFailed(self) -> bool:  # noqa: N802
+        """Section 3.2.1 d: the sequencer and the next one have failed, and nobody that is up waits for either."""
+        return self.is_blocked() and not self.is_noticed() and not self.is_used_up() and sum(1 for p in self.each(Process) if self.down[p]) == 2
+
+    @witness
+    def NextFailedBefore(self) -> bool:  # noqa: N802
+        """Figure 18: the sequencer waits, and the next one failed before it accepted."""
+        return any(self.awaits(p, q) and self.down[q] and not self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
+
+    @witness
+    def NextFailedAfter(self) -> bool:  # noqa: N802
+        """Figure 19: the sequencer waits, and the next one accepted, acknowledged, and failed."""
+        return any(self.awaits(p, q) and self.down[q] and self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
+
+    @witness
+    def NextSilent(self) -> bool:  # noqa: N802
+        """Figure 19: the sequencer waits, and the next one is up, accepted and acknowledged; its ACK did not come."""
+        return any(self.awaits(p, q) and not self.down[q] and self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
+
+    def awaits(self, p: Process, q: Process) -> bool:
+        """P is up and waits for q to accept the token."""
+        return not self.down[p] and self.passed[p] is not None and self.successor(p) == q
+
+    def has_acknowledged(self, p: Process, q: Process) -> bool:
+        """Q has given a higher number than that which p waits with."""
+        sent = self.passed[p]
+        return sent is not None and self.highest_known(q) > sent.number
+
+    @witness
+    def NextMissesMessages(self) -> bool:  # noqa: N802
+        """Figure 21: the sequencer has failed, and the next one, which was named, misses what it would need to accept."""
+        return any(not self.down[p] and self.awaits_sequencer(p) and self.down[self.predecessor(p)] for p in self.each(Process))
+
+
+class RbpResilientJudged(RbpResilient, TotalOrderBroadcast):
+    """RBP with failures, without Reformation, judged by total order broadcast."""
