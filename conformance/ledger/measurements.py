@@ -10,8 +10,11 @@ from collections import Counter
 from collections.abc import Callable
 
 from antiphon.impl.transport.simulated import Faults, rbp_network
-from antiphon.spec.lang import program
+from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer import MovingSequencer
+from antiphon.spec.protocols.sequencer import Sequencer
+from antiphon.spec.protocols.total import Total
+from antiphon.spec.services import Process
 
 SEED = 7
 BROADCASTS = 400
@@ -68,10 +71,38 @@ def messages_a_step() -> tuple[bool, str]:
     return rbp_holds and sent == 3 * messages and acknowledged == members * messages, found
 
 
+def unicast_and_multicast() -> tuple[bool, str]:
+    """Loss-free runs in which a member that does not order sends every message: what it sends, and what is multicast, by both protocols."""
+    members, messages = 3, 3
+    found, good = [], True
+    counted: tuple[tuple[type[Spec], str, str, str, dict[str, int]], ...] = (
+        (Sequencer, "send", "receive_forward", "receive_data", {"crashes": 0, "views": 1}),
+        (Total, "broadcast", "receive_request", "receive_bcast", {"crashes": 0, "views": 1, "losses": 0}),
+    )
+    for spec, send, order, receive, constants in counted:
+        machine = program(spec, processes=members, messages=messages, **constants).reference
+        generator = random.Random(SEED)
+        state = machine.initial()[0]
+        counts: Counter[str] = Counter()
+        while counts[receive] < messages * (members - 1):
+            steps = [
+                step
+                for step in machine.enabled(state)
+                if step.action in (order, receive) or (step.action == send and step.arguments[0] == Process(members - 1))
+            ]
+            step = generator.choice(steps)
+            counts[step.action] += 1
+            state = machine.apply(state, step).state
+        good = good and counts[send] == counts[order] == messages
+        found.append(f"{spec.__name__}: {counts[send] / messages:g} unicasts and {counts[order] / messages:g} multicasts a message")
+    return good, f"{'; '.join(found)} (n={members}, {messages} messages, seed {SEED})"
+
+
 MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "nacks": nacks,
     "two messages": two_messages,
     "messages a step": messages_a_step,
+    "one unicast, one multicast": unicast_and_multicast,
 }
 """Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it found."""
 

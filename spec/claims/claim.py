@@ -25,6 +25,15 @@ class Document(Enum):
         "Barchet-Estefanel 2002",
         'L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels", 2002',
     )
+    TOTAL = (
+        "JavaGroups TOTAL 1999",
+        'Cornell University, "JavaGroups TOTAL", design document of the protocol layer that M. Sambhu implemented in 1999; it bears no date itself',
+    )
+
+    SEQUENCER = (
+        "Ban 2005",
+        'B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005',
+    )
 
     @property
     def short(self) -> str:

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from antiphon.spec.environment import Installed, Membership, View
 from antiphon.spec.environment.fifo import FifoMulticast, Position, Unicast
-from antiphon.spec.environment.membership import Installed, Membership, View
 from antiphon.spec.lang import (
     Between,
     Const,
@@ -360,6 +360,15 @@ class SequencerJudged(Sequencer, TotalOrderBroadcast):
         return all(
             not any(self.origin[m] == p and self.stopped[p] for p in self.each(Process))
             or any(not self.down[q] and self.delivered[q][m] for q in self.each(Process))
+            for m in self.each(Message)
+        )
+
+    @obligation
+    def SurvivorsHeard(self) -> bool:  # noqa: N802
+        """What a member that is up has sent is delivered by every member that is up ("Reliability on failover of coordinator")."""
+        return all(
+            not any(self.origin[m] == p and not self.down[p] for p in self.each(Process))
+            or all(self.delivered[q][m] or self.down[q] for q in self.each(Process))
             for m in self.each(Message)
         )
 
