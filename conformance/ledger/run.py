@@ -122,6 +122,8 @@ def _left_out(claim: Claim, engine: str) -> int:
 def _suits_z3(bound: Program, recorded: Check) -> bool:
     if refinement_of(bound.spec) is not None:
         return False
+    if kinds_of(bound)[recorded.property] == "liveness":
+        return False
     if recorded.outcome == "violated":
         return True
     return recorded.outcome == "holds" and kinds_of(bound)[recorded.property] in ("invariant", "service")

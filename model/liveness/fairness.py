@@ -15,9 +15,10 @@ from antiphon.spec.lang import Program, SpecError, Step, ir
 
 @dataclass(frozen=True)
 class Fairness:
-    """What is promised of the actions of a program: for each fair one how, and the positions of the parameters it is fair per."""
+    """What is promised of the actions of a program: for each fair one how, and the positions and names of the parameters it is fair per."""
 
     actions: Mapping[str, tuple[ir.Fairness, tuple[int, ...]]]
+    names: Mapping[str, tuple[str, ...]]
 
     def kind(self, step: Step) -> tuple[str, tuple[Any, ...]] | None:
         """The kind of a step, by action and values; None when nothing is promised of it."""
@@ -29,9 +30,12 @@ class Fairness:
         return self.actions[kind[0]][0] is ir.Fairness.STRONG
 
     def __str__(self) -> str:
-        """In words: `serve weak, receive strong per packet`; of no action: `no action is fair`."""
-        told = [f"{name} {how.value}" for name, (how, _) in self.actions.items()]
-        return ", ".join(told) or "no action is fair"
+        """In words: `weak: serve; strong per packet: receive`, or `no action is fair`."""
+        groups: dict[str, list[str]] = {}
+        for name, (how, _) in self.actions.items():
+            per = f" per {', '.join(self.names[name])}" if self.names[name] else ""
+            groups.setdefault(f"{how.value}{per}", []).append(name)
+        return "; ".join(f"{words}: {', '.join(names)}" for words, names in groups.items()) or "no action is fair"
 
 
 def fair_on(program: Program, changes: Mapping[str, str | tuple[str, str | tuple[str, ...]]] | None = None) -> Fairness:
@@ -42,6 +46,7 @@ def fair_on(program: Program, changes: Mapping[str, str | tuple[str, str | tuple
     """
     actions = {action.name: action for action in program.module.actions if not action.fault}
     made: dict[str, tuple[ir.Fairness, tuple[int, ...]]] = {}
+    names = {name: action.per for name, action in actions.items()}
     for name, action in actions.items():
         made[name] = action.fairness, _positions(action, action.per)
     for name, change in (changes or {}).items():
@@ -50,8 +55,9 @@ def fair_on(program: Program, changes: Mapping[str, str | tuple[str, str | tuple
         how, per = (change, ()) if isinstance(change, str) else change
         if how not in [item.value for item in ir.Fairness]:
             raise SpecError(f"fairness of {name} is none, weak or strong, not {how!r}")
-        made[name] = ir.Fairness(how), _positions(actions[name], (per,) if isinstance(per, str) else per)
-    return Fairness({name: promised for name, promised in made.items() if promised[0] is not ir.Fairness.NONE})
+        names[name] = (per,) if isinstance(per, str) else per
+        made[name] = ir.Fairness(how), _positions(actions[name], names[name])
+    return Fairness({name: promised for name, promised in made.items() if promised[0] is not ir.Fairness.NONE}, names)
 
 
 def _positions(action: ir.Action, per: tuple[str, ...]) -> tuple[int, ...]:

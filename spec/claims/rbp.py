@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
 from antiphon.spec.protocols.rbp import Rbp, RbpJudged
+from antiphon.spec.protocols.rbp_live import RbpLive
 
 _TWO = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}
 _PAIR = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True}
@@ -245,10 +246,16 @@ RBP: tuple[Claim, ...] = (
         "No message starves.",
         Standing.IMPLIED,
         Kind.LIVENESS,
-        "unknown",
-        "It can always still be delivered (Validity is judged by that), but that it is delivered under a fair schedule needs a fair lasso, which "
-        "no engine here searches yet.",
-        (_check("Validity", "holds", **_THREE),),
+        "holds",
+        "On every fair run what is broadcast is delivered everywhere, with one message at three processes and with two at two. Fair means that a "
+        "packet is received if it can be all the time, and that each process goes on when it can. If only each kind of step were fair, one packet "
+        "could wait for ever while copies of others come.",
+        (
+            Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_TWO),
+            Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_THREE),
+            Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_PAIR, deep=True),
+            _check("Validity", "holds", **_THREE),
+        ),
     ),
     Claim(
         "RBP-16",

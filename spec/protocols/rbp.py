@@ -341,7 +341,7 @@ class Rbp(Losses[Packet], Group):
         self.network |= {Data(q, body) for q in self.each(Process) if q != p}
         emit(Broadcast(p, m))
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def resend(self, p: Process) -> None:
         """Lines 12-15: until the ACK, the message is sent again; as printed, under the next identifier."""
         own = self.pending[p]
@@ -360,7 +360,7 @@ class Rbp(Losses[Packet], Group):
 
     # Lines 17-57: task 1 -----------------------------------------------------------------------------------------------------------------
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
         """Lines 18-23: an old message is answered with its number, a new one is stored."""
         p = packet.to
@@ -379,7 +379,7 @@ class Rbp(Losses[Packet], Group):
         if (store or self.store_late_body) and not self.has_body(p, body.identifier):
             self.received[p] += (body,)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:
         """Lines 25-40: the number is recorded; others ask for what they miss, the process that is named takes the token or answers it."""
         p = packet.to
@@ -427,7 +427,7 @@ class Rbp(Losses[Packet], Group):
         if sender != p:
             self.network |= {Numbered(sender, later.identifier, later.number) for later in self.numbered[p] if later.number > number}
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_numbered(self, packet: Annotated[Numbered, In("network")]) -> None:
         """A number told again; only as repaired does anybody receive it."""
         p = packet.to
@@ -435,7 +435,7 @@ class Rbp(Losses[Packet], Group):
         self.network -= {packet}
         self.learn(p, Sequenced(packet.identifier, packet.number))
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_request(self, packet: Annotated[Request, In("network")]) -> None:
         """Lines 51-53: whoever has the body sends it; as printed, without its identifier, to a process that cannot receive it."""
         p = packet.to
@@ -444,7 +444,7 @@ class Rbp(Losses[Packet], Group):
         if self.handled_replies:
             self.network |= {Data(packet.sender, body) for body in self.received[p] if body.identifier == packet.identifier}
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_request_numbers(self, packet: Annotated[RequestNumbers, In("network")]) -> None:
         """Lines 55-57: every number that is known in first..last is told; as printed, in a shape that nobody receives."""
         p = packet.to
@@ -457,7 +457,7 @@ class Rbp(Losses[Packet], Group):
                 if packet.first <= item.number and item.number <= packet.last
             }
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def repeat_request(self, p: Process) -> None:
         """Lines 34-36 and 42-44: the next holder asks again for what it misses."""
         token = self.arriving[p]
@@ -476,7 +476,7 @@ class Rbp(Losses[Packet], Group):
         """P asks again for this body: as printed, that of the token it waits to accept."""
         return not self.has_body(p, item.identifier) and (self.repeat_requests or self.arriving[p] == item)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def accept(self, p: Process) -> None:
         """Lines 36 and 44: the number of the token is reached and its body is there; p holds the token."""
         require(self.can_accept(p) and self.is_first(p) and not (self.urgent and self.can_deliver(p)))
@@ -484,7 +484,7 @@ class Rbp(Losses[Packet], Group):
         self.catching_up[p] = False
         self.holding[p] = True
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def sequence(self, p: Process) -> None:
         """Lines 45-48: the first message of recvQ that has no number gets ts_p + 1; one ACK tells all."""
         require(self.can_sequence(p) and self.is_first(p) and not (self.urgent and (self.can_deliver(p) or self.can_accept(p))))
@@ -496,7 +496,7 @@ class Rbp(Losses[Packet], Group):
             self.learn(p, item)
             self.network |= {Ack(q, item.identifier, item.number, self.successor(p)) for q in self.each(Process) if q != p}
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def resend_token(self, p: Process) -> None:
         """Lines 47-49: until an ACK of toknext_p arrives, the ACK is sent again."""
         sent = self.passed[p]
@@ -507,7 +507,7 @@ class Rbp(Losses[Packet], Group):
 
     # Lines 59-63: task 2 -----------------------------------------------------------------------------------------------------------------
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def deliver(self, p: Process, item: Sequenced) -> None:
         """Lines 60-63: the message whose number is next is delivered. As printed, whether or not it is there."""
         require(item in self.numbered[p] and item.number == self.last_delivered[p] + 1 and self.is_first(p))

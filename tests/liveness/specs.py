@@ -1,0 +1,173 @@
+"""Small specifications in which what comes about depends on who is fair to whom: philosophers, a channel that loses, a lock."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    Const,
+    In,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    always_eventually,
+    environment,
+    eventually,
+    everywhere,
+    leads_to,
+    obligation,
+    record,
+    require,
+    witness,
+)
+
+
+class Philosopher(Index, size="seats"):
+    """A philosopher, and the fork on the left."""
+
+
+class Table(Spec):
+    """Everybody takes the left fork first, then the right one; with `last_differs` the last one begins on the right."""
+
+    seats: Const[int] = 3
+    last_differs: Const[bool] = True
+
+    left: Map[Philosopher, bool] = everywhere(False)
+    right: Map[Philosopher, bool] = everywhere(False)
+
+    def after(self, p: Philosopher) -> Philosopher:
+        """The neighbour on the right, whose left fork is p's right one."""
+        return Philosopher((p.index + 1) % self.seats)
+
+    def before(self, p: Philosopher) -> Philosopher:
+        """The neighbour on the left."""
+        return Philosopher((p.index + self.seats - 1) % self.seats)
+
+    def starts_right(self, p: Philosopher) -> bool:
+        """Whether p takes the right fork first."""
+        return self.last_differs and p.index == self.seats - 1
+
+    @action(fairness="weak", per="p")
+    def take_left(self, p: Philosopher) -> None:
+        """The left fork lies there."""
+        require(not self.left[p] and not self.right[self.before(p)])
+        require(not self.starts_right(p) or self.right[p])
+        self.left[p] = True
+
+    @action(fairness="weak", per="p")
+    def take_right(self, p: Philosopher) -> None:
+        """The right fork lies there."""
+        require(not self.right[p] and not self.left[self.after(p)])
+        require(self.starts_right(p) or self.left[p])
+        self.right[p] = True
+
+    @action(fairness="weak", per="p")
+    def put_down(self, p: Philosopher) -> None:
+        """P has eaten."""
+        require(self.left[p] and self.right[p])
+        self.left[p] = False
+        self.right[p] = False
+
+    def eats(self, p: Philosopher) -> bool:
+        """P has both forks."""
+        return self.left[p] and self.right[p]
+
+    @witness
+    def somebody_eats(self) -> bool:
+        """Somebody has both forks."""
+        return any(self.eats(p) for p in self.each(Philosopher))
+
+    everybody_eats = always_eventually("eats")
+    never_all_hungry = always_eventually("somebody_eats")
+
+
+ALL_STRONG = {"take_left": ("strong", "p"), "take_right": ("strong", "p"), "put_down": ("strong", "p")}
+
+
+class Number(Index, size="numbers", ordered=True):
+    """What is sent, in order."""
+
+
+@record
+class Packet:
+    """One number on its way."""
+
+    number: Number
+
+
+class LossyChannel(Spec):
+    """A sender repeats a number until it has arrived (if `stubborn`, for ever); the channel may lose any packet, as often as it likes."""
+
+    numbers: Const[int] = 1
+    stubborn: Const[bool] = False
+
+    sent: Map[Number, bool] = everywhere(False)
+    got: Map[Number, bool] = everywhere(False)
+    channel: Set[Packet] = Set()
+
+    @action
+    def submit(self, n: Number) -> None:
+        """The application wants n sent."""
+        require(not self.sent[n])
+        self.sent[n] = True
+
+    @action(fairness="weak", per="n")
+    def send(self, n: Number) -> None:
+        """N goes on its way, again and again."""
+        require(self.sent[n] and (self.stubborn or not self.got[n]))
+        self.channel |= {Packet(n)}
+
+    @action(fairness="strong", per="packet")
+    def receive(self, packet: Annotated[Packet, In("channel")]) -> None:
+        """What is in the channel arrives."""
+        self.channel -= {packet}
+        self.got[packet.number] = True
+
+    @environment
+    def lose(self, packet: Annotated[Packet, In("channel")]) -> None:
+        """A packet disappears; nothing limits how often."""
+        self.channel -= {packet}
+
+    def is_sent(self, n: Number) -> bool:
+        """N was submitted."""
+        return self.sent[n]
+
+    def has_arrived(self, n: Number) -> bool:
+        """N was received."""
+        return self.got[n]
+
+    arrives = leads_to("is_sent", "has_arrived")
+
+
+class Lock(Spec):
+    """Two who share a lock; the first may always take it again at once."""
+
+    holder: Philosopher | None = None
+    seats: Const[int] = 2
+    used: Map[Philosopher, bool] = everywhere(False)
+
+    @action(fairness="weak", per="p")
+    def lock(self, p: Philosopher) -> None:
+        """The lock is free."""
+        require(self.holder is None)
+        self.holder = p
+        self.used[p] = True
+
+    @action(fairness="weak")
+    def unlock(self) -> None:
+        """Whoever has it gives it back."""
+        require(self.holder is not None)
+        self.holder = None
+
+    @action
+    def nap(self) -> None:
+        """A step that changes nothing."""
+
+    @obligation
+    def all_had_it(self) -> bool:
+        """Everybody had the lock once."""
+        return all(self.used[p] for p in self.each(Philosopher))
+
+    all_get_it = eventually("all_had_it")

@@ -1,0 +1,140 @@
+"""Promises and marks of fairness in the text: read into the intermediate form, or refused where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.liveness.specs import Lock, LossyChannel, Philosopher, Table
+
+from antiphon.conformance.report import diagram, svg, text_diagram
+from antiphon.model.explicit import check
+from antiphon.model.export import load, save
+from antiphon.model.export.itf import to_itf
+from antiphon.model.trace import Trace
+from antiphon.spec.lang import Spec, SpecError, action, always_eventually, eventually, ir, leads_to, program
+from antiphon.spec.lang.dump import dump
+
+
+def lasso_of(spec: type[Spec], name: str) -> Trace:
+    trace = check(program(spec), properties=[name])[name].trace
+    assert trace is not None
+    return trace
+
+
+def test_promises_are_calls_of_methods_in_the_intermediate_form() -> None:
+    module = program(LossyChannel).module
+    (promise,) = module.promises
+    assert (promise.name, promise.kind, len(promise.parameters)) == ("arrives", ir.PromiseKind.LEADS_TO, 1)
+    text = dump(module)
+    assert "\npromise arrives(n: Number) (call is_sent [n]) leads to (call has_arrived [n])\n" in text
+    assert "action receive(packet: Packet) strong fairness per packet\n" in text
+    assert "function is_sent(n: Number) -> bool\n" in text
+
+
+def test_a_promise_changes_the_digest_and_comes_by_inheritance() -> None:
+    class More(Lock):
+        again = always_eventually("all_had_it")
+
+    class Other(More):
+        again = eventually("all_had_it")
+
+    assert [promise.name for promise in program(More).module.promises] == ["all_get_it", "again"]
+    assert program(Other).module.promises[1].kind is ir.PromiseKind.EVENTUALLY
+    assert program(Other).digest != program(More).digest
+
+
+class NoSuch(Table):
+    fed = eventually("eat")
+
+
+class NoBool(Table):
+    fed = eventually("after")
+
+
+class NotNamed(Table):
+    fed = leads_to(3, "eats")  # type: ignore[arg-type]
+
+
+class Procedure(Table):
+    fed = eventually("put_down")
+
+
+class Unequal(Table):
+    """Two methods about different things."""
+
+    seated: Philosopher | None = None
+
+    def sits(self, p: Philosopher, q: Philosopher) -> bool:
+        """One of them."""
+        return p == q
+
+    fed = leads_to("sits", "eats")
+
+
+class Taken(Table):
+    eats = eventually("somebody_eats")  # type: ignore[assignment]
+
+
+class ForNobody(Table):
+    @action(fairness="weak", per="q")
+    def put_down(self, p: Philosopher) -> None:
+        """P has eaten."""
+
+
+REFUSED: list[tuple[type[Spec], str]] = [
+    (NoSuch, "fed: NoSuch has no method 'eat'; did you mean 'eats'?"),
+    (NoBool, "fed: after gives no bool"),
+    (NotNamed, "fed: NotNamed has no method 3"),
+    (Procedure, "fed: put_down gives no bool"),
+    (Unequal, r"fed promises something of sits\(Philosopher, Philosopher\) and eats\(Philosopher\), which take different parameters"),
+    (Taken, "Taken.eats is a promise and the name of something else"),
+    (ForNobody, "put_down is fair per 'q', which is none of its parameters"),
+]
+
+
+@pytest.mark.parametrize(("spec", "words"), REFUSED, ids=[spec.__name__ for spec, _ in REFUSED])
+def test_what_makes_no_sense_is_refused_in_its_line(spec: type[Spec], words: str) -> None:
+    with pytest.raises(SpecError, match=words) as caught:
+        program(spec).module  # noqa: B018 - reading is what is tested
+    assert caught.value.at is not None
+    assert caught.value.at.file == __file__
+    assert caught.value.instead
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [(lambda: action(fairness="fair"), "fairness is none, weak or strong"), (lambda: action(fairness="none", per="p"), "fairness is none")],
+)
+def test_a_mark_that_means_nothing_is_refused_at_once(mark: Callable[[], object], words: str) -> None:
+    with pytest.raises(SpecError, match=words):
+        mark()
+
+
+@pytest.mark.parametrize(("spec", "name"), [(Table, "everybody_eats"), (Lock, "all_get_it")])
+def test_a_lasso_is_saved_with_its_loop_and_loaded(tmp_path: Path, spec: type[Spec], name: str) -> None:
+    trace = lasso_of(spec, name)
+    assert trace.loop is not None
+    assert to_itf(trace)["loop"] == trace.loop + 1
+    save(trace, tmp_path / "lasso.itf.json")
+    found = load(tmp_path / "lasso.itf.json")
+    assert (found.loop, found.steps, found.shows) == (trace.loop, trace.steps, name)
+
+
+def test_a_run_without_loop_is_saved_as_before() -> None:
+    found = check(program(Table))["somebody_eats"].trace
+    assert found is not None
+    data = to_itf(found)
+    assert "loop" not in data
+    assert "loop" not in data["#meta"]["antiphon"]
+
+
+def test_drawings_show_where_a_lasso_repeats() -> None:
+    trace = lasso_of(Table, "everybody_eats")
+    text = text_diagram(diagram(trace), 100).plain
+    assert text.index("↻ from here for ever") < text.index("take_") < text.index("↻ on with step")
+    assert "↻" in svg(diagram(trace))
+    stays = check(program(Table, last_differs=False), properties=["never_all_hungry"]).verdicts[0].trace
+    assert stays is not None
+    assert "↻ nothing more happens" in text_diagram(diagram(stays), 100).plain

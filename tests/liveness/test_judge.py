@@ -1,0 +1,211 @@
+"""Verdicts about promises: the classic examples under weak and strong fairness, bounds, errors, engines, and lassos that CPython confirms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.lang.random_specs import program_of
+from tests.liveness.specs import ALL_STRONG, Lock, LossyChannel, Table
+
+from antiphon.model import liveness
+from antiphon.model.explicit import ENGINES, check
+from antiphon.model.simulate import simulate
+from antiphon.model.symbolic import check_bounded
+from antiphon.model.trace import ReplayError, replay
+from antiphon.model.verdict import Outcome, Verdict
+from antiphon.spec.lang import Program, Spec, SpecError, eventually, initial, present, program, require
+from antiphon.spec.protocols.rbp_live import RbpLive
+
+RBP = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}
+
+
+def asked(spec: type[Spec], name: str, fairness: Any = None, **constants: Any) -> Verdict:
+    bound = program(spec, **constants)
+    return liveness.judge(bound, [liveness.promised(bound)[name]], fairness=fairness).verdicts[0]
+
+
+def lasso(verdict: Verdict) -> tuple[int, int]:
+    """The lengths of stem and cycle."""
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None
+    assert verdict.trace.loop is not None
+    assert verdict.trace.states[verdict.trace.loop] == verdict.trace.states[-1]
+    return verdict.trace.loop, len(verdict.trace) - verdict.trace.loop
+
+
+def test_philosophers_who_all_begin_on_the_left_end_with_one_fork_each() -> None:
+    for fairness in (None, ALL_STRONG):
+        found = asked(Table, "never_all_hungry", fairness, last_differs=False)
+        assert lasso(found) == (3, 0)
+        assert "nothing that is fair can happen" in found.reason
+
+
+def test_philosophers_starve_under_weak_fairness_and_not_under_strong() -> None:
+    assert asked(Table, "never_all_hungry").outcome is Outcome.HOLDS
+    _, cycle = lasso(asked(Table, "everybody_eats"))
+    assert cycle > 0
+    assert asked(Table, "everybody_eats", ALL_STRONG).outcome is Outcome.HOLDS
+
+
+def test_a_lossy_channel_needs_strong_fairness_of_reception() -> None:
+    assert asked(LossyChannel, "arrives").outcome is Outcome.HOLDS
+    weak = asked(LossyChannel, "arrives", {"receive": ("weak", "packet")})
+    assert lasso(weak) == (1, 2)
+    assert weak.trace is not None
+    assert [step.action for step in weak.trace.steps] == ["submit", "send", "lose"]
+
+
+def test_fairness_of_an_action_as_a_whole_is_less_than_fairness_to_each_packet() -> None:
+    assert asked(LossyChannel, "arrives", numbers=2, stubborn=True).outcome is Outcome.HOLDS
+    found = asked(LossyChannel, "arrives", {"receive": "strong"}, numbers=2, stubborn=True)
+    assert lasso(found)[1] > 0
+    assert found.trace is not None
+    cycle = [str(step) for step in found.trace.steps[found.trace.loop :]]
+    assert "receive(Packet(number=Number(1)))" in cycle, "the copies of the other number are received for ever"
+    assert "receive(Packet(number=Number(0)))" not in cycle
+
+
+def test_a_step_that_changes_nothing_does_not_keep_a_promise_and_an_unfair_one_need_not_happen() -> None:
+    assert lasso(asked(Lock, "all_get_it"))[1] == 2
+    assert asked(Lock, "all_get_it", {"lock": ("strong", "p")}).outcome is Outcome.HOLDS
+    assert lasso(asked(Lock, "all_get_it", {"lock": ("strong", "p"), "unlock": "none"})) == (1, 0)
+    assert lasso(asked(Lock, "all_get_it", {"lock": "none", "nap": "strong"})) == (0, 0)
+
+
+@pytest.mark.parametrize("spec", [Table, LossyChannel, Lock])
+def test_both_engines_give_the_same_verdicts_and_lassos(spec: type[Spec]) -> None:
+    first, second = (check(program(spec), engine=engine) for engine in ENGINES)
+    for one, other in zip(first.verdicts, second.verdicts, strict=True):
+        assert (one.property, one.outcome) == (other.property, other.outcome)
+        assert one.trace is None or (other.trace is not None and one.trace.steps == other.trace.steps and one.trace.loop == other.trace.loop)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_specifications_have_lassos_that_the_reference_confirms(seed: int) -> None:
+    bound = program_of(seed)
+    promised = liveness.promised(bound)
+    by_engine = [liveness.judge(bound, promised.values(), engine=engine, max_depth=3) for engine in ENGINES]
+    assert [(item.property, item.outcome) for item in by_engine[0].verdicts] == [(item.property, item.outcome) for item in by_engine[1].verdicts]
+    for verdict in by_engine[0].verdicts:
+        assert verdict.outcome is not Outcome.HOLDS or by_engine[0].exploration.complete
+        if verdict.trace is not None:
+            assert liveness.shows_lasso(verdict.trace)
+
+
+def test_what_a_bound_leaves_open_is_unknown_and_a_lasso_within_it_counts() -> None:
+    bound = program(Table)
+    promised = liveness.promised(bound)
+    open_ = liveness.judge(bound, [promised["never_all_hungry"]], max_depth=2).verdicts[0]
+    assert (open_.outcome, open_.reason) == (Outcome.UNKNOWN, "not decided: the bound of 2 steps")
+    assert open_.evidence.bound.endswith("states, not all")
+    few = liveness.judge(bound, [promised["never_all_hungry"]], max_states=1).verdicts[0]
+    assert few.outcome is Outcome.UNKNOWN
+    early = liveness.judge(program(Lock), [liveness.promised(program(Lock))["all_get_it"]], fairness={"lock": "none"}, max_depth=1)
+    assert early.verdicts[0].outcome is Outcome.VIOLATED
+    assert not early.exploration.complete
+
+
+class Empty(Lock):
+    """No initial state."""
+
+    @initial
+    def start(self) -> None:
+        """Never."""
+        require(self.seats == 0)
+
+
+class WrongStep(Lock):
+    """A step that is an error of the specification."""
+
+    def nap(self) -> None:
+        """Nobody is there."""
+        self.used[present(self.holder)] = True
+
+
+class WrongGoal(Lock):
+    """A goal that is an error of the specification in some state."""
+
+    def named(self) -> bool:
+        """Nobody is there at first."""
+        return self.used[present(self.holder)]
+
+    named_once = eventually("named")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_empty_model_and_a_wrong_specification_keep_no_promise(engine: str) -> None:
+    def unknown(spec: type[Spec], name: str) -> str:
+        bound = program(spec)
+        verdict = liveness.judge(bound, [liveness.promised(bound)[name]], engine=engine).verdicts[0]
+        assert verdict.outcome is Outcome.UNKNOWN
+        return verdict.reason
+
+    assert unknown(Empty, "all_get_it") == "the model is empty: it has no initial state"
+    assert "the optional value is absent" in unknown(WrongStep, "all_get_it")
+    assert "the optional value is absent" in unknown(WrongGoal, "named_once")
+
+
+def test_questions_from_outside_go_by_name_and_fairness_may_be_changed() -> None:
+    bound = program(LossyChannel, numbers=2)
+    report = liveness.judge(bound, [
+        liveness.leads_to(bound, "is_sent", "has_arrived"), liveness.eventually(bound, "has_arrived"), liveness.always_eventually(bound, "is_sent"),
+    ])  # fmt: skip
+    assert [verdict.outcome for verdict in report.verdicts] == [Outcome.HOLDS, Outcome.VIOLATED, Outcome.VIOLATED]
+    assert report.notes == ("fairness: weak per n: send; strong per packet: receive",)
+    forced = liveness.judge(bound, [liveness.eventually(bound, "has_arrived")], fairness={"submit": ("weak", "n")})
+    assert forced.outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda bound: liveness.leads_to(bound, "is_sent", "arrived"), "has no method 'arrived' that gives a bool; .*; did you mean 'has_arrived'"),
+        (lambda bound: liveness.judge(bound, [], fairness={"recieve": "weak"}), "no action 'recieve' that can be fair; known: submit, send, receive"),
+        (lambda bound: liveness.judge(bound, [], fairness={"lose": "weak"}), "no action 'lose' that can be fair"),
+        (lambda bound: liveness.judge(bound, [], fairness={"send": "fair"}), "none, weak or strong, not 'fair'"),
+        (lambda bound: liveness.judge(bound, [], fairness={"send": ("weak", "m")}), "has no parameter 'm'; known: n"),
+    ],
+)
+def test_what_does_not_exist_is_refused_with_what_does(call: Any, words: str) -> None:
+    with pytest.raises(SpecError, match=words):
+        call(program(LossyChannel))
+
+
+def test_check_judges_promises_with_everything_else() -> None:
+    report = check(program(Table))
+    assert {verdict.property: verdict.outcome for verdict in report.verdicts} == {
+        "somebody_eats": Outcome.HOLDS, "everybody_eats": Outcome.VIOLATED, "never_all_hungry": Outcome.HOLDS,
+    }  # fmt: skip
+    assert report.exploration.complete
+    only = check(program(Table), properties=["never_all_hungry"])
+    assert [verdict.property for verdict in only.verdicts] == ["never_all_hungry"]
+    assert (only.exploration.states, only.exploration.transitions) == (report.exploration.states, report.exploration.transitions)
+    assert only.exploration.fired == report.exploration.fired
+
+
+def test_engines_that_see_no_cycles_say_so() -> None:
+    bounded = check_bounded(program(Lock), depth=2)
+    assert bounded["all_get_it"].outcome is Outcome.UNKNOWN
+    assert "bounded length" in bounded["all_get_it"].reason
+    walked = simulate(program(Lock), program(Lock).reference, seed=1, walks=2, steps=5)
+    assert walked["all_get_it"].outcome is Outcome.UNKNOWN
+
+
+def test_no_message_of_rbp_starves_and_each_packet_must_be_treated_fairly() -> None:
+    """Claim RBP-15, with the repairs; and that the promise can be broken."""
+    repaired = program(RbpLive, repairs="all", **RBP)
+    promise = liveness.promised(repaired)["NoMessageStarves"]
+    assert liveness.judge(repaired, [promise]).outcome is Outcome.HOLDS
+    repairs = [item.name for item in repaired.declaration.constants if item.repair and item.name != "handled_replies"]
+    broken = program(RbpLive, repairs=repairs, **RBP)
+    assert lasso(liveness.judge(broken, [liveness.promised(broken)["NoMessageStarves"]]).verdicts[0]) == (9, 3)
+
+
+def test_a_run_that_does_not_come_back_is_no_lasso() -> None:
+    bound: Program = program(Lock)
+    steps = list(check(bound, properties=["all_get_it"]).verdicts[0].trace.steps)  # type: ignore[union-attr]
+    with pytest.raises(ReplayError, match="does not come back to its state number 0"):
+        replay(bound, bound.reference.initial()[0], steps[:1], loop=0)
+    trace = replay(bound, bound.reference.initial()[0], [], shows="all_get_it", loop=0)
+    assert not liveness.shows_lasso(trace), "something that is fair can happen there"
