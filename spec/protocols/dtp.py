@@ -215,10 +215,10 @@ class Dtp(Losses[Packet], Group):
                     emit(Deliver(p, item.message))
 
     def collect(self, p: Process) -> None:
-        """Removing stable messages: MSGs with gsn <= min({R_p[k] | 1 <= k <= n}), and their ACKs."""
+        """Removing stable messages: MSGs in BUF with gsn <= min({R_p[k] | 1 <= k <= n}), and the ACKs associated with them."""
         for k in self.each(Number):
             item = self.acks[p][k]
-            if item is not None and all(self.status[p][j] >= k for j in self.each(Process)):
+            if item is not None and item.message in self.buffer[p] and all(self.status[p][j] >= k for j in self.each(Process)):
                 self.buffer[p] -= {item.message}
                 self.acks[p][k] = None
 

@@ -90,7 +90,7 @@ class DtpProperties(Dtp):
     def StableRemoved(self) -> bool:  # noqa: N802
         """Section 1: stable messages are immediately removed from the local buffers."""
         return not any(
-            self.acks[p][k] is not None and all(self.status[p][j] >= k for j in self.each(Process))
+            not self.misses_message(p, k) and self.acks[p][k] is not None and all(self.status[p][j] >= k for j in self.each(Process))
             for p in self.each(Process)
             for k in self.each(Number)
         )
