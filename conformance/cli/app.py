@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from antiphon.conformance.cli import check, claims, cluster, explain, gate, lockstep, refine, replay, show, simulate, stateful, verify
+from antiphon.conformance.cli import check, claims, cluster, errata, explain, gate, lockstep, refine, replay, show, simulate, stateful, verify
 from antiphon.conformance.cli.documents import Error
 from antiphon.conformance.cli.output import FAILURE, INTERRUPTED, USAGE, UsageProblem, print_json, release
 from antiphon.conformance.replay import NotBound
@@ -35,6 +35,7 @@ COMMANDS: tuple[tuple[str, Any], ...] = (
     ("gate", gate.gate),
     ("check", check.check),
     ("claims", claims.claims),
+    ("errata", errata.errata),
     ("refine", refine.refine),
     ("simulate", simulate.simulate),
     ("lockstep", lockstep.lockstep),

@@ -34,7 +34,7 @@ def claims(
     if identifiers and protocol:
         raise output.UsageProblem("name claims, or a family with --protocol, not both")
     chosen = tuple(map(claim_of, identifiers)) if identifiers else claims_of(protocol) if protocol else LEDGER
-    results = _run(chosen, engine, deep=deep)
+    results = run(chosen, engine, deep=deep)
     outcome = _outcome(results)
     if json:
         return output.finish(
@@ -61,7 +61,8 @@ def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
     return Outcome.UNKNOWN if nothing else Outcome.HOLDS
 
 
-def _run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimResult, ...]:
+def run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimResult, ...]:
+    """The results of these claims' checks, with a progress bar on a terminal."""
     console = output.err()
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.completed} of {task.total}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

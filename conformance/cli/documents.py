@@ -138,6 +138,18 @@ class Claims(Document, tag="claims", kw_only=True):
     claims: list[ClaimDocument]
 
 
+class Errata(Document, tag="errata", kw_only=True):
+    """`antiphon errata`: the sections that were printed, the claims made anew by `--write`, those found stale by `--check`.
+
+    `differing` are claims whose checks do not come out as recorded.
+    """
+
+    sections: list[str]
+    made: list[str]
+    stale: list[str]
+    differing: list[str]
+
+
 class RowDocument(msgspec.Struct, kw_only=True):
     """One row as data."""
 
@@ -261,7 +273,7 @@ class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
     exit_code: int
 
 
-AnyDocument = Check | Refine | Claims | Gate | Simulate | Lockstep | Stateful | Cluster | Verify | Replay | Show | Explain | Error
+AnyDocument = Check | Refine | Claims | Errata | Gate | Simulate | Lockstep | Stateful | Cluster | Verify | Replay | Show | Explain | Error
 """Every document that this module knows, for decoders."""
 
 

@@ -91,9 +91,9 @@ class Diagram:
         return tuple(dict.fromkeys(arrow.kind for arrow in self.arrows))
 
 
-def diagram(trace: Trace) -> Diagram:
-    """The space-time diagram of any trace."""
-    drawing = _Drawing(trace)
+def diagram(trace: Trace, name: str = "") -> Diagram:
+    """The space-time diagram of any trace; `name` is what its specification is called (its class when empty)."""
+    drawing = _Drawing(trace, name)
     drawing.begin()
     for row, _ in enumerate(trace.transitions, 1):
         drawing.step(row)
@@ -112,8 +112,8 @@ class _Flight:
 class _Drawing:
     """A diagram under way: what flies, and what was sent so far."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, name: str) -> None:
+        self.trace, self.name = trace, name
         program = trace.program
         self.channels = _channels(program)
         self.members = _members(program, self.channels)
@@ -178,7 +178,7 @@ class _Drawing:
         trace = self.trace
         lanes = (*map(compact, self.members), *((SYSTEM,) if self.uses_system else ()))
         arrows = sorted(self.arrows, key=lambda arrow: (arrow.begin, arrow.label, arrow.target or 0, arrow.end or len(trace) + 1))
-        title = _title(trace)
+        title = _title(trace, self.name)
         why = short_places(trace.why)
         return Diagram(title, trace.shows, why, self.witness, lanes, len(trace), tuple(self.events), tuple(arrows), trace.loop)
 
@@ -281,7 +281,7 @@ def _event_label(event: Any) -> str:
     return " ".join([type(event).__name__.lower(), *fields])
 
 
-def _title(trace: Trace) -> str:
+def _title(trace: Trace, called: str) -> str:
     program = trace.program
     numbers = [f"{name}={value}" for name, value in program.constants.items() if type(value) is int]
     on = [item.name for item in program.declaration.constants if item.repair and program.constants[item.name]]
@@ -292,4 +292,4 @@ def _title(trace: Trace) -> str:
         text = "literal text"
     else:
         text = "all repairs" if len(on) == len(known) else f"{len(on)} of {len(known)} repairs"
-    return " · ".join(part for part in (program.name, ", ".join(numbers), text) if part)
+    return " · ".join(part for part in (called or program.name, ", ".join(numbers), text) if part)

@@ -1,0 +1,124 @@
+"""`antiphon errata`: the refuted claims as a text with pictures, made from the ledger and from its checks, run now.
+
+`docs/errata.md` is what `--write docs` makes; `--check docs` says whether it still rests on today's records and specifications, and runs nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from antiphon.conformance.cli import documents, options, output, registry
+from antiphon.conformance.cli.claims import reproduce, run
+from antiphon.conformance.report import errata as report
+from antiphon.model.verdict import Outcome
+from antiphon.spec.claims import LEDGER, Claim, claim_of
+
+FILE = "errata.md"
+
+
+def errata(
+    identifiers: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Print only these claims, for example RBP-06.")] = None,
+    write: Annotated[
+        Path | None, typer.Option("--write", metavar="DIR", help=f"Write {FILE} and its pictures there; runs only what is stale.", show_default=False)
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="With --write: run everything, stale or not.")] = False,
+    check: Annotated[
+        Path | None, typer.Option("--check", metavar="DIR", help=f"Say whether {FILE} there is up to date, without running.", show_default=False)
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Print or write what is wrong in the documents: quotation, shortest run, repairs, bounds."""
+    if identifiers and (write or check):
+        raise output.UsageProblem("name claims to print them, or give --write or --check for all of them")
+    if write and check:
+        raise output.UsageProblem("--check looks, --write writes: give one of them")
+    if check is not None:
+        return _check(check, json=json)
+    if write is not None:
+        return _write(write, fresh=fresh, json=json)
+    chosen = [claim_of(identifier) for identifier in identifiers] if identifiers else list(LEDGER)
+    wrong = [claim.id for claim in chosen if identifiers and claim.verdict != "violated"]
+    if wrong:
+        raise output.UsageProblem(f"the errata list what is refuted; {', '.join(wrong)} is not")
+    sections, differing = _sections(report.refuted(chosen))
+    outcome = Outcome.VIOLATED if differing else Outcome.HOLDS
+    if json:
+        return output.finish(_document(outcome, sections=[item.text for item in sections], differing=differing))
+    output.out().print("\n\n".join(item.text for item in sections), soft_wrap=True)
+    if differing:
+        output.last_line(outcome, f"the record differs in {', '.join(differing)}")
+    return outcome.exit_code
+
+
+def _sections(claims: tuple[Claim, ...]) -> tuple[list[report.Section], list[str]]:
+    """The sections of these claims, all their checks run, deep ones too; and the claims in which the record differs."""
+    results = run(claims, "generated", deep=True)
+    return [report.section(result, reproduce, registry.name_of) for result in results], [result.claim.id for result in results if not result.agrees]
+
+
+def _write(directory: Path, *, fresh: bool, json: bool) -> int:
+    """Make what is stale anew, keep the rest, and remove pictures that nothing shows any more."""
+    file, pictures = directory / FILE, directory / report.PICTURES
+    written = file.read_text(encoding="utf-8") if file.exists() else ""
+    claims = report.refuted(LEDGER)
+    old = claims if fresh else report.stale(LEDGER, written, _there(pictures))
+    sections, differing = _sections(old)
+    outcome = Outcome.VIOLATED if differing else Outcome.HOLDS
+    if not differing:
+        made = {item.claim.id: item for item in sections}
+        have = report.kept(written)
+        whole = [made.get(claim.id) or report.Section(claim, *have[claim.id]) for claim in claims]
+        pictures.mkdir(parents=True, exist_ok=True)
+        output.write_text("--write", file, report.text(whole))
+        for item in sections:
+            if item.picture:
+                output.write_text("--write", pictures / f"{item.claim.id}.svg", item.picture)
+        shown = {f"{item.claim.id}.svg" for item in whole if f"]({report.PICTURES}/" in item.text}
+        for stray in set(_there(pictures)) - shown:
+            (pictures / stray).unlink()
+    names = [claim.id for claim in old]
+    if json:
+        return output.finish(_document(outcome, made=names, differing=differing))
+    told = f"{file}: {len(claims)} claims, {len(names)} made anew"
+    if differing:
+        told = f"nothing is written: the record differs in {', '.join(differing)}"
+    output.last_line(outcome, told)
+    return outcome.exit_code
+
+
+def _check(directory: Path, *, json: bool) -> int:
+    file = directory / FILE
+    written = file.read_text(encoding="utf-8") if file.exists() else ""
+    old = [claim.id for claim in report.stale(LEDGER, written, _there(directory / report.PICTURES))]
+    extra = [name for name in report.kept(written) if name not in {claim.id for claim in report.refuted(LEDGER)}]
+    outcome = Outcome.UNKNOWN if old or extra else Outcome.HOLDS
+    if json:
+        return output.finish(_document(outcome, stale=old + extra))
+    told = f"stale: {', '.join(old + extra)}; antiphon errata --write {directory}" if old or extra else f"{file} is up to date"
+    output.last_line(outcome, told)
+    return outcome.exit_code
+
+
+def _there(pictures: Path) -> dict[str, bool]:
+    return {path.name: True for path in sorted(pictures.glob("*.svg"))} if pictures.is_dir() else {}
+
+
+def _document(
+    outcome: Outcome,
+    *,
+    sections: list[str] | None = None,
+    made: list[str] | None = None,
+    stale: list[str] | None = None,
+    differing: list[str] | None = None,
+) -> documents.Errata:
+    return documents.Errata(
+        outcome=outcome.value,
+        exit_code=outcome.exit_code,
+        sections=sections or [],
+        made=made or [],
+        stale=stale or [],
+        differing=differing or [],
+    )

@@ -1,0 +1,271 @@
+"""What is wrong in the documents, and how is it mended? The refuted claims of the ledger as a text that is read without running anything.
+
+1. A claim is one section: the document's own words, what fails, a shortest run that shows it as steps and as a space-time diagram, the
+   repairs that it demands in their own sentences, what goes wrong without each, how far the repaired text was explored, and the command that
+   runs it all again.
+2. Everything comes from the record and from its checks, run now: nothing is told that was not found. The same ledger gives the same text.
+3. A section carries a digest of all that it rests on (the record, and the meaning of every specification that it checks), so that a stale one
+   is noticed without running anything (`stale`), and only stale ones are made anew.
+
+This file knows no protocol and runs no checker.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from antiphon.conformance.ledger import CheckResult, ClaimResult, program_of
+from antiphon.conformance.report.diagram import diagram
+from antiphon.conformance.report.svg import svg
+from antiphon.model.notation import compact_step
+from antiphon.model.trace import Trace
+from antiphon.spec.claims import Check, Claim, Document, Standing
+from antiphon.spec.lang import Spec, program
+from antiphon.spec.lang.dump import dump
+from antiphon.spec.lang.values import RepairNote
+
+FORM = 1
+"""The form of a section; a higher one makes all sections stale."""
+
+PICTURES = "errata"
+"""The folder of the pictures, beside the text."""
+
+Command = Callable[[Check], str]
+
+
+@dataclass(frozen=True)
+class Section:
+    """The errata of one claim: Markdown, and the picture of its shortest run if there is one."""
+
+    claim: Claim
+    digest: str
+    text: str
+    picture: str = ""
+
+
+def refuted(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """The claims that the errata list, in the order of the ledger."""
+    return tuple(claim for claim in claims if claim.verdict == "violated")
+
+
+def section(result: ClaimResult, command: Command, name: Callable[[type[Spec]], str]) -> Section:
+    """The section of one claim, from what its checks gave; `command` says how a check is run alone, `name` what its specification is called."""
+    claim = result.claim
+    shown = _shown(result)
+    parts = [f"### {claim.id}: {claim.claim}", _quoted(claim), _verdict(claim)]
+    if shown is not None:
+        parts.append(_counterexample(claim, shown, command))
+    else:
+        parts.append(_unreached(result))
+    parts += [_repairs(claim, result), _bounds(result)]
+    again = f"antiphon claims {claim.id}" + (" --deep" if any(isinstance(check, Check) and check.deep for check in claim.checks) else "")
+    parts.append(f"Again: `{again}`" if claim.checks else "")
+    trace = shown.verdict.trace if shown is not None and shown.verdict is not None else None
+    picture = svg(diagram(_bare(trace), name(trace.program.spec))) if trace is not None else ""
+    return Section(claim, digest(claim), "\n\n".join(part for part in parts if part), picture)
+
+
+def digest(claim: Claim) -> str:
+    """SHA-256, in hex, of the record and of the meaning of every specification that it checks."""
+    meant = [FORM, [repr(getattr(claim, field.name)) for field in dataclasses.fields(claim) if field.name != "checks"]]
+    for check in claim.checks:
+        if isinstance(check, Check):
+            meant.append([str(check), check.outcome, check.length, _meaning(check.spec), sorted(program_of(check).constants.items())])
+        else:
+            meant.append([check.name, check.expectation, check.outcome])
+    return hashlib.sha256(json.dumps(meant, default=str).encode()).hexdigest()
+
+
+_MEANINGS: dict[tuple[str, str], str] = {}
+
+
+def _meaning(spec: type[Spec]) -> str:
+    """The digest of the intermediate form of a specification."""
+    key = spec.__module__, spec.__qualname__
+    if key not in _MEANINGS:
+        _MEANINGS[key] = hashlib.sha256(dump(program(spec).module).encode()).hexdigest()
+    return _MEANINGS[key]
+
+
+# The whole text ------------------------------------------------------------------------------------------------------------------------------
+
+HEAD = """# Errata of the published protocols
+
+What the ledger's checks refute, claim by claim: the document's own words, a shortest run that shows the failure, the repairs that mend it, and
+how far the repaired text was explored. Made by `antiphon errata --write docs`; do not edit.
+
+How to read it:
+
+- **design** or **text** says what is at fault: the idea itself, or only the text as it is printed although the idea is clear.
+- *stated*: the document says it; *implied*: it follows from what the document says; *our question*: the document leaves it open, and nobody is
+  charged with it.
+- A run is shortest for the constants and the repairs that stand above it: what is broken elsewhere in the text is switched on, so that
+  the run shows this one failure. `p0` is the first process, `m0` the first message; `Ack(p1, none, 1, p1)` is a packet for `p1`.
+- *Repaired, it holds* within a bound: in all reachable states for these constants. It is evidence within the bound and no proof beyond it.
+- Every section ends with the command that runs its checks again and compares them with what is recorded."""
+
+
+def text(sections: Iterable[Section]) -> str:
+    """The whole document, ending in a newline."""
+    listed = list(sections)
+    parts = [HEAD, _overview(listed)]
+    for document in Document:
+        own = [item for item in listed if item.claim.source.document is document]
+        if own:
+            parts.append(f"## {document.short}\n\n{document.long}.")
+            parts += [f"{_mark(item.claim.id, item.digest)}\n\n{item.text}\n\n{_END}" for item in own]
+    return "\n\n".join(parts) + "\n"
+
+
+def kept(written: str) -> dict[str, tuple[str, str]]:
+    """The digest and the text of every section of a document that `text` made, by claim."""
+    pattern = re.compile(r"<!-- claim ([A-Z]+-\d+) ([0-9a-f]{64}) -->\n\n(.*?)\n\n" + re.escape(_END), re.DOTALL)
+    return {name: (found, body) for name, found, body in pattern.findall(written)}
+
+
+def stale(claims: Iterable[Claim], written: str, pictures: Mapping[str, bool]) -> tuple[Claim, ...]:
+    """The refuted claims whose section in `written` is missing or rests on something that has changed, or whose picture is missing.
+
+    `pictures` says for each file name in the folder of pictures that it is there.
+    """
+    have = kept(written)
+    old = []
+    for claim in refuted(claims):
+        known = have.get(claim.id)
+        if known is None or known[0] != digest(claim) or (f"]({PICTURES}/{claim.id}.svg)" in known[1] and not pictures.get(f"{claim.id}.svg")):
+            old.append(claim)
+    return tuple(old)
+
+
+_END = "<!-- end -->"
+
+
+def _mark(identifier: str, found: str) -> str:
+    return f"<!-- claim {identifier} {found} -->"
+
+
+def _overview(listed: list[Section]) -> str:
+    rows = ["| claim | what it says | at fault | demands |", "|---|---|---|---|"]
+    for item in listed:
+        claim = item.claim
+        anchor = re.sub(r"[^\w\- ]", "", f"{claim.id}: {claim.claim}".lower()).strip().replace(" ", "-")
+        repairs = ", ".join(f"`{name}`" for name in claim.repairs) or "nothing that could be repaired"
+        rows.append(f"| [{claim.id}](#{anchor}) | {_cell(claim.claim)} | {claim.defect} | {repairs} |")
+    return "\n".join(rows)
+
+
+# Parts of a section --------------------------------------------------------------------------------------------------------------------------
+
+
+def _quoted(claim: Claim) -> str:
+    standing = "our question" if claim.standing is Standing.QUESTION else claim.standing.value
+    return f"> {_line(claim.source.quotation)}\n\n{claim.source}; *{standing}*, {claim.kind.value}."
+
+
+def _verdict(claim: Claim) -> str:
+    fault = "the design" if claim.defect == "design" else "the printed text"
+    return f"**Violated: a defect of {fault}.** {claim.because}"
+
+
+def _shown(result: ClaimResult) -> CheckResult | None:
+    """The check whose run is drawn: the first that is recorded as violated and has a run."""
+    for item in result.results:
+        if item.check.outcome == "violated" and item.verdict is not None and item.verdict.trace is not None:
+            return item
+    return None
+
+
+def _counterexample(claim: Claim, item: CheckResult, command: Command) -> str:
+    check, trace = item.check, item.verdict.trace if item.verdict is not None else None
+    assert isinstance(check, Check)
+    assert trace is not None
+    steps = [f"{number:>3}  {compact_step(transition.step)}" for number, transition in enumerate(trace.transitions, 1)]
+    if trace.loop is not None:
+        steps.append(f"     and so on for ever from step {trace.loop + 1}" if trace.loop < len(trace) else "     and nothing more, for ever")
+    count = f"{len(trace)} step{'' if len(trace) == 1 else 's'}"
+    picture = f"![{claim.id}: {count}]({PICTURES}/{claim.id}.svg)"
+    block = "\n".join(["```text", *steps, "```"])
+    told = f"`{check.property}` fails in {count} ({_variant(check)}; {_constants(check)}): {_sentence(trace.why or item.found)}"
+    return f"{told}\n\n{picture}\n\n{block}\n\nAlone: `{command(check)}`"
+
+
+def _unreached(result: ClaimResult) -> str:
+    """What stands instead of a run: a state that nothing reaches, or a reading of the text."""
+    never = [item for item in result.results if item.check.outcome == "unknown" and isinstance(item.check, Check)]
+    if never:
+        check = never[0].check
+        assert isinstance(check, Check)
+        return f"No run reaches `{check.property}` ({_variant(check)}; {_constants(check)})."
+    return "" if result.results else "There is no run to show: the claim is about the text, and is judged by reading it."
+
+
+def _repairs(claim: Claim, result: ClaimResult) -> str:
+    if not claim.repairs:
+        return ""
+    about: dict[str, RepairNote] = {}
+    for spec in dict.fromkeys(check.spec for check in claim.checks if isinstance(check, Check)):
+        about |= {constant.name: constant.repair for constant in program(spec).declaration.constants if constant.repair}
+    lines = ["It demands:", ""]
+    for name in claim.repairs:
+        note = about.get(name)
+        lines.append(f"- `{name}`: {note.about}." if note is not None else f"- `{name}`")
+        for item in result.results:
+            check = item.check
+            if isinstance(check, Check) and check.without == (name,) and check.outcome == "violated":
+                lines.append(f"  Without it alone, `{check.property}` fails in {item.length} steps ({_constants(check)}).")
+    return "\n".join(lines)
+
+
+def _bounds(result: ClaimResult) -> str:
+    lines = []
+    for item in result.results:
+        check = item.check
+        if isinstance(check, Check) and check.outcome == "holds" and item.verdict is not None:
+            if item.verdict.kind == "witness":
+                lines.append(f"- `{check.property}` is reached in {item.length} steps ({_variant(check)}; {_constants(check)})")
+            else:
+                extent = item.verdict.evidence.bound.rpartition("; ")[2]
+                lines.append(f"- `{check.property}` ({_variant(check)}; {_constants(check)}): {extent}")
+        elif not isinstance(check, Check):
+            lines.append(f"- measured: {item.found}")
+    return "\n".join(["Repaired, it holds:", "", *dict.fromkeys(lines)]) if lines else ""
+
+
+def _variant(check: Check) -> str:
+    if check.repairs == "all":
+        return "all repairs" + (f" but {', '.join(f'`{name}`' for name in check.without)}" if check.without else "")
+    chosen = [name for name in check.repairs if name not in check.without]
+    return f"with {', '.join(f'`{name}`' for name in chosen)}" if chosen else "the literal text"
+
+
+def _constants(check: Check) -> str:
+    return ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in check.constants.items()) or "defaults"
+
+
+def _bare(trace: Trace) -> Trace:
+    """The trace with a reason that names no line of a source file: lines move while the meaning stays."""
+    return dataclasses.replace(trace, why=_without_places(trace.why))
+
+
+def _without_places(reason: str) -> str:
+    return re.sub(r" ?\([^()\s]*\.py:\d+(?::\d+)?\)", "", reason)
+
+
+def _sentence(reason: str) -> str:
+    return _line(_without_places(reason)).rstrip(".") + "."
+
+
+def _line(words: str) -> str:
+    return " ".join(words.split())
+
+
+def _cell(words: str) -> str:
+    return _line(words).replace("|", "\\|")
+
+
+__all__ = ["FORM", "HEAD", "PICTURES", "Section", "digest", "kept", "refuted", "section", "stale", "text"]

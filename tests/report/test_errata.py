@@ -1,0 +1,100 @@
+"""The errata say what the ledger's checks find; what is committed rests on today's records and specifications."""
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from antiphon.conformance.cli.claims import reproduce
+from antiphon.conformance.cli.registry import name_of
+from antiphon.conformance.ledger import run_ledger
+from antiphon.conformance.report import errata
+from antiphon.spec.claims import LEDGER, Check, Claim, claim_of
+from antiphon.spec.protocols.token_broadcast import Figure5Judged
+
+DOCS = Path(__file__).parents[2] / "docs"
+CHEAP = ("RBC-01", "RBC-05", "MSQ-03", "MSQ-05", "MSQ-07", "RBP-01")
+"""Claims whose checks take a second or two; between them every form that a section can have."""
+
+
+@cache
+def made(identifier: str) -> errata.Section:
+    (result,) = run_ledger([claim_of(identifier)], deep=True)
+    return errata.section(result, reproduce, name_of)
+
+
+def there() -> dict[str, bool]:
+    return {path.name: True for path in (DOCS / errata.PICTURES).glob("*.svg")}
+
+
+def test_the_committed_errata_rest_on_todays_records_and_specifications() -> None:
+    """Otherwise: antiphon errata --write docs."""
+    written = (DOCS / "errata.md").read_text(encoding="utf-8")
+    assert [claim.id for claim in errata.stale(LEDGER, written, there())] == []
+    assert list(errata.kept(written)) == [claim.id for claim in errata.refuted(LEDGER)]
+
+
+@pytest.mark.parametrize("identifier", CHEAP)
+def test_what_is_committed_is_what_is_found(identifier: str) -> None:
+    written = (DOCS / "errata.md").read_text(encoding="utf-8")
+    section = made(identifier)
+    assert errata.kept(written)[identifier] == (section.digest, section.text)
+    if section.picture:
+        assert (DOCS / errata.PICTURES / f"{identifier}.svg").read_text(encoding="utf-8") == section.picture
+
+
+def test_a_section_quotes_shows_the_shortest_run_and_names_repairs_bounds_and_command() -> None:
+    text = made("MSQ-05").text
+    assert "> they wait until a tuple in seqQ corresponds to the next expected message (line 35)" in text
+    assert "**Violated: a defect of the printed text.**" in text
+    assert "`UniformIntegrity` fails in 7 steps (with `start_token`; processes=2, messages=1, losses=1)" in text
+    assert "- `await_body`: line 35: delivery waits for the message itself.\n  Without it alone, `UniformIntegrity` fails in 7 steps" in text
+    assert "Repaired, it holds:\n\n- `UniformIntegrity` (all repairs; processes=2, messages=1, losses=1): all 5,929 states" in text
+    assert text.endswith("Again: `antiphon claims MSQ-05`")
+    assert ".py:" not in text
+
+
+def test_the_picture_bears_the_name_that_the_command_line_knows() -> None:
+    root = ElementTree.fromstring(made("RBC-05").picture)
+    assert root.attrib["aria-label"].startswith("Space-time diagram: figure-5 · ")
+
+
+def test_what_is_never_reached_and_what_is_judged_by_reading_have_no_run() -> None:
+    assert "No run reaches `TokenAccepted` (the literal text; " in made("RBP-01").text
+    assert "is judged by reading it" in made("MSQ-07").text
+    assert made("RBP-01").picture == made("MSQ-07").picture == ""
+
+
+def changed(claim: Claim) -> list[Claim]:
+    """The claim with something else in its record, its checks, or the meaning of what they check."""
+    first = claim.checks[0]
+    assert isinstance(first, Check)
+    others = [replace(first, length=5), replace(first, constants={"processes": 2}), replace(first, spec=Figure5Judged)]
+    return [
+        replace(claim, because="Otherwise."),
+        replace(claim, repairs=()),
+        *(replace(claim, checks=(other, *claim.checks[1:])) for other in others),
+    ]
+
+
+def test_a_section_is_stale_when_its_record_or_what_it_checks_has_changed() -> None:
+    claim = claim_of("RBC-01")
+    written = errata.text([made("RBC-01")])
+    pictures = {"RBC-01.svg": True}
+    assert errata.stale([claim], written, pictures) == ()
+    assert errata.stale([claim], written, {}) == (claim,)
+    assert errata.stale([claim, claim_of("RBC-05")], written, pictures) == (claim_of("RBC-05"),)
+    for other in changed(claim):
+        assert errata.stale([other], written, pictures) == (other,)
+
+
+def test_what_was_written_is_read_back() -> None:
+    sections = [made("RBC-01"), made("MSQ-07")]
+    assert errata.kept(errata.text(sections)) == {item.claim.id: (item.digest, item.text) for item in sections}
+
+
+def test_only_refuted_claims_are_errata() -> None:
+    assert {claim.verdict for claim in errata.refuted(LEDGER)} == {"violated"}
+    assert [claim.id for claim in errata.refuted([claim_of("RBC-02"), claim_of("RBC-01")])] == ["RBC-01"]
