@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from antiphon.conformance.cli import check, claims, cluster, errata, explain, gate, lockstep, refine, replay, show, simulate, stateful, verify
+from antiphon.conformance.cli import check, claims, cluster, errata, explain, find, gate, lockstep, refine, replay, show, simulate, stateful, verify
 from antiphon.conformance.cli.documents import Error
 from antiphon.conformance.cli.output import FAILURE, INTERRUPTED, USAGE, UsageProblem, print_json, release
 from antiphon.conformance.replay import NotBound
@@ -37,6 +37,7 @@ COMMANDS: tuple[tuple[str, Any], ...] = (
     ("claims", claims.claims),
     ("errata", errata.errata),
     ("refine", refine.refine),
+    ("find", find.find),
     ("simulate", simulate.simulate),
     ("lockstep", lockstep.lockstep),
     ("stateful", stateful.stateful),

@@ -63,7 +63,9 @@ def default_job() -> tuple[Job, ...]:
 
 
 @dataclass(frozen=True)
-class _Bounds:
+class Limits:
+    """What explores, and where it stops."""
+
     engine: Engine
     depth: int | None
     max_states: int | None
@@ -116,12 +118,12 @@ def check(
         default_job()
     )
     programs = [job.program for job in jobs]
-    bounds = _Bounds(engine, depth, max_states, max_seconds)
+    bounds = Limits(engine, depth, max_states, max_seconds)
     shown: list[documents.ReportDocument] = []
     saved: str | None = None
     outcomes: list[Outcome] = []
     for job, bound in zip(jobs, programs, strict=True):
-        report = _run(job, bound, bounds)
+        report = explore(job, bound, bounds)
         outcomes.append(report.outcome)
         worst = _first(report)
         saved = saved or output.keep(worst, save)
@@ -141,7 +143,8 @@ def check(
     return outcome.exit_code
 
 
-def _run(job: Job, bound: Program, bounds: _Bounds) -> Report:
+def explore(job: Job, bound: Program, bounds: Limits) -> Report:
+    """The report about the properties that a job asks of a program."""
     properties = job.properties or None
     with _progress(job.name, bounds.engine) as progress:
         if bounds.engine is Engine.Z3:

@@ -93,6 +93,27 @@ class Refine(Document, tag="refine", kw_only=True):
     saved: str | None = None
 
 
+class Find(Document, tag="find", kw_only=True):
+    """`antiphon find`: violated when no state is such. `state` are the parts of the state found that the expression names."""
+
+    name: str
+    specification: str
+    digest: str
+    constants: dict[str, int | bool | str]
+    engine: str
+    expression: str
+    reason: str
+    states: int
+    transitions: int
+    depth: int
+    complete: bool
+    seconds: float
+    reproduce: str
+    state: dict[str, str]
+    trace: TraceDocument | None = None
+    saved: str | None = None
+
+
 class Simulate(Document, tag="simulate", kw_only=True):
     """`antiphon simulate`."""
 
@@ -273,7 +294,7 @@ class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
     exit_code: int
 
 
-AnyDocument = Check | Refine | Claims | Errata | Gate | Simulate | Lockstep | Stateful | Cluster | Verify | Replay | Show | Explain | Error
+AnyDocument = Check | Find | Refine | Claims | Errata | Gate | Simulate | Lockstep | Stateful | Cluster | Verify | Replay | Show | Explain | Error
 """Every document that this module knows, for decoders."""
 
 

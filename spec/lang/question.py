@@ -1,0 +1,120 @@
+"""What does a person's expression ask of a specification? A witness of a subclass of it, so that every reading can look for it.
+
+The expression is Python in the subset that predicates are written in: `self` is the state, names mean what they mean in the module of the
+specification, and the types of the specification are known by their names. Errors say where in the expression they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import linecache
+import sys
+import textwrap
+from types import ModuleType
+from typing import Any
+
+from antiphon.spec.lang import types
+from antiphon.spec.lang.errors import Location, SpecError
+from antiphon.spec.lang.program import Program, program
+from antiphon.spec.lang.spec import Spec
+from antiphon.spec.lang.values import witness
+
+FILE = "<expression>"
+"""Where errors in an expression are: its lines and columns count from 1."""
+
+_HEAD = """class {spec}(Asked):
+    @witness
+    def {name}(self) -> bool:
+        return (
+"""
+
+
+def asked(bound: Program, expression: str) -> tuple[Program, str]:
+    """The program with one more witness, true where `expression` is, and the name of that witness. Its states and steps are the same.
+
+    Raises:
+        SpecError: the text is no boolean expression of the language; `at` is the place in it.
+    """
+    text = textwrap.dedent(expression).strip()
+    _parse(text)
+    name = _free("found", bound)
+    source = _HEAD.format(spec=bound.name, name=name) + text + "\n        )\n"
+    file = f"<expression {hashlib.sha256(source.encode()).hexdigest()[:16]} of {bound.name}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    module = ModuleType(f"antiphon_asked_{hashlib.sha256(file.encode()).hexdigest()[:16]}")
+    vars(module).update(_names(bound.spec) | {"__name__": module.__name__, "Asked": bound.spec, "witness": witness})
+    sys.modules[module.__name__] = module
+    exec(compile(source, file, "exec", dont_inherit=True), vars(module))  # noqa: S102 - one class with one method; the expression is not run here
+    try:
+        made = program(vars(module)[bound.name]).with_constants(**bound.constants)
+        made.module  # noqa: B018 - reads the expression, for its errors
+    except SpecError as error:
+        raise _placed(error, file) from error
+    return made, name
+
+
+def _parse(text: str) -> None:
+    if not text:
+        raise SpecError("there is no expression", Location(FILE, 1), "any(self.holding[p] for p in self.each(Process))")
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError as error:
+        place = Location(FILE, error.lineno or 1, error.offset or 1)
+        raise SpecError(f"this is no expression of Python: {error.msg}", place, "one boolean expression over self") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SpecError(f"this is no expression of Python: {error}", Location(FILE, 1), "one boolean expression over self") from error
+
+
+def _placed(error: SpecError, file: str) -> SpecError:
+    """The error with its place in the expression, when it is there."""
+    if error.at is None or error.at.file != file:
+        return error
+    line = max(error.at.line - _HEAD.count("\n"), 1)
+    return SpecError(error.reason, Location(FILE, line, error.at.column), error.instead)
+
+
+def _free(name: str, bound: Program) -> str:
+    """`name`, or something like it that the specification does not use."""
+    while hasattr(bound.spec, name) or name in bound.module.properties:
+        name += "_"
+    return name
+
+
+def _names(spec: type[Spec]) -> dict[str, Any]:
+    """What names mean in an expression: the types of the specification, then those of the modules of its parts, the class's own last."""
+    found: dict[str, Any] = {}
+    for part in reversed(spec.__mro__):
+        if issubclass(part, Spec) and part is not Spec:
+            found |= getattr(part, "__antiphon_globals__", {})
+            found |= getattr(part, "__antiphon_scope__", {})
+    for name, kind in _types(spec).items():
+        found.setdefault(name, kind)
+    return found
+
+
+def _types(spec: type[Spec]) -> dict[str, Any]:
+    """The Python classes of the named types of a specification."""
+    from antiphon.spec.lang.declare import declare
+
+    declaration = declare(spec)
+    pending: list[Any] = [item.type for item in declaration.variables]
+    pending += [parameter.type for method in declaration.methods for parameter in method.parameters]
+    found: dict[str, Any] = {}
+    while pending:
+        kind = pending.pop()
+        match kind:
+            case types.Record(name=name, fields=fields, python=python):
+                found.setdefault(name, python)
+                pending += [of for _, of in fields]
+            case types.Enumeration(name=name, python=python) if python is not None:
+                found.setdefault(name, python)
+            case types.IndexType(name=name, python=python):
+                found.setdefault(name, python)
+            case types.Optional(of=inner) | types.SetOf(of=inner) | types.SequenceOf(of=inner):
+                pending.append(inner)
+            case types.MapOf(key=key, value=value):
+                pending += [key, value]
+            case types.Union(records=records):
+                pending += records
+    return found
