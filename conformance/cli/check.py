@@ -100,6 +100,9 @@ def check(
     depth: Annotated[int | None, typer.Option("--depth", min=0, help="Greatest number of steps; z3 needs it.", show_default=False)] = None,
     max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0.0, help="Stop after this time.", show_default=False)] = None,
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Count how often each action is possible and how many values each variable takes; takes about as long again.")
+    ] = False,
     save: options.Save = None,
     json: options.Json = False,
     no_diagram: options.Quiet = False,
@@ -107,6 +110,8 @@ def check(
     """Check every property of specifications, with shortest counterexamples."""
     if engine is Engine.Z3 and depth is None:
         raise output.UsageProblem("--engine z3 checks up to a depth; say which, for example --depth 10")
+    if engine is Engine.Z3 and counts:
+        raise output.UsageProblem("--counts counts states; z3 has none")
     if engine is Engine.Z3 and max_states is not None:
         raise output.UsageProblem("--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds")
     named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
@@ -124,14 +129,15 @@ def check(
     outcomes: list[Outcome] = []
     for job, bound in zip(jobs, programs, strict=True):
         report = explore(job, bound, bounds)
+        counted = _counted(job, bound, bounds) if counts else None
         outcomes.append(report.outcome)
         worst = _first(report)
         saved = saved or output.keep(worst, save)
         again = job.command(*bounds.words())
         if json:
-            shown.append(documents.report_document(job.name, report, again))
+            shown.append(documents.report_document(job.name, report, again, counted))
         else:
-            _print(job, report, worst, again, picture=not no_diagram)
+            _print(job, report, worst, again, picture=not no_diagram, counted=counted)
         if _interrupted(report):
             raise KeyboardInterrupt
     outcome = Outcome.worst(outcomes)
@@ -154,6 +160,18 @@ def explore(job: Job, bound: Program, bounds: Limits) -> Report:
         return explicit.check(
             bound,
             properties=properties,
+            max_states=bounds.max_states,
+            max_seconds=bounds.max_seconds,
+            max_depth=bounds.depth,
+            progress=progress,
+            engine=bounds.engine.value,
+        )
+
+
+def _counted(job: Job, bound: Program, bounds: Limits) -> explicit.Counts:
+    with _progress(job.name, bounds.engine) as progress:
+        return explicit.count(
+            bound,
             max_states=bounds.max_states,
             max_seconds=bounds.max_seconds,
             max_depth=bounds.depth,
@@ -198,8 +216,10 @@ def _bad(outcome: Outcome, kind: str) -> bool:
     return outcome is Outcome.VIOLATED or kind == "specification"
 
 
-def _print(job: Job, report: Report, worst: Trace | None, again: str, *, picture: bool) -> None:
+def _print(job: Job, report: Report, worst: Trace | None, again: str, *, picture: bool, counted: explicit.Counts | None) -> None:
     output.print_report(job.name, report)
+    if counted is not None:
+        output.print_counts(counted)
     if worst is None:
         return
     output.print_trace(worst)

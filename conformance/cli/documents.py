@@ -12,6 +12,7 @@ import msgspec
 
 from antiphon.conformance.lockstep import Difference
 from antiphon.model.changes import trace_changes
+from antiphon.model.explicit import Counts
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Report, Verdict
@@ -59,6 +60,32 @@ class VerdictDocument(msgspec.Struct, kw_only=True):
     trace: TraceDocument | None = None
 
 
+class ActionCountDocument(msgspec.Struct, kw_only=True):
+    """In how many states an action is possible, how many steps it takes in all, how many states it found first."""
+
+    action: str
+    states: int
+    steps: int
+    found: int
+
+
+class VariableCountDocument(msgspec.Struct, kw_only=True):
+    """How many values a variable takes, and its bits in a packed state."""
+
+    variable: str
+    values: int
+    bits: int
+
+
+class CountsDocument(msgspec.Struct, kw_only=True):
+    """What `--counts` counted, over so many states."""
+
+    states: int
+    complete: bool
+    actions: list[ActionCountDocument]
+    variables: list[VariableCountDocument]
+
+
 class ReportDocument(msgspec.Struct, kw_only=True):
     """All verdicts about one specification with its constants, and what was explored for them."""
 
@@ -77,6 +104,7 @@ class ReportDocument(msgspec.Struct, kw_only=True):
     never_fired: list[str]
     notes: list[str]
     reproduce: str
+    counts: CountsDocument | None = None
 
 
 class Check(Document, tag="check", kw_only=True):
@@ -325,7 +353,7 @@ def verdict_document(verdict: Verdict) -> VerdictDocument:
     )
 
 
-def report_document(name: str, report: Report, reproduce: str) -> ReportDocument:
+def report_document(name: str, report: Report, reproduce: str, counts: Counts | None = None) -> ReportDocument:
     """A report as a document."""
     bound, explored = report.program, report.exploration
     engines = {verdict.provenance.engine for verdict in report.verdicts}
@@ -345,6 +373,7 @@ def report_document(name: str, report: Report, reproduce: str) -> ReportDocument
         never_fired=list(explored.never_fired),
         notes=list(report.notes),
         reproduce=reproduce,
+        counts=None if counts is None else msgspec.convert(counts, CountsDocument, from_attributes=True),
     )
 
 

@@ -88,7 +88,7 @@ def _answer(verdict: Verdict, explored: Exploration, trace: Trace | None, expres
         return Outcome.HOLDS, f"{expression}: after {len(trace)} step{'' if len(trace) == 1 else 's'}"
     if explored.complete and not bounded and explored.states:
         return Outcome.VIOLATED, f"no reachable state is such: all {explored.states:,} were seen"
-    return Outcome.UNKNOWN, f"not found: {short_places(verdict.reason)}"
+    return Outcome.UNKNOWN, f"not found: {short_places(verdict.reason).removeprefix('not decided: ')}"
 
 
 def _named(bound: Program, question: Program, witness: str, trace: Trace) -> dict[str, str]:

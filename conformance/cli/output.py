@@ -21,6 +21,7 @@ from rich.text import Text
 from antiphon.conformance.cli.documents import Document, Error
 from antiphon.conformance.report import diagram, text_diagram
 from antiphon.model.changes import described, trace_changes
+from antiphon.model.explicit import Counts
 from antiphon.model.export import save
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
@@ -118,6 +119,28 @@ def print_report(name: str, report: Report) -> None:
         console.print("timers were limited, and the limit may be why: judge obligations with --set unlimited=true", style="yellow")
     if bound.declaration.constants and report.verdicts:
         console.print(f"evidence: {report.verdicts[0].evidence.kind.value}")
+    console.print()
+
+
+def print_counts(counts: Counts) -> None:
+    """How often each action is possible, and how many values each variable takes."""
+    from rich import box
+    from rich.table import Table
+
+    console = out()
+    actions = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    variables = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for table, titles in ((actions, ("action", "states where possible", "steps", "states found")), (variables, ("variable", "values", "bits"))):
+        for position, title in enumerate(titles):
+            table.add_column(title, justify="right" if position else "left")
+    for item in counts.actions:
+        style = "yellow" if not item.steps else ""
+        actions.add_row(item.action, f"{item.states:,}", f"{item.steps:,}", f"{item.found:,}", style=style)
+    for variable in counts.variables:
+        variables.add_row(variable.variable, f"{variable.values:,}", str(variable.bits))
+    console.print(f"counted over {'all ' if counts.complete else 'only '}{counts.states:,} states:")
+    console.print(actions)
+    console.print(variables)
     console.print()
 
 

@@ -1,0 +1,111 @@
+"""What makes the state space grow? How often each action is possible and how many states it found first; how many values each variable takes.
+
+The counts come from a walk of their own, with every step of every state, so they cost about as much as a search; a bound ends it with the counts so
+far. This file knows nothing of properties.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from antiphon.model.explicit.edges import edges_of
+from antiphon.model.explicit.parts import Parts
+from antiphon.model.explicit.search import Progress
+from antiphon.spec.lang import Program
+
+LOOK = 4096
+
+
+@dataclass(frozen=True)
+class ActionCount:
+    """An action: in how many states it is possible, how many steps it takes in all, and how many states were found by it first."""
+
+    action: str
+    states: int
+    steps: int
+    found: int
+
+
+@dataclass(frozen=True)
+class VariableCount:
+    """A variable: how many different values it takes in the states, and how many bits it has in a packed state."""
+
+    variable: str
+    values: int
+    bits: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The counts over `states` states, all of them when `complete`. Actions as declared; variables with the most values first."""
+
+    states: int
+    complete: bool
+    actions: tuple[ActionCount, ...]
+    variables: tuple[VariableCount, ...]
+
+    @property
+    def never(self) -> tuple[str, ...]:
+        """The actions that are possible in none of these states."""
+        return tuple(item.action for item in self.actions if not item.steps)
+
+
+def count(
+    program: Program,
+    *,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_depth: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    engine: str = "generated",
+) -> Counts:
+    """Counts over the reachable states of `program`, breadth-first, within the bounds; `engine` "reference" is CPython itself.
+
+    Raises:
+        SpecError: the specification has an error in a state on the way.
+    """
+    began = time.monotonic()
+    edges = edges_of(program, program.reference if engine == "reference" else None)
+    known = {edges.pack(state): None for state in program.reference.initial()}
+    states = list(known)
+    names = [method.name for method in program.declaration.marked("action", "environment")]
+    positions = {name: position for position, name in enumerate(names)}
+    action_of: list[int] = []
+    possible, steps, found = ([0] * len(names) for _ in range(3))
+    level_end, depth, expanded, transitions = len(states), 0, 0, 0
+    while expanded < len(states):
+        if expanded == level_end:
+            level_end, depth = len(states), depth + 1
+        if max_depth is not None and depth >= max_depth:
+            break
+        if expanded % LOOK == 0:
+            if progress is not None:
+                progress(Progress(len(states), transitions, depth, len(states) - expanded, time.monotonic() - began))
+            if (max_states is not None and len(states) >= max_states) or (max_seconds is not None and time.monotonic() - began >= max_seconds):
+                break
+        here = 0
+        for number, after in edges.out(states[expanded]):
+            while len(action_of) <= number:
+                action_of.append(positions[edges.step(len(action_of)).action])
+            action = action_of[number]
+            here |= 1 << action
+            steps[action] += 1
+            transitions += 1
+            if after not in known:
+                known[after] = None
+                states.append(after)
+                found[action] += 1
+        for action in range(len(names)):
+            possible[action] += here >> action & 1
+        expanded += 1
+    parts = Parts(program, edges.packing)
+    masks = {name: parts.mask(name) for name in program.variables}
+    variables = [VariableCount(name, len({packed & mask for packed in states}), mask.bit_count()) for name, mask in masks.items()]
+    return Counts(
+        len(states),
+        expanded == len(states),
+        tuple(ActionCount(*item) for item in zip(names, possible, steps, found, strict=True)),
+        tuple(sorted(variables, key=lambda item: -item.values)),
+    )
