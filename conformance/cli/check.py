@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated
@@ -15,7 +15,7 @@ from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.model import explicit, symbolic
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
-from antiphon.spec.lang import Program
+from antiphon.spec.lang import Program, SpecError
 
 
 class Engine(Enum):
@@ -101,7 +101,7 @@ def check(
     max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0.0, help="Stop after this time.", show_default=False)] = None,
     counts: Annotated[
-        bool, typer.Option("--counts", help="Count how often each action is possible and how many values each variable takes; takes about as long again.")
+        bool, typer.Option("--counts", help="Count how often each action is possible, and how many values each variable takes.")
     ] = False,
     save: options.Save = None,
     json: options.Json = False,
@@ -168,8 +168,8 @@ def explore(job: Job, bound: Program, bounds: Limits) -> Report:
         )
 
 
-def _counted(job: Job, bound: Program, bounds: Limits) -> explicit.Counts:
-    with _progress(job.name, bounds.engine) as progress:
+def _counted(job: Job, bound: Program, bounds: Limits) -> explicit.Counts | None:
+    with _progress(job.name, bounds.engine) as progress, suppress(SpecError):  # an error of the specification stands in the report
         return explicit.count(
             bound,
             max_states=bounds.max_states,
@@ -178,6 +178,7 @@ def _counted(job: Job, bound: Program, bounds: Limits) -> explicit.Counts:
             progress=progress,
             engine=bounds.engine.value,
         )
+    return None
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from typing import Any, Literal
 import msgspec
 
 from antiphon.conformance.lockstep import Difference
+from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import trace_changes
 from antiphon.model.explicit import Counts
-from antiphon.model.notation import compact, compact_step
+from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Report, Verdict
 
@@ -40,12 +41,16 @@ class StepDocument(msgspec.Struct, kw_only=True):
 
 
 class TraceDocument(msgspec.Struct, kw_only=True):
-    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly. In a lasso the steps after number `loop` repeat."""
+    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly. In a lasso the steps after number `loop` repeat.
+
+    `because` are the parts of an invariant or obligation that make it false at the end.
+    """
 
     shows: str
     why: str
     steps: list[StepDocument]
     loop: int | None = None
+    because: list[str] = []
 
 
 class VerdictDocument(msgspec.Struct, kw_only=True):
@@ -300,8 +305,18 @@ class ReasonDocument(msgspec.Struct, kw_only=True):
     steps: list[str]
 
 
+class FailureDocument(msgspec.Struct, kw_only=True):
+    """A part of a predicate that decides it: its text and its truth value, where it stands, for which names, the values it compares."""
+
+    text: str
+    value: bool
+    at: str
+    names: dict[str, str]
+    sides: dict[str, str]
+
+
 class Explain(Document, tag="explain", kw_only=True):
-    """`antiphon explain`."""
+    """`antiphon explain`; about an action, or (`predicate`) about what makes a predicate false."""
 
     file: str
     step: int
@@ -309,6 +324,8 @@ class Explain(Document, tag="explain", kw_only=True):
     action: str
     enabled: list[str]
     disabled: list[ReasonDocument]
+    predicate: str | None = None
+    failures: list[FailureDocument] = []
 
 
 class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
@@ -337,7 +354,8 @@ def trace_document(trace: Trace) -> TraceDocument:
         )
         for transition, changed in zip(trace.transitions, trace_changes(trace), strict=True)
     ]
-    return TraceDocument(shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop)
+    because = [short_places(str(failure)) for failure in why_shown(trace)]
+    return TraceDocument(shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop, because=because)
 
 
 def verdict_document(verdict: Verdict) -> VerdictDocument:

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli.documents import Document, Error
 from antiphon.conformance.report import diagram, text_diagram
+from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import described, trace_changes
 from antiphon.model.explicit import Counts
 from antiphon.model.export import save
@@ -186,6 +187,8 @@ def print_trace(trace: Trace, *, everything: bool = False) -> None:
     said = [str(refusal) for refusal in trace.transitions[-1].refused] if trace.transitions else []
     if trace.why and trace.why not in said:
         console.print(Text(f"      {short_places(trace.why)}", style="red"))
+    for failure in why_shown(trace):
+        console.print(Text(f"        {short_places(str(failure))}", style="red"), soft_wrap=True)
     console.print()
 
 
