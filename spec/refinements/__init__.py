@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from antiphon.spec.lang import Spec
+from antiphon.spec.refinements.dtp import DTP
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.rbp import RBP
 from antiphon.spec.refinements.refinement import Refinement
@@ -10,6 +11,7 @@ from antiphon.spec.refinements.refinement import Refinement
 REFINEMENTS: dict[str, Refinement] = {
     "moving-sequencer": MOVING_SEQUENCER,
     "rbp": RBP,
+    "dtp": DTP,
 }
 """Every refinement by the name of its protocol; a further one is one more line."""
 
@@ -19,4 +21,4 @@ def refinement_of(spec: type[Spec]) -> Refinement | None:
     return next((refinement for refinement in REFINEMENTS.values() if refinement.concrete is spec), None)
 
 
-__all__ = ["MOVING_SEQUENCER", "RBP", "REFINEMENTS", "Refinement", "refinement_of"]
+__all__ = ["DTP", "MOVING_SEQUENCER", "RBP", "REFINEMENTS", "Refinement", "refinement_of"]

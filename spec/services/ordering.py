@@ -38,6 +38,10 @@ Series = Annotated[int, Between(1, "series")]
 """Which count a number belongs to, from 1; later series come after earlier ones."""
 
 
+Count = Annotated[int, Between(0, "numbers")]
+"""How many numbers of a series were delivered or passed over."""
+
+
 @record
 class Assigned:
     """A number of a series belongs to a message; None: it was spent on nothing."""
@@ -52,7 +56,7 @@ class Position:
     """How far a process has delivered: the series it is in, and the last number of it that it delivered or passed over (0: none)."""
 
     series: Series
-    number: Annotated[int, Between(0, "numbers")]
+    number: Count
 
 
 class Ordering(Group):
