@@ -20,6 +20,7 @@ from antiphon.spec.lang import Program, Spec, program
 from antiphon.spec.lang.declare import declare
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 from antiphon.spec.services.ordering import OrderingJudged
 
@@ -38,6 +39,7 @@ ENTRIES = (
     Entry("figure-5", Figure5Judged, "reliable broadcast with a token that carries identifiers (RBP report, figure 5)"),
     Entry("moving-sequencer", MovingSequencerJudged, "total order by a moving sequencer (RBP report, figure 12)"),
     Entry("rbp", RbpJudged, "RBP without failures (RBP report, figure 16)"),
+    Entry("sequencer", SequencerJudged, "total order by a coordinator that multicasts for all (Ban, SEQUENCER)"),
     Entry("ordering", OrderingJudged, "the abstract machine that every protocol of total order refines: assign a number, learn, deliver"),
     Entry("two-phase", TwoPhase, "two-phase commit, an example whose state counts are public"),
     Entry("die-hard", DieHard, "two jugs that must measure four gallons: the counterexample is the solution"),

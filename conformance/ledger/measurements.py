@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 from antiphon.impl.transport.simulated import Faults, rbp_network
 from antiphon.spec.lang import Spec, program
@@ -75,7 +76,7 @@ def unicast_and_multicast() -> tuple[bool, str]:
     """Loss-free runs in which a member that does not order sends every message: what it sends, and what is multicast, by both protocols."""
     members, messages = 3, 3
     found, good = [], True
-    counted: tuple[tuple[type[Spec], str, str, str, dict[str, int]], ...] = (
+    counted: tuple[tuple[type[Spec], str, str, str, dict[str, Any]], ...] = (
         (Sequencer, "send", "receive_forward", "receive_data", {"crashes": 0, "views": 1}),
         (Total, "broadcast", "receive_request", "receive_bcast", {"crashes": 0, "views": 1, "losses": 0}),
     )

@@ -8,6 +8,7 @@ from antiphon.spec.claims.claim import Claim
 from antiphon.spec.claims.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.claims.ordering import ORDERING
 from antiphon.spec.claims.rbp import RBP
+from antiphon.spec.claims.sequencer import SEQUENCER
 from antiphon.spec.claims.token_broadcast import TOKEN_BROADCAST
 from antiphon.spec.lang import SpecError
 
@@ -15,6 +16,7 @@ LEDGER: tuple[Claim, ...] = (
     *TOKEN_BROADCAST,
     *MOVING_SEQUENCER,
     *RBP,
+    *SEQUENCER,
     *ORDERING,
 )
 """Every record; a further module of claims is one more line. Identifiers are unique."""
