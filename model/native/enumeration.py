@@ -1,0 +1,319 @@
+"""Which arguments of an action are worth trying in a state? Unrolled where they are few; by the bits of a set where a guard asks for membership.
+
+An action whose guard says "the packet is in the network" is tried for the packets that are there: the loop runs over the bits of the set. An
+action with few arguments becomes one step for each. Otherwise parameters of a small domain are unrolled, and the others looped over, with one
+variant of the step for each value of the leaves that make it much smaller (the process that a packet goes to, say).
+
+This file plans; it knows nothing of LLVM. A plan keeps the order of the reference: actions as declared, arguments in domain order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from antiphon.model.explicit.footprint import conjuncts
+from antiphon.model.ground import Evaluator, ground, make
+from antiphon.model.ground.form import Bits, Expression, GroundStep, Operator
+from antiphon.model.ground.layout import plan
+from antiphon.model.native.packing import WORD
+from antiphon.model.native.specialise import Substitution, inputs_of, reached, reads_state, roots_of, size_of
+from antiphon.model.native.steps import is_false
+from antiphon.spec.lang import Program
+from antiphon.spec.lang.declare import MethodDeclaration
+
+UNROLLED_STEPS = 24
+UNROLLED_MEMBERS = 10
+UNROLLED_NODES = 2_500
+UNROLLED_PARAMETER = 5
+UNROLLED_TOGETHER = 10
+MOST_VARIANTS = 9
+SELECTIONS = 2
+"""A leaf is given its variants when it is compared in at least so many nodes of the step."""
+
+Row = tuple[int | bool, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an action: the raw leaves of each value of its domain, and the position of its first leaf among the inputs."""
+
+    rows: tuple[Row, ...]
+    first: int
+
+    @property
+    def width(self) -> int:
+        """How many leaves a value has."""
+        return len(self.rows[0]) if self.rows else 0
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop over the values of a parameter: `ranks` are worth trying.
+
+    With `slot` it runs over the bits of that set; `elements` gives for each rank the rank of its element in the set, and `element` is the
+    expression that says so in the step.
+    """
+
+    parameter: int
+    ranks: tuple[int, ...]
+    slot: int | None = None
+    elements: tuple[int, ...] = ()
+    element: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A step for some values of a parameter's leaves; `elements` are the elements of the loops, as far as the step may mention them."""
+
+    step: GroundStep
+    elements: tuple[Expression | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One choice of the unrolled parameters: `code` of the arguments with rank 0 everywhere else, loops outermost first, and the variants.
+
+    `chosen[rank]` is the variant for a rank of the innermost loop's parameter; without loops there is one variant.
+    """
+
+    code: int
+    loops: tuple[Loop, ...]
+    variants: tuple[Variant, ...]
+    chosen: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class ActionPlan:
+    """How the arguments of an action are enumerated; its codes begin at `base`, argument by argument in mixed radix `strides`."""
+
+    name: str
+    number: int
+    fault: bool
+    base: int
+    parameters: tuple[Parameter, ...]
+    strides: tuple[int, ...]
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Steps as numbers: for each action where its codes begin and how many values each parameter has."""
+
+    names: tuple[str, ...]
+    bases: tuple[int, ...]
+    sizes: tuple[tuple[int, ...], ...]
+
+    @staticmethod
+    def of(program: Program) -> Codes:
+        """The codes of a program's steps."""
+        methods = list(program.declaration.marked("action", "environment"))
+        sizes = tuple(tuple(program.domain(parameter.type).cardinality for parameter in method.parameters) for method in methods)
+        counts = [math.prod(size) for size in sizes]
+        return Codes(tuple(method.name for method in methods), tuple(itertools.accumulate(counts, initial=0)), sizes)
+
+    @property
+    def count(self) -> int:
+        """How many steps there are."""
+        return self.bases[-1]
+
+    def action(self, code: int) -> int:
+        """The number of the action that a code belongs to."""
+        return max(number for number, base in enumerate(self.bases[:-1]) if base <= code and self.bases[number + 1] > base)
+
+    def ranks(self, code: int) -> tuple[int, ...]:
+        """The ranks of the arguments of a code."""
+        number = self.action(code)
+        rest = code - self.bases[number]
+        found = []
+        for size in reversed(self.sizes[number]):
+            rest, rank = divmod(rest, size)
+            found.append(rank)
+        return tuple(reversed(found))
+
+
+def plan_actions(program: Program) -> list[ActionPlan]:
+    """The plans of all actions and faults of a program, in the order of the reference."""
+    codes = Codes.of(program)
+    methods = program.declaration.marked("action", "environment")
+    return [_Planner(program, method, number, codes).plan() for number, method in enumerate(methods)]
+
+
+class _Planner:
+    def __init__(self, program: Program, method: MethodDeclaration, number: int, codes: Codes) -> None:
+        self.program, self.method, self.number = program, method, number
+        self.base = codes.bases[number]
+        shapes = plan(program).shapes
+        rows, first = [], 0
+        for parameter in method.parameters:
+            shape = shapes[parameter.type]
+            rows.append(Parameter(tuple(tuple(shape.raw(value)) for value in shape.domain), first))
+            first += shape.width
+        self.parameters = tuple(rows)
+        sizes = [len(parameter.rows) for parameter in self.parameters]
+        self.strides = tuple(math.prod(sizes[position + 1 :]) for position in range(len(sizes)))
+        self.total = math.prod(sizes)
+
+    def plan(self) -> ActionPlan:
+        step = ground(self.program, self.method.name)
+        branches = tuple(self.branches(step)) if self.total else ()
+        return ActionPlan(self.method.name, self.number, step.fault, self.base, self.parameters, self.strides, branches)
+
+    def branches(self, step: GroundStep) -> Iterator[Branch]:
+        most = UNROLLED_MEMBERS if any(parameter.within for parameter in self.method.parameters) else UNROLLED_STEPS
+        few = self.total <= most or (most == UNROLLED_STEPS and self.total * size_of(step) <= UNROLLED_NODES)
+        given = list(range(len(self.parameters))) if few else self.small()
+        looped = [position for position in range(len(self.parameters)) if position not in given]
+        wide = [position for position in looped if self.has_wide_leaf(step, position)]
+        given, looped = sorted([*given, *wide]), [position for position in looped if position not in wide]
+        if looped and given and min(looped) < max(given):
+            given, looped = [position for position in given if position < min(looped)], sorted({*looped, *(p for p in given if p > min(looped))})
+        for ranks in itertools.product(*(range(len(self.parameters[position].rows)) for position in given)):
+            constants = {}
+            code = self.base
+            for position, rank in zip(given, ranks, strict=True):
+                parameter = self.parameters[position]
+                code += rank * self.strides[position]
+                constants |= self.constants(step, parameter, parameter.rows[rank])
+            branch = self.branch(Substitution(constants).step(step), code, looped)
+            if branch is not None:
+                yield branch
+
+    def small(self) -> list[int]:
+        """The parameters that are unrolled although not all are: small domains, as long as they stay few together."""
+        chosen, together = [], 1
+        for position, parameter in enumerate(self.parameters):
+            size = len(parameter.rows)
+            if size <= UNROLLED_PARAMETER and together * size <= UNROLLED_TOGETHER:
+                chosen.append(position)
+                together *= size
+        return chosen
+
+    def has_wide_leaf(self, step: GroundStep, position: int) -> bool:
+        parameter = self.parameters[position]
+        infos = step.inputs[parameter.first : parameter.first + parameter.width]
+        return any(isinstance(info.sort, Bits) and info.sort.width > WORD for info in infos)
+
+    @staticmethod
+    def constants(step: GroundStep, parameter: Parameter, row: Row) -> dict[int, Expression]:
+        """The leaves of one value of a parameter as constants, by input."""
+        return {
+            parameter.first + leaf: make.constant(step.inputs[parameter.first + leaf].sort, raw) for leaf, raw in enumerate(row)
+        }  # fmt: skip
+
+    def branch(self, step: GroundStep, code: int, looped: list[int]) -> Branch | None:
+        if _never(step):
+            return None
+        if not looped:
+            return Branch(code, (), (Variant(step),))
+        loops = []
+        for position in looped:
+            step, loop = self.loop(step, position)
+            loops.append(loop)
+        variants, chosen = self.variants(step, loops)
+        return Branch(code, tuple(loops), variants, chosen)
+
+    # Loops -------------------------------------------------------------------------------------------------------------------------------
+
+    def loop(self, step: GroundStep, position: int) -> tuple[GroundStep, Loop]:
+        """The loop over a parameter; guards that depend on its value alone are decided now and dropped."""
+        parameter = self.parameters[position]
+        own = frozenset(range(parameter.first, parameter.first + parameter.width))
+        ranks = list(range(len(parameter.rows)))
+        kept = []
+        for guard in conjuncts(step.enabled):
+            inputs = inputs_of(guard)
+            if inputs and inputs <= own and not reads_state(guard) and self.implied(step, guard):
+                ranks = [rank for rank in ranks if self.evaluate(step, parameter, rank, guard)]
+            else:
+                kept.append(guard)
+        step = _with_guard(step, make.conjunction(*kept), {guard for guard in conjuncts(step.enabled) if guard not in kept})
+        for guard in kept:
+            members = self.membership(guard, own)
+            if members is not None and self.implied(step, guard):
+                slot, element = members
+                elements = tuple(int(self.evaluate(step, parameter, rank, element)) for rank in range(len(parameter.rows)))
+                if len({elements[rank] for rank in ranks}) == len(ranks) and list(elements) == sorted(elements):
+                    rest = make.conjunction(*(other for other in kept if other is not guard))
+                    return _with_guard(step, rest, {guard}), Loop(position, tuple(ranks), slot, elements, element)
+        return step, Loop(position, tuple(ranks))
+
+    @staticmethod
+    def implied(step: GroundStep, guard: Expression) -> bool:
+        """Whether nothing can go wrong where the guard is false."""
+        return all(is_false(check.wrong) or any(part is guard for part in conjuncts(check.wrong)) for check in step.checks)
+
+    @staticmethod
+    def membership(guard: Expression, own: frozenset[int]) -> tuple[int, Expression] | None:
+        """The slot and the element when the guard is `element in slot` and the element depends on these inputs alone."""
+        if guard.operator is not Operator.HAS or guard.operands[0].operator is not Operator.SLOT:
+            return None
+        element = guard.operands[1]
+        inputs = inputs_of(element)
+        return (int(guard.operands[0].value), element) if inputs and inputs <= own and not reads_state(element) else None
+
+    def evaluate(self, step: GroundStep, parameter: Parameter, rank: int, expression: Expression) -> Any:
+        inputs: list[int | bool] = [0] * len(step.inputs)
+        inputs[parameter.first : parameter.first + parameter.width] = parameter.rows[rank]
+        return Evaluator((), inputs)(expression)
+
+    # Variants ----------------------------------------------------------------------------------------------------------------------------
+
+    def variants(self, step: GroundStep, loops: Sequence[Loop]) -> tuple[tuple[Variant, ...], tuple[int, ...]]:
+        """Variants for the values of some leaves of the innermost parameter, as far as they make the step much smaller."""
+        loop = loops[-1]
+        parameter = self.parameters[loop.parameter]
+        leaves = self.selectors(step, loop)
+        keys = {tuple(parameter.rows[rank][leaf] for leaf in leaves) for rank in loop.ranks}
+        made = {key: self.fixed(step, loops, leaves, key) for key in keys}
+        order = sorted(made)
+        chosen = [0] * len(parameter.rows)
+        for rank in loop.ranks:
+            chosen[rank] = order.index(tuple(parameter.rows[rank][item] for item in leaves))
+        return tuple(made[key] for key in order), tuple(chosen)
+
+    def selectors(self, step: GroundStep, loop: Loop) -> tuple[int, ...]:
+        """The leaves of a loop's parameter that choose most between parts of the state, as many as keep the variants few."""
+        parameter = self.parameters[loop.parameter]
+        uses = Counter(
+            int(operand.value) - parameter.first
+            for node in reached(roots_of(step))
+            if node.operator is Operator.EQUAL
+            for operand in node.operands
+            if operand.operator is Operator.INPUT
+        )
+        chosen: tuple[int, ...] = ()
+        for leaf, count in sorted(uses.items(), key=lambda item: (-item[1], item[0])):
+            if not 0 <= leaf < parameter.width or count < SELECTIONS:
+                continue
+            together = {tuple(parameter.rows[rank][item] for item in (*chosen, leaf)) for rank in loop.ranks}
+            if 1 < len(together) <= MOST_VARIANTS:
+                chosen = *chosen, leaf
+        return chosen
+
+    def fixed(self, step: GroundStep, loops: Sequence[Loop], leaves: Sequence[int], values: Sequence[int | bool]) -> Variant:
+        """The variant for these values of some leaves of the innermost parameter."""
+        parameter = self.parameters[loops[-1].parameter]
+        replaced = Substitution({
+            parameter.first + leaf: make.constant(step.inputs[parameter.first + leaf].sort, value) for leaf, value in zip(leaves, values, strict=True)
+        })  # fmt: skip
+        return Variant(replaced.step(step), tuple(None if loop.element is None else replaced(loop.element) for loop in loops))
+
+
+def _never(step: GroundStep) -> bool:
+    return is_false(step.enabled) and all(is_false(check.wrong) for check in step.checks)
+
+
+def _with_guard(step: GroundStep, enabled: Expression, dropped: set[Expression]) -> GroundStep:
+    """The step with other guards; what is dropped is true wherever it is tried, in its checks too."""
+    checks = tuple(
+        replace(check, wrong=make.conjunction(*(part for part in conjuncts(check.wrong) if part not in dropped)))
+        for check in step.checks
+        if not is_false(check.wrong)
+    )
+    return replace(step, enabled=enabled, checks=checks)
+

@@ -1,0 +1,287 @@
+"""How does a ground expression become LLVM? Node by node, each once: a boolean as `i1`, a number as `i64`, a set as one `i64` a word.
+
+A `Writer` fills one function whose blocks follow one another, so that what was computed before may be used after. Every operation is total, as
+the ground form demands: division by zero is 0, a rank outside its set is in no set.
+
+This file knows nothing of steps, guards or searching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator
+from antiphon.model.native.packing import WORD, WORD_MASK, WordPacking
+
+Value = tuple[str, ...]
+"""The operands of a value: one, or for a wide set one a word."""
+
+_MEETS = {
+    Operator.UNION: "or", Operator.INTERSECTION: "and", Operator.SYMMETRIC_DIFFERENCE: "xor",
+}  # fmt: skip
+_SUMS = {Operator.ADD: "add", Operator.SUBTRACT: "sub", Operator.MULTIPLY: "mul"}
+
+
+def words_of(width: int) -> int:
+    """How many words a set of this width takes."""
+    return max(1, -(-width // WORD))
+
+
+class Writer:
+    """Writes the body of one function that reads a state at `%s`.
+
+    Args:
+        packing: where the leaves of the state stand.
+        inputs: how to get an input of the step: a function of its position that gives the operand, as an `i64` holding the raw value.
+        known: values of expressions that need no computation, such as the rank that a loop runs over.
+    """
+
+    def __init__(self, packing: WordPacking, inputs: Callable[[Writer, int], str] | None = None) -> None:
+        self.packing = packing
+        self.lines: list[str] = []
+        self.inputs = inputs
+        self._count = 0
+        self._values: dict[int, Value] = {}
+        self._kept: list[Expression] = []
+        self._loaded: dict[tuple[str, int], str] = {}
+
+    # Text --------------------------------------------------------------------------------------------------------------------------------
+
+    def emit(self, text: str) -> str:
+        """An instruction with a result; its name."""
+        self._count += 1
+        name = f"%n{self._count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def line(self, text: str) -> None:
+        """An instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def label(self) -> str:
+        """A fresh label."""
+        self._count += 1
+        return f"b{self._count}"
+
+    def begin(self, label: str) -> None:
+        """The block of this label begins; everything computed so far stays usable."""
+        self.lines.append(f"{label}:")
+
+    def know(self, expression: Expression, value: str) -> None:
+        """This expression has this value."""
+        self._kept.append(expression)
+        self._values[id(expression)] = (value,)
+
+    def pointer(self, base: str, index: int | str) -> str:
+        """The address of a word: `base` is an `i64`."""
+        start = self.emit(f"inttoptr i64 {base} to ptr")
+        return self.emit(f"getelementptr i64, ptr {start}, i64 {index}")
+
+    def word(self, base: str, index: int) -> str:
+        """A word of the state at `base`, loaded once."""
+        found = self._loaded.get((base, index))
+        if found is None:
+            found = self._loaded[base, index] = self.emit(f"load i64, ptr {self.pointer(base, index)}")
+        return found
+
+    # Values ------------------------------------------------------------------------------------------------------------------------------
+
+    def __call__(self, root: Expression) -> Value:
+        """The operands of an expression; what it needs is written first."""
+        todo = [root]
+        while todo:
+            node = todo[-1]
+            if id(node) in self._values:
+                todo.pop()
+                continue
+            missing = [part for part in self._needed(node) if id(part) not in self._values]
+            if missing:
+                todo.extend(missing)
+                continue
+            todo.pop()
+            self._kept.append(node)
+            self._values[id(node)] = self._write(node)
+        return self._values[id(root)]
+
+    def one(self, expression: Expression) -> str:
+        """The operand of a boolean, a number or a narrow set."""
+        return self(expression)[0]
+
+    @staticmethod
+    def _needed(node: Expression) -> tuple[Expression, ...]:
+        if node.operator is Operator.HAS and node.operands[0].operator is Operator.SLOT:
+            return node.operands[1:]
+        return node.operands
+
+    def _write(self, node: Expression) -> Value:
+        match node.operator:
+            case Operator.CONSTANT:
+                return self._constant(node)
+            case Operator.SLOT:
+                return self._slot(node)
+            case Operator.INPUT:
+                return self._input(node)
+            case Operator.CHOOSE:
+                return self._choose(node)
+            case Operator.HAS:
+                return (self._has(node),)
+            case Operator.SINGLE:
+                return self._single(node)
+            case Operator.EQUAL:
+                return (self._equal(node),)
+            case Operator.COUNT:
+                counts = [self.emit(f"call i64 @llvm.ctpop.i64(i64 {word})") for word in self(node.operands[0])]
+                return (self._fold("add i64", counts),)
+            case Operator.NOT:
+                return (self.emit(f"xor i1 {self.one(node.operands[0])}, true"),)
+            case Operator.AND | Operator.OR:
+                return (self._fold("and i1" if node.operator is Operator.AND else "or i1", [self.one(part) for part in node.operands]),)
+            case Operator.LESS:
+                left, right = map(self.one, node.operands)
+                return (self.emit(f"icmp slt i64 {left}, {right}"),)
+            case Operator.DIVIDE | Operator.MODULO:
+                return (self._divide(node),)
+            case Operator.DIFFERENCE:
+                pairs = zip(*map(self, node.operands), strict=True)
+                return tuple(self.emit(f"and i64 {left}, {self.emit(f'xor i64 {right}, -1')}") for left, right in pairs)
+        if node.operator in _SUMS:
+            left, right = map(self.one, node.operands)
+            return (self.emit(f"{_SUMS[node.operator]} i64 {left}, {right}"),)
+        pairs = zip(*map(self, node.operands), strict=True)
+        return tuple(self.emit(f"{_MEETS[node.operator]} i64 {left}, {right}") for left, right in pairs)
+
+    def _fold(self, operation: str, operands: list[str]) -> str:
+        total = operands[0]
+        for operand in operands[1:]:
+            total = self.emit(f"{operation} {total}, {operand}")
+        return total
+
+    @staticmethod
+    def _constant(node: Expression) -> Value:
+        if isinstance(node.sort, Boolean):
+            return ("true" if node.value else "false",)
+        if isinstance(node.sort, Bits):
+            return tuple(str(int(node.value) >> WORD * word & WORD_MASK) for word in range(words_of(node.sort.width)))
+        return (str(int(node.value)),)
+
+    def _slot(self, node: Expression) -> Value:
+        place = self.packing.places[node.value]
+        if isinstance(node.sort, Boolean):
+            masked = self.emit(f"and i64 {self.word('%s', place.word)}, {1 << place.offset}")
+            return (self.emit(f"icmp ne i64 {masked}, 0"),)
+        if place.width == 0:
+            return (str(place.low),)
+        if place.width > WORD:
+            words = []
+            for word in range(place.word, place.word + place.words):
+                mask = place.mask(word)
+                loaded = self.word("%s", word)
+                words.append(loaded if mask == WORD_MASK else self.emit(f"and i64 {loaded}, {mask}"))
+            return tuple(words)
+        value = self.word("%s", place.word)
+        if place.offset:
+            value = self.emit(f"lshr i64 {value}, {place.offset}")
+        if place.offset + place.width < WORD:
+            value = self.emit(f"and i64 {value}, {(1 << place.width) - 1}")
+        return (self.emit(f"add i64 {value}, {place.low}") if place.low else value,)
+
+    def _input(self, node: Expression) -> Value:
+        if self.inputs is None:
+            raise TypeError("an input where there is no parameter")
+        if isinstance(node.sort, Bits) and node.sort.width > WORD:
+            raise TypeError("a parameter that is a wide set must be given")
+        raw = self.inputs(self, int(node.value))
+        return (self.emit(f"trunc i64 {raw} to i1"),) if isinstance(node.sort, Boolean) else (raw,)
+
+    def _choose(self, node: Expression) -> Value:
+        condition = self.one(node.operands[0])
+        kind = "i1" if isinstance(node.sort, Boolean) else "i64"
+        pairs = zip(self(node.operands[1]), self(node.operands[2]), strict=True)
+        return tuple(
+            then if then == otherwise else self.emit(f"select i1 {condition}, {kind} {then}, {kind} {otherwise}") for then, otherwise in pairs
+        )
+
+    def within(self, rank: Expression, width: int) -> str | None:
+        """Whether a rank lies below `width`, as an `i1`; None when it surely does."""
+        if isinstance(rank.sort, Number) and rank.sort.low >= 0 and rank.sort.high < width:
+            return None
+        return self.emit(f"icmp ult i64 {self.one(rank)}, {width}")
+
+    def _has(self, node: Expression) -> str:
+        members, rank = node.operands
+        if not isinstance(members.sort, Bits):
+            raise TypeError("HAS wants a set")
+        width = members.sort.width
+        if rank.operator is Operator.CONSTANT and members.operator is Operator.SLOT:
+            return self._has_constant(self.packing.places[members.value].word * WORD + self.packing.places[members.value].offset + int(rank.value))
+        inside = self.within(rank, width)
+        at = self.one(rank)
+        low = self.emit(f"and i64 {at}, {WORD - 1}")
+        if members.operator is Operator.SLOT and width > WORD:
+            place = self.packing.places[members.value]
+            index = self.emit(f"lshr i64 {at}, 6")
+            if inside is not None:
+                index = self.emit(f"select i1 {inside}, i64 {index}, i64 0")
+            where = self.emit(f"add i64 {index}, {place.word}")
+            word = self.emit(f"load i64, ptr {self.pointer('%s', where)}")
+        elif width > WORD:
+            word = self._pick(self(members), self.emit(f"lshr i64 {at}, 6"))
+        else:
+            word = self.one(members)
+        found = self.emit(f"trunc i64 {self.emit(f'lshr i64 {word}, {low}')} to i1")
+        return found if inside is None else self.emit(f"and i1 {found}, {inside}")
+
+    def _has_constant(self, bit: int) -> str:
+        masked = self.emit(f"and i64 {self.word('%s', bit // WORD)}, {1 << bit % WORD}")
+        return self.emit(f"icmp ne i64 {masked}, 0")
+
+    def _pick(self, words: Value, index: str) -> str:
+        picked = words[0]
+        for number, word in enumerate(words[1:], 1):
+            picked = self.emit(f"select i1 {self.emit(f'icmp eq i64 {index}, {number}')}, i64 {word}, i64 {picked}")
+        return picked
+
+    def single_bit(self, rank: Expression, width: int) -> tuple[str, str]:
+        """The number of the word and the bit in it for a set with this one rank; no bit when it is outside the width."""
+        inside = self.within(rank, width)
+        at = self.one(rank)
+        bit = self.emit(f"shl i64 1, {self.emit(f'and i64 {at}, {WORD - 1}')}")
+        index = self.emit(f"lshr i64 {at}, 6")
+        if inside is not None:
+            bit = self.emit(f"select i1 {inside}, i64 {bit}, i64 0")
+            index = self.emit(f"select i1 {inside}, i64 {index}, i64 0")
+        return index, bit
+
+    def _single(self, node: Expression) -> Value:
+        if not isinstance(node.sort, Bits):
+            raise TypeError("SINGLE gives a set")
+        index, bit = self.single_bit(node.operands[0], node.sort.width)
+        count = words_of(node.sort.width)
+        if count == 1:
+            return (bit,)
+        return tuple(self.emit(f"select i1 {self.emit(f'icmp eq i64 {index}, {word}')}, i64 {bit}, i64 0") for word in range(count))
+
+    def _equal(self, node: Expression) -> str:
+        left, right = node.operands
+        if isinstance(left.sort, Boolean):
+            return self.emit(f"icmp eq i1 {self.one(left)}, {self.one(right)}")
+        pairs = list(zip(self(left), self(right), strict=True))
+        if len(pairs) == 1:
+            return self.emit(f"icmp eq i64 {pairs[0][0]}, {pairs[0][1]}")
+        differences = [self.emit(f"xor i64 {one}, {other}") for one, other in pairs]
+        return self.emit(f"icmp eq i64 {self._fold('or i64', differences)}, 0")
+
+    def _divide(self, node: Expression) -> str:
+        """Floor division and remainder; 0 when the divisor is 0."""
+        left, right = map(self.one, node.operands)
+        zero = self.emit(f"icmp eq i64 {right}, 0")
+        divisor = self.emit(f"select i1 {zero}, i64 1, i64 {right}")
+        quotient = self.emit(f"sdiv i64 {left}, {divisor}")
+        rest = self.emit(f"srem i64 {left}, {divisor}")
+        apart = self.emit(f"icmp slt i64 {self.emit(f'xor i64 {rest}, {divisor}')}, 0")
+        off = self.emit(f"and i1 {self.emit(f'icmp ne i64 {rest}, 0')}, {apart}")
+        if node.operator is Operator.DIVIDE:
+            value = self.emit(f"sub i64 {quotient}, {self.emit(f'zext i1 {off} to i64')}")
+        else:
+            value = self.emit(f"add i64 {rest}, {self.emit(f'select i1 {off}, i64 {divisor}, i64 0')}")
+        return self.emit(f"select i1 {zero}, i64 0, i64 {value}")

@@ -1,0 +1,207 @@
+"""What is a kernel? The machine code of one program: its steps and predicates, and the functions that store and number states.
+
+The text is made from the ground form, compiled by LLVM without any compiler on the machine, and kept on disk (`cache`).
+
+This file knows nothing of searching, of threads or of memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from antiphon.model.ground import ground_predicate, layout
+from antiphon.model.native import runtime
+from antiphon.model.native.cache import Cache
+from antiphon.model.native.enumeration import Codes, plan_actions
+from antiphon.model.native.lower import DECLARATIONS, lower
+from antiphon.model.native.packing import WordPacking
+from antiphon.model.native.steps import predicate_function
+from antiphon.model.native.successors import Successors
+from antiphon.spec.lang import Program
+
+OPTIMISATION = 2
+_KERNELS = 16
+
+Native = Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The functions of one program, ready to call with addresses and numbers; `mode` is how its table keeps states.
+
+    Attributes:
+        packing: where the leaves of a state stand.
+        codes: the steps by number.
+        properties: the properties that steps may break, in the order of findings.
+        functions: the exported functions by name.
+        built: whether it was compiled now; else it came from the cache.
+    """
+
+    program: Program
+    mode: int
+    packing: WordPacking
+    codes: Codes
+    properties: tuple[str, ...]
+    predicates: tuple[str, ...]
+    functions: dict[str, Native]
+    built: bool
+    engine: Any
+
+
+@lru_cache(maxsize=_KERNELS)
+def kernel_of(program: Program, mode: int = runtime.WHOLE) -> Kernel:
+    """The kernel of a program, from this process, from the cache on disk, or compiled now.
+
+    Raises:
+        SpecError: the program cannot be compiled.
+    """
+    packing = WordPacking(layout(program).slots)
+    predicates = tuple(predicate.name for predicate in program.module.predicates)
+    properties = tuple(program.module.properties)
+    cache = Cache.private()
+    key = _key(program, mode)
+    code = cache.get(key)
+    built = code is None
+    if code is None:
+        code = assemble(text_of(program, packing, mode))
+        cache.put(key, code)
+    engine = _load(code)
+    names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
+    functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
+    return Kernel(program, mode, packing, Codes.of(program), properties, predicates, functions, built, engine)
+
+
+_ARGUMENTS = {
+    "hash_state": 1, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2, "empty": 1, "rebuild": 2, "move": 4, "lookup": 3, "link": 3,
+    "sweep": 2, "scan": 4, "fill": 4,
+}  # fmt: skip
+
+
+def text_of(program: Program, packing: WordPacking, mode: int) -> str:
+    """The LLVM text of a program's kernel."""
+    values = {"W": packing.words, "MODE": mode}
+    parts = [DECLARATIONS, Successors(packing, program.module.properties, plan_actions(program)).text()]
+    parts.append(lower(runtime.FUNCTIONS, values, exported=runtime.EXPORTED))
+    for number, predicate in enumerate(program.module.predicates):
+        ground = ground_predicate(program, predicate.name)
+        parts.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
+        parts.append(_SCAN.format(number=number, step=8 * packing.words))
+    return "\n".join(parts)
+
+
+_SCAN = """
+define i64 @scan.{number}(i64 %states, i64 %first, i64 %last, i64 %wanted) nounwind {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [%first, %entry], [%j, %on]
+  %more = icmp ult i64 %i, %last
+  br i1 %more, label %look, label %none
+look:
+  %offset = mul i64 %i, {step}
+  %s = add i64 %states, %offset
+  %value = call i64 @holds.{number}(i64 %s)
+  %wrong = icmp eq i64 %value, 2
+  %found = icmp eq i64 %value, %wanted
+  %stop = or i1 %wrong, %found
+  br i1 %stop, label %out, label %on
+on:
+  %j = add i64 %i, 1
+  br label %head
+out:
+  %twice = mul i64 %i, 2
+  %mark = zext i1 %wrong to i64
+  %answer = add i64 %twice, %mark
+  ret i64 %answer
+none:
+  %end = mul i64 %last, 2
+  ret i64 %end
+}}
+
+define i64 @fill.{number}(i64 %states, i64 %first, i64 %last, i64 %values) nounwind {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [%first, %entry], [%j, %on]
+  %more = icmp ult i64 %i, %last
+  br i1 %more, label %look, label %none
+look:
+  %offset = mul i64 %i, {step}
+  %s = add i64 %states, %offset
+  %value = call i64 @holds.{number}(i64 %s)
+  %wrong = icmp eq i64 %value, 2
+  br i1 %wrong, label %none, label %on
+on:
+  %at = add i64 %values, %i
+  %where = inttoptr i64 %at to ptr
+  %short = trunc i64 %value to i8
+  store i8 %short, ptr %where
+  %j = add i64 %i, 1
+  br label %head
+none:
+  ret i64 %i
+}}
+"""
+
+
+def assemble(text: str) -> bytes:
+    """The object code of an LLVM text, optimised for this processor."""
+    module = llvm.parse_assembly(text)
+    module.verify()
+    machine = _machine()
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=OPTIMISATION)
+    options.loop_vectorization = options.slp_vectorization = False
+    llvm.create_pass_builder(machine, options).getModulePassManager().run(module, llvm.create_pass_builder(machine, options))
+    return bytes(machine.emit_object(module))
+
+
+@cache
+def _machine() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=OPTIMISATION, jit=True)
+
+
+def _features() -> str:
+    return str(llvm.get_host_cpu_features().flatten())
+
+
+def _load(code: bytes) -> Any:
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+def _function(engine: Any, name: str, arguments: int) -> Native:
+    address = engine.get_function_address(name)
+    return ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)(address)
+
+
+def _key(program: Program, mode: int) -> str:
+    """What the code depends on: the program, how tables keep states, this package's translator, LLVM and the processor."""
+    parts = [program.digest, str(mode), _translator(), llvmlite.__version__, llvm.get_host_cpu_name(), _features()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@cache
+def _translator() -> str:
+    """A digest of the sources that turn a program into code."""
+    here = Path(__file__).parent
+    files = sorted([*here.glob("*.py"), *(here.parent / "ground").glob("*.py"), here.parent / "explicit" / "footprint.py"])
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+__all__ = ["Kernel", "assemble", "kernel_of", "text_of"]

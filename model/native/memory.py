@@ -1,0 +1,66 @@
+"""Where do millions of states live? In arrays that are as large as they may ever become from the start, and cost what is written to them.
+
+An `Area` is reserved address space: the system gives it memory page by page as it is written. With a directory it is a sparse file instead,
+so that the system may put on disk what does not fit into memory, and what was written survives the process.
+
+This file knows nothing of what is stored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+from pathlib import Path
+
+NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if os.uname().sysname == "Linux" else 0)
+PAGE = mmap.PAGESIZE
+
+
+class Area:
+    """An array of bytes at a fixed address, zero where nothing was written.
+
+    Args:
+        size: how many bytes it may hold at most.
+        file: where it lives; None for memory. An existing file is kept and continued.
+
+    Raises:
+        OSError: the address space or the file cannot be had.
+    """
+
+    def __init__(self, size: int, file: Path | None = None) -> None:
+        self.size, self.file = max(PAGE, -(-size // PAGE) * PAGE), file
+        if file is None:
+            self._map = mmap.mmap(-1, self.size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
+        else:
+            with file.open("r+b" if file.exists() else "w+b") as opened:
+                opened.truncate(self.size)
+                self._map = mmap.mmap(opened.fileno(), self.size)
+        self._anchor: ctypes.c_char | None = ctypes.c_char.from_buffer(self._map)
+        self.address = ctypes.addressof(self._anchor)
+
+    def write(self, offset: int, content: bytes) -> None:
+        """Put bytes at an offset."""
+        ctypes.memmove(self.address + offset, content, len(content))
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The bytes at an offset."""
+        return ctypes.string_at(self.address + offset, length)
+
+    def release(self, first: int, last: int) -> None:
+        """Give the memory of the bytes first..last - 1 back, as far as it is whole pages: those of a file stay in it, others are lost."""
+        begin, end = -(-first // PAGE) * PAGE, last // PAGE * PAGE
+        if end > begin:
+            self._map.madvise(mmap.MADV_DONTNEED, begin, end - begin)
+
+    def flush(self) -> None:
+        """See to it that a file holds what was written, whatever happens to the machine."""
+        if self.file is not None:
+            self._map.flush()
+
+    def close(self) -> None:
+        """Give everything back. The address must not be used any more."""
+        self._anchor = None
+        with contextlib.suppress(BufferError):
+            self._map.close()

@@ -1,0 +1,93 @@
+"""How does a state become machine words? Its leaves stand in 64-bit words; a set of more than 64 elements has words of its own.
+
+A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (stored as its distance from `low`), a bit set its width. A
+leaf of at most 64 bits lies within one word, so that reading it is a load, a shift and a mask; the last word of a wide set is shared.
+
+This file knows nothing of steps, of LLVM or of searching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo
+
+WORD = 64
+WORD_MASK = (1 << WORD) - 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one leaf stands: from bit `offset` of word `word`, `width` bits; `low` is added when a number is read, else 0.
+
+    A leaf wider than a word starts at bit 0 and goes on in the words that follow.
+    """
+
+    word: int
+    offset: int
+    width: int
+    low: int
+
+    @property
+    def words(self) -> int:
+        """In how many words it stands."""
+        return max(1, -(-(self.offset + self.width) // WORD))
+
+    def mask(self, word: int) -> int:
+        """Its bits within the word number `word` of the state."""
+        first = (word - self.word) * WORD
+        low, high = max(self.offset, first), min(self.offset + self.width, first + WORD)
+        return ((1 << high - low) - 1) << low - first if high > low else 0
+
+
+class WordPacking:
+    """The places of all slots of a layout, in `words` words; `bits` are really used."""
+
+    def __init__(self, slots: Sequence[SlotInfo]) -> None:
+        self.slots = tuple(slots)
+        widths = [_width(slot) for slot in slots]
+        starts: list[tuple[int, int]] = [(0, 0)] * len(widths)
+        free: list[int] = []
+        for position in sorted(range(len(widths)), key=lambda position: -widths[position]):
+            width = widths[position]
+            if width > WORD:
+                starts[position] = len(free), 0
+                free += [0] * (width // WORD) + ([WORD - width % WORD] if width % WORD else [])
+                continue
+            word = next((word for word, left in enumerate(free) if left >= width), None)
+            if word is None:
+                word = len(free)
+                free.append(WORD)
+            starts[position] = word, WORD - free[word]
+            free[word] -= width
+        lows = [slot.sort.low if isinstance(slot.sort, Number) else 0 for slot in slots]
+        self.places = tuple(Place(*start, width, low) for start, width, low in zip(starts, widths, lows, strict=True))
+        self.words = max(1, len(free))
+        self.bits = sum(widths)
+
+    def pack(self, leaves: Iterable[int]) -> tuple[int, ...]:
+        """The words of the state with these leaves, given in the order of the layout."""
+        whole = 0
+        for place, leaf in zip(self.places, leaves, strict=True):
+            whole |= (int(leaf) - place.low) << place.word * WORD + place.offset
+        return tuple(whole >> WORD * word & WORD_MASK for word in range(self.words))
+
+    def unpack(self, words: Sequence[int]) -> tuple[int | bool, ...]:
+        """The leaves of a state in the order of the layout, booleans as bool."""
+        whole = sum(word << WORD * position for position, word in enumerate(words))
+        return tuple(
+            bool(raw) if isinstance(slot.sort, Boolean) else raw + place.low
+            for slot, place in zip(self.slots, self.places, strict=True)
+            for raw in (whole >> place.word * WORD + place.offset & (1 << place.width) - 1,)
+        )
+
+
+def _width(slot: SlotInfo) -> int:
+    match slot.sort:
+        case Boolean():
+            return 1
+        case Number(low=low, high=high):
+            return (high - low).bit_length()
+        case Bits(width=width):
+            return width

@@ -1,0 +1,169 @@
+"""How does the search use the machine code? This space answers its questions with a store and a kernel; see `Space` for the interface.
+
+What is rare and wants meaning (the steps of a trace, the text of an error) comes from the reference.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
+from antiphon.model.ground import flatten, unflatten
+from antiphon.model.native import runtime
+from antiphon.model.native.kernel import kernel_of
+from antiphon.model.native.memory import Area
+from antiphon.model.native.store import Store
+from antiphon.spec.lang import Program, State, Step
+
+DIRECT_BITS = 63
+LINKED = 1 << 20
+"""How many edges are added to the room for edges at a time."""
+
+
+def default_threads() -> int:
+    """How many threads to use: the processors this process may use, at most 8."""
+    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+class NativeSpace:
+    """The states of a program in machine words."""
+
+    engine = "explicit, native"
+    block = 1 << 15
+
+    def __init__(
+        self, program: Program, starts: Iterable[State], *, threads: int | None = None, graph: bool = True, directory: Path | None = None
+    ) -> None:  # fmt: skip
+        """A space that begins with the states `starts`. Without `graph`, `onward` cannot be asked, and small states take less memory."""
+        self.program = program
+        words = kernel_of(program, runtime.WHOLE) if graph else None
+        if words is None:
+            from antiphon.model.ground import layout
+            from antiphon.model.native.packing import WordPacking
+
+            direct = WordPacking(layout(program).slots).bits <= DIRECT_BITS
+            words = kernel_of(program, runtime.DIRECT if direct else runtime.WHOLE)
+        self.kernel = words
+        self.store = Store(words, threads or default_threads(), directory)
+        self._muted: set[str] = set()
+        self._witnesses = {method.mark.name for method in program.declaration.marked("witness") if method.mark}
+        self._linked: Graph | None = None
+        self.store.begin([self.pack(state) for state in starts])
+
+    def __len__(self) -> int:
+        return self.store.known
+
+    def pack(self, state: State) -> tuple[int, ...]:
+        """The words of a state."""
+        return self.kernel.packing.pack(flatten(self.program, state))
+
+    def step(self, code: int) -> Step:
+        """The step of this code."""
+        codes = self.kernel.codes
+        method = list(self.program.declaration.marked("action", "environment"))[codes.action(code)]
+        ranks = codes.ranks(code)
+        arguments = tuple(self.program.domain(parameter.type).value(rank) for parameter, rank in zip(method.parameters, ranks, strict=True))
+        return Step(method.name, arguments)
+
+    def expand(self, first: int, last: int) -> Block:
+        """The successors of a block of states, appended where they are new."""
+        before = self.store.transitions()
+        self.store.expand(first, last)
+        findings = []
+        for kind, state, code in self.store.findings():
+            if kind == 0:
+                findings.append(Finding(state, self.step(code), error="a check fails"))
+            elif self.kernel.properties[kind - 1] not in self._muted:
+                findings.append(Finding(state, self.step(code), (self.kernel.properties[kind - 1],)))
+        return Block(self.store.transitions() - before, tuple(sorted(findings, key=lambda finding: finding.state)))
+
+    def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
+        """(state, predicate, value) of the first state of the block in which an invariant is false or a witness true."""
+        found = []
+        for name in predicates:
+            wanted = name in self._witnesses
+            answer = self.kernel.functions[f"scan.{self._number(name)}"](self.store.states.address, first, last, int(wanted))
+            state, wrong = divmod(answer, 2)
+            if wrong:
+                raise PredicateError(state, name)
+            if state < last:
+                found.append((state, name, wanted))
+        return sorted(found)
+
+    def _number(self, predicate: str) -> int:
+        return self.kernel.predicates.index(predicate)
+
+    def truth(self, predicate: str) -> bytearray:
+        """For every known state whether the predicate is true in it."""
+        values = bytearray(len(self))
+        if values:
+            address = ctypes.addressof(ctypes.c_char.from_buffer(values))
+            reached = self.kernel.functions[f"fill.{self._number(predicate)}"](self.store.states.address, 0, len(values), address)
+            if reached < len(values):
+                raise PredicateError(reached, predicate)
+        return values
+
+    def onward(self, state: int) -> tuple[bool, list[int]]:
+        """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to."""
+        if self._linked is None or self._linked.last <= state:
+            self._linked = Graph(self, state + 1)
+        return self._linked.onward(state)
+
+    def parent(self, state: int) -> int:
+        """The state that this one was found from."""
+        parent = self.store.parent(state)
+        return NO_PARENT if parent == NO_PARENT else parent
+
+    def value(self, state: int) -> State:
+        """The state as a tuple of values."""
+        return unflatten(self.program, self.kernel.packing.unpack(self.store.words(state)))
+
+    def moves(self, state: int) -> list[tuple[Step, State]]:
+        """Every step from the state with its successor, as the reference gives them."""
+        return [(transition.step, transition.state) for transition in self.program.reference.successors(self.value(state))]
+
+    def mute(self, property: str) -> None:
+        """Report no more findings about this property."""
+        self._muted.add(property)
+
+    def coverage(self) -> dict[str, int]:
+        """For each action with how many argument tuples it was enabled somewhere."""
+        codes, counts = self.kernel.codes, self.store.counts()
+        return {
+            name: sum(1 for code in range(codes.bases[number], codes.bases[number + 1]) if counts[code]) for number, name in enumerate(codes.names)
+        }  # fmt: skip
+
+
+class Graph:
+    """The edges of the states 0..last - 1 of a space, without faults."""
+
+    def __init__(self, space: NativeSpace, last: int) -> None:
+        store = space.store
+        self.last = last
+        self._offsets = Area(8 * (last + 1))
+        self._quiet = Area(last)
+        most = max(LINKED, 2 * store.kernel.codes.count)
+        room, state = most, 0
+        self._edges = Area(4 * last * min(store.kernel.codes.count + 1, 1 << 14))
+        store.set("EDGES", self._edges.address)
+        store.set("OFFSETS", self._offsets.address)
+        store.set("QUIET", self._quiet.address)
+        store.set("ROOM", self._edges.size // 4)
+        del room
+        while state < last:
+            state = store.kernel.functions["link"](store.address(), state, min(last, state + space.block))
+
+    def onward(self, state: int) -> tuple[bool, list[int]]:
+        """See `Space.onward`."""
+        first, last = (int.from_bytes(self._offsets.read(8 * (state + more), 8), "little") for more in (0, 1))
+        content = self._edges.read(4 * first, 4 * (last - first))
+        return self._quiet.read(state, 1) == b"\x01", [int.from_bytes(content[place : place + 4], "little") for place in range(0, len(content), 4)]
+
+
+def collision_probability(states: int) -> float:
+    """The probability that any two of so many states have one 64-bit fingerprint: about n^2 / 2^65."""
+    return -math.expm1(-states * (states - 1) / 2**65)

@@ -1,0 +1,230 @@
+"""How do threads explore a block of states? This store owns the arrays and the table of one kernel and runs its phases, on all threads at once.
+
+States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says why). The table grows when it is
+seven tenths full: all threads enter the known states into a larger one.
+
+This file knows nothing of programs, properties or verdicts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from antiphon.model.native import runtime
+from antiphon.model.native.kernel import Kernel
+from antiphon.model.native.memory import Area
+
+MOST_STATES = (1 << 31) - 2
+BUFFERED = 1 << 15
+"""How many successors a thread's buffer holds, unless one state may have more."""
+FEW = 512
+"""A block of fewer states is not worth a second thread."""
+FIRST_TABLE = 1 << 14
+FULL = 0.7
+
+
+class Full(MemoryError):
+    """There are more states than can be numbered."""
+
+
+class Store:
+    """The states found so far, and the means to find more.
+
+    Args:
+        kernel: the machine code of the program.
+        threads: how many threads to use.
+        directory: where the arrays live as files; None for memory.
+    """
+
+    def __init__(self, kernel: Kernel, threads: int = 1, directory: Path | None = None) -> None:
+        self.kernel, self.threads, self.directory = kernel, threads, directory
+        self.row = 8 * kernel.packing.words
+        self.known = 0
+        most = kernel.codes.count + 1
+        self.capacity = max(BUFFERED, 2 * most)
+        file = (lambda name: None) if directory is None else (lambda name: directory / name)
+        self.states = Area(self.row * MOST_STATES, file("states"))
+        self.parents = Area(4 * MOST_STATES, file("parents"))
+        self.actions = Area(MOST_STATES, file("actions"))
+        self.region = 0
+        self.table = Area(0)
+        buffered = self.capacity * threads
+        self._scratch = {
+            "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered), "by": Area(buffered),
+            "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(8 * threads * threads),
+        }  # fmt: skip
+        self._found_words = 2 + 2 * len(kernel.properties)
+        self._counts = Area(8 * most * threads)
+        self._found = Area(8 * self._found_words * threads)
+        self._contexts = [self._context(thread) for thread in range(threads)]
+        self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="antiphon") if threads > 1 else None
+        self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
+        self.set("CONTEXTS", ctypes.addressof(self._list))
+        self._grow(FIRST_TABLE)
+
+    def _context(self, thread: int) -> ctypes.Array[ctypes.c_uint64]:
+        context = (ctypes.c_uint64 * runtime.FIELDS)()
+        scratch, first = self._scratch, thread * self.capacity
+        fields = {
+            "STATES": self.states.address, "PARENTS": self.parents.address, "ACTIONS": self.actions.address, "THREADS": self.threads,
+            "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1, "BUFFERS": scratch["buffer"].address,
+            "BUFFER": scratch["buffer"].address + first * self.row, "HASHES": scratch["hashes"].address + 8 * first,
+            "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first, "SLOTS": scratch["slots"].address + 8 * first,
+            "LISTS": scratch["lists"].address + 4 * first * self.threads, "LENGTHS": scratch["lengths"].address + 8 * thread * self.threads,
+            "COUNTS": self._counts.address + 8 * thread * (self.kernel.codes.count + 1),
+            "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
+        }  # fmt: skip
+        for name, value in fields.items():
+            context[getattr(runtime, name)] = value
+        return context
+
+    def set(self, field: str, value: int) -> None:
+        """Give a field the same value in the contexts of all threads."""
+        for context in self._contexts:
+            context[getattr(runtime, field)] = value
+
+    def address(self, thread: int = 0) -> int:
+        """The address of a thread's context."""
+        return ctypes.addressof(self._contexts[thread])
+
+    def together(self, work: Callable[[int], int]) -> list[int]:
+        """The answers of `work` for each thread's number, all at once."""
+        if self._pool is None:
+            return [work(0)]
+        others = [self._pool.submit(work, thread) for thread in range(1, self.threads)]
+        try:
+            mine = work(0)
+        finally:
+            rest = [other.result() for other in others]
+        return [mine, *rest]
+
+    # Growing -----------------------------------------------------------------------------------------------------------------------------
+
+    def room(self, more: int) -> None:
+        """Make room for so many more states."""
+        if self.known + more > MOST_STATES:
+            raise Full(f"more than {MOST_STATES:,} states")
+        needed = int((self.known + more) / FULL) + 1
+        if needed > self.region * self.threads:
+            slots = self.region * self.threads
+            while slots < needed:
+                slots *= 2
+            self._grow(slots)
+
+    def _grow(self, slots: int) -> None:
+        old, length = self.table, self.region * self.threads
+        keep = self.kernel.mode == runtime.FINGERPRINT
+        if not keep:
+            old.close()
+        self.region = -(-slots // self.threads)
+        file = None if self.directory is None else self.directory / f"table-{self.region * self.threads}"
+        self.table = Area(8 * self.region * self.threads, file)
+        self.set("TABLE", self.table.address)
+        self.set("REGION", self.region)
+        self.set("KNOWN", self.known)
+        functions = self.kernel.functions
+        if keep:
+            self.together(lambda thread: functions["move"](self.address(thread), old.address, length, thread))
+            old.close()
+        elif self.known:
+            self.together(lambda thread: functions["rebuild"](self.address(thread), thread))
+        if old.file is not None:
+            old.file.unlink(missing_ok=True)
+
+    # Exploring ---------------------------------------------------------------------------------------------------------------------------
+
+    def begin(self, rows: Sequence[Sequence[int]]) -> None:
+        """Take these states (words) as the first, without repetition."""
+        for row in dict.fromkeys(map(tuple, rows)):
+            self.room(1)
+            self.states.write(self.known * self.row, b"".join(word.to_bytes(8, "little") for word in row))
+            self.parents.write(4 * self.known, b"\xff\xff\xff\xff")
+            self.known += 1
+        self.set("KNOWN", self.known)
+        self.together(lambda thread: self.kernel.functions["rebuild"](self.address(thread), thread))
+
+    def expand(self, first: int, last: int) -> None:
+        """Find the successors of the states first..last - 1, and append the new ones."""
+        while first < last:
+            first = self._expand(first, last)
+
+    def _expand(self, first: int, last: int) -> int:
+        """One round: as many states from `first` on as the buffers hold the successors of; the number of the next one is returned."""
+        functions, size = self.kernel.functions, last - first
+        threads = self.threads if size >= FEW else 1
+        cuts = [first + size * thread // threads for thread in range(threads)] + [last] * (self.threads - threads + 1)
+        reached = self._each(threads, lambda thread: functions["expand"](self.address(thread), cuts[thread], cuts[thread + 1]))
+        done = last
+        for thread in range(threads):
+            if reached[thread] < cuts[thread + 1]:
+                done = reached[thread]
+                for other in range(thread + 1, threads):
+                    functions["empty"](self.address(other))
+                break
+        used = sum(self._contexts[thread][runtime.USED] for thread in range(threads))
+        self.room(used)
+        if threads == 1 and self.threads == 1:
+            functions["insert"](self.address(), 0)
+            self.known = functions["settle"](self.address(), self.known)
+        else:
+            self._each(self.threads if threads > 1 else 1, lambda thread: self._insert(thread, threads))
+            fresh = self._each(threads, lambda thread: functions["fresh_states"](self.address(thread)))
+            begins = [self.known + sum(fresh[:thread]) for thread in range(threads)]
+            self._each(threads, lambda thread: functions["settle"](self.address(thread), begins[thread]))
+            self.known += sum(fresh)
+        return done
+
+    def _insert(self, thread: int, threads: int) -> int:
+        regions = [thread] if threads > 1 else range(self.threads)
+        return sum(self.kernel.functions["insert"](self.address(thread), region) for region in regions)
+
+    def _each(self, threads: int, work: Callable[[int], int]) -> list[int]:
+        return self.together(work) if threads > 1 else [work(0)]
+
+    # Looking at what there is ------------------------------------------------------------------------------------------------------------
+
+    def words(self, number: int) -> list[int]:
+        """The words of a state."""
+        content = self.states.read(number * self.row, self.row)
+        return [int.from_bytes(content[place : place + 8], "little") for place in range(0, self.row, 8)]
+
+    def parent(self, number: int) -> int:
+        """The number of the state that this one was found from."""
+        return int.from_bytes(self.parents.read(4 * number, 4), "little")
+
+    def counts(self) -> list[int]:
+        """How often each step was taken, by code."""
+        length = self.kernel.codes.count + 1
+        every = (ctypes.c_uint64 * (length * self.threads)).from_address(self._counts.address)
+        return [sum(every[thread * length + code] for thread in range(self.threads)) for code in range(self.kernel.codes.count)]
+
+    def transitions(self) -> int:
+        """How many transitions were seen."""
+        return sum(context[runtime.TRANSITIONS] for context in self._contexts)
+
+    def findings(self) -> list[tuple[int, int, int]]:
+        """(kind, state, code) of the first finding of each kind since the last call: kind 0 is an error, p + 1 property number p."""
+        made = []
+        every = (ctypes.c_uint64 * (self._found_words * self.threads)).from_address(self._found.address)
+        for kind in range(self._found_words // 2):
+            pairs = [
+                (every[place], every[place + 1])
+                for place in range(2 * kind, self._found_words * self.threads, self._found_words)
+                if every[place]
+            ]  # fmt: skip
+            if pairs:
+                state, code = min(pairs)
+                made.append((kind, state - 1, code))
+        if made:
+            ctypes.memset(self._found.address, 0, 8 * self._found_words * self.threads)
+        return made
+
+    def close(self) -> None:
+        """End the threads and give the memory back."""
+        if self._pool is not None:
+            self._pool.shutdown()
+        for area in (self.states, self.parents, self.actions, self.table, self._counts, self._found, *self._scratch.values()):
+            area.close()

@@ -1,0 +1,224 @@
+"""How are all successors of a state found? One generated function goes through the actions in order and hands each successor to `take`.
+
+`i64 @successors(i64 context, i64 s, i64 out, i64 parent, i64 faults)` writes them one behind the other, from `out` on; without `faults` the
+steps of the environment are left out.
+
+This file writes the loops that `enumeration` has planned; it knows nothing of tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from antiphon.model.ground.form import Operator
+from antiphon.model.native.enumeration import ActionPlan, Branch, Loop, Parameter, Variant
+from antiphon.model.native.expressions import Writer
+from antiphon.model.native.packing import WORD, WordPacking
+from antiphon.model.native.specialise import inputs_of, roots_of, size_of
+from antiphon.model.native.steps import StepWriter
+
+INLINE_NODES = 60
+"""A step of more nodes is called, not inlined: one huge function compiles slowly."""
+
+
+class Successors:
+    """Writes the function `successors` and those of the steps."""
+
+    def __init__(self, packing: WordPacking, properties: Sequence[str], plans: Iterable[ActionPlan]) -> None:
+        self.packing, self.properties = packing, properties
+        self.globals: list[str] = []
+        self.functions: list[str] = []
+        self.body = Writer(packing)
+        self._tables: dict[tuple[int, ...], str] = {}
+        self._steps = 0
+        for plan in plans:
+            self._action(plan)
+
+    def text(self) -> str:
+        """The globals and the functions."""
+        head = "define internal i64 @successors(i64 %context, i64 %s, i64 %out, i64 %parent, i64 %faults) nounwind {\nentry:"
+        start = ["  %next = alloca i64", "  store i64 %out, ptr %next", "  %with.faults = icmp ne i64 %faults, 0"]
+        end = ["  %end = load i64, ptr %next", "  ret i64 %end", "}\n"]
+        return "\n".join([*self.globals, *self.functions, head, *start, *self.body.lines, *end])
+
+    def _action(self, plan: ActionPlan) -> None:
+        if not plan.branches:
+            return
+        body = self.body
+        after = body.label()
+        on = body.label()
+        body.line(f"br i1 {'%with.faults' if plan.fault else 'true'}, label %{on}, label %{after}")
+        body.begin(on)
+        for branch in plan.branches:
+            self._branch(plan, branch)
+        body.line(f"br label %{after}")
+        body.begin(after)
+
+    def _branch(self, plan: ActionPlan, branch: Branch) -> None:
+        calls = [self._step(plan, branch, variant) for variant in branch.variants]
+
+        def inside(ranks: Sequence[str], elements: Sequence[str | None]) -> None:
+            code = str(branch.code)
+            for loop, rank in zip(branch.loops, ranks, strict=True):
+                stride = plan.strides[loop.parameter]
+                part = rank if stride == 1 else self.body.emit(f"mul i64 {rank}, {stride}")
+                code = self.body.emit(f"add i64 {code}, {part}")
+            if len(calls) == 1:
+                calls[0](plan, code, ranks, elements)
+                return
+            body = self.body
+            chosen = self._lookup(branch.chosen, ranks[-1])
+            labels = [body.label() for _ in calls]
+            after = body.label()
+            cases = " ".join(f"i64 {number}, label %{label}" for number, label in enumerate(labels[1:], 1))
+            body.line(f"switch i64 {chosen}, label %{labels[0]} [{cases}]")
+            for call, label in zip(calls, labels, strict=True):
+                body.begin(label)
+                call(plan, code, ranks, elements)
+                body.line(f"br label %{after}")
+            body.begin(after)
+
+        self._loops(branch.loops, [], [], inside)
+
+    # Loops -------------------------------------------------------------------------------------------------------------------------------
+
+    def _loops(
+        self, loops: Sequence[Loop], ranks: list[str], elements: list[str | None], inside: Callable[[Sequence[str], Sequence[str | None]], None]
+    ) -> None:  # fmt: skip
+        if not loops:
+            inside(ranks, elements)
+            return
+        loop, rest = loops[0], loops[1:]
+        if not loop.ranks:
+            return
+        if loop.slot is None:
+            self._over_ranks(loop, lambda rank: self._loops(rest, [*ranks, rank], [*elements, None], inside))
+        else:
+            self._over_bits(loop, lambda rank, element: self._loops(rest, [*ranks, rank], [*elements, element], inside))
+
+    def _over_ranks(self, loop: Loop, inside: Callable[[str], None]) -> None:
+        body = self.body
+        before, head, on, after = (body.label() for _ in range(4))
+        body.line(f"br label %{before}")
+        body.begin(before)
+        body.line(f"br label %{head}")
+        body.begin(head)
+        index = f"%x.{head}"
+        body.line(f"{index} = phi i64 [0, %{before}], [{index}.next, %{on}.end]")
+        body.line(f"br label %{on}")
+        body.begin(on)
+        contiguous = loop.ranks == tuple(range(len(loop.ranks)))
+        inside(index if contiguous else self._lookup(loop.ranks, index))
+        body.line(f"br label %{on}.end")
+        body.begin(f"{on}.end")
+        body.line(f"{index}.next = add i64 {index}, 1")
+        body.line(f"{index}.more = icmp ult i64 {index}.next, {len(loop.ranks)}")
+        body.line(f"br i1 {index}.more, label %{head}, label %{after}")
+        body.begin(after)
+
+    def _over_bits(self, loop: Loop, inside: Callable[[str, str], None]) -> None:
+        """A loop over the elements that are in a set, from the least; only words that hold elements of interest are looked at."""
+        body = self.body
+        place = self.packing.places[loop.slot or 0]
+        wanted = {loop.elements[rank] for rank in loop.ranks}
+        for word in range(place.words):
+            first = word * WORD - place.offset
+            bits = sum(1 << element - first for element in wanted if 0 <= element - first < WORD)
+            if bits:
+                self._over_word(loop, place.word + word, first, bits, inside)
+
+    def _over_word(self, loop: Loop, word: int, first: int, bits: int, inside: Callable[[str, str], None]) -> None:
+        body = self.body
+        before, head, on, after = (body.label() for _ in range(4))
+        loaded = body.emit(f"load i64, ptr {body.pointer('%s', word)}")
+        present = body.emit(f"and i64 {loaded}, {bits}")
+        body.line(f"br label %{before}")
+        body.begin(before)
+        body.line(f"br label %{head}")
+        body.begin(head)
+        left = f"%x.{head}"
+        body.line(f"{left} = phi i64 [{present}, %{before}], [{left}.next, %{on}.end]")
+        body.line(f"{left}.more = icmp ne i64 {left}, 0")
+        body.line(f"br i1 {left}.more, label %{on}, label %{after}")
+        body.begin(on)
+        bit = body.emit(f"call i64 @llvm.cttz.i64(i64 {left}, i1 true)")
+        less = body.emit(f"sub i64 {left}, 1")
+        body.line(f"{left}.next = and i64 {left}, {less}")
+        element = body.emit(f"add i64 {bit}, {first}") if first else bit
+        inside(self._rank(loop, element), element)
+        body.line(f"br label %{on}.end")
+        body.begin(f"{on}.end")
+        body.line(f"br label %{head}")
+        body.begin(after)
+
+    def _rank(self, loop: Loop, element: str) -> str:
+        """The rank of a parameter's value from that of its element."""
+        shifts = {element_ - rank for rank, element_ in enumerate(loop.elements)}
+        if len(shifts) == 1:
+            [shift] = shifts
+            return self.body.emit(f"sub i64 {element}, {shift}") if shift else element
+        inverse = [0] * (max(loop.elements) + 1)
+        for rank in loop.ranks:
+            inverse[loop.elements[rank]] = rank
+        return self._lookup(tuple(inverse), element)
+
+    def _lookup(self, values: tuple[int, ...], index: str) -> str:
+        """An entry of a constant table."""
+        if len(set(values)) == 1:
+            return str(values[0])
+        return self.body.emit(f"load i64, ptr {self.body.emit(f'getelementptr i64, ptr {self._table(values)}, i64 {index}')}")
+
+    def _table(self, values: tuple[int, ...]) -> str:
+        name = self._tables.get(values)
+        if name is None:
+            name = self._tables[values] = f"@table.{len(self._tables)}"
+            items = ", ".join(f"i64 {value}" for value in values)
+            self.globals.append(f"{name} = private unnamed_addr constant [{len(values)} x i64] [{items}]")
+        return name
+
+    # Steps -------------------------------------------------------------------------------------------------------------------------------
+
+    def _step(
+        self, plan: ActionPlan, branch: Branch, variant: Variant
+    ) -> Callable[[ActionPlan, str, Sequence[str], Sequence[str | None]], None]:  # fmt: skip
+        """Writes the function of a variant; what is returned writes a call of it."""
+        used = frozenset[int]().union(*(inputs_of(root) for root in roots_of(variant.step)))
+        columns: dict[int, tuple[int, tuple[int, ...]]] = {}
+        for number, loop in enumerate(branch.loops):
+            parameter: Parameter = plan.parameters[loop.parameter]
+            for position in used:
+                if parameter.first <= position < parameter.first + parameter.width:
+                    columns[position] = number, tuple(int(row[position - parameter.first]) for row in parameter.rows)
+        name = f"step.{self._steps}"
+        self._steps += 1
+        writer = StepWriter(self.packing, lambda _, position: f"%i{position}")
+        parameters = [f"%i{position}" for position in sorted(columns)]
+        for number, element in enumerate(variant.elements):
+            if element is not None and element.operator is not Operator.CONSTANT:
+                writer.know(element, f"%e{number}")
+                parameters.append(f"%e{number}")
+        text = writer.function(name, parameters, variant.step, self.properties)
+        if size_of(variant.step) > INLINE_NODES:
+            text = text.replace(") nounwind {", ") nounwind noinline {", 1)
+        self.functions.append(text)
+
+        def call(plan: ActionPlan, code: str, ranks: Sequence[str], elements: Sequence[str | None]) -> None:
+            body = self.body
+            arguments = [self._lookup(values, ranks[number]) for _, (number, values) in sorted(columns.items())]
+            arguments += [
+                elements[number] or "0"
+                for number, element in enumerate(variant.elements)
+                if element is not None and element.operator is not Operator.CONSTANT
+            ]
+            at = body.emit("load i64, ptr %next")
+            passed = "".join(f", i64 {argument}" for argument in arguments)
+            answer = body.emit(f"call i64 @{name}(i64 %s, i64 {at}{passed})")
+            taken, after = body.label(), body.label()
+            body.line(f"br i1 {body.emit(f'icmp ne i64 {answer}, 0')}, label %{taken}, label %{after}")
+            body.begin(taken)
+            given = f"i64 %context, i64 %s, i64 {at}, i64 %parent, i64 {plan.number}, i64 {code}, i64 {answer}"
+            body.line(f"store i64 {body.emit(f'call i64 @take({given})')}, ptr %next")
+            body.line(f"br label %{after}")
+            body.begin(after)
+
+        return call
