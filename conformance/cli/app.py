@@ -12,7 +12,23 @@ from typing import Annotated, Any
 
 import typer
 
-from antiphon.conformance.cli import check, claims, cluster, errata, explain, find, gate, lockstep, refine, replay, show, simulate, stateful, verify
+from antiphon.conformance.cli import (
+    check,
+    claims,
+    cluster,
+    errata,
+    explain,
+    export,
+    find,
+    gate,
+    lockstep,
+    refine,
+    replay,
+    show,
+    simulate,
+    stateful,
+    verify,
+)
 from antiphon.conformance.cli.documents import Error
 from antiphon.conformance.cli.output import FAILURE, INTERRUPTED, USAGE, UsageProblem, print_json, release
 from antiphon.conformance.replay import NotBound
@@ -46,6 +62,8 @@ COMMANDS: tuple[tuple[str, Any], ...] = (
     ("replay", replay.replay),
     ("show", show.show),
     ("explain", explain.explain),
+    ("export", export.export),
+    ("check-exports", export.check_exports),
 )
 """A further command is one more entry: a function that prints and returns its exit code."""
 

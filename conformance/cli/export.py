@@ -1,0 +1,170 @@
+"""`antiphon export` writes a specification for another tool; `antiphon check-exports` runs SPIN on exported models and compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from antiphon.conformance import exports
+from antiphon.conformance.cli import documents, options, output, registry
+from antiphon.model import export as write
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Program, SpecError
+
+
+class Target(Enum):
+    """What a specification is exported to."""
+
+    PROMELA = "promela"
+    TLA = "tla"
+    GRAPHML = "graphml"
+    DOT = "dot"
+
+
+class Export(documents.Document, tag="export", kw_only=True):
+    """`antiphon export`: the files that were written, or the text where none was asked for."""
+
+    to: str
+    written: list[str]
+    text: str | None = None
+
+
+class ComparisonDocument(msgspec.Struct, kw_only=True):
+    """What both checkers said about a model; SPIN's numbers are null where it did not run."""
+
+    name: str
+    constants: dict[str, int | bool | str]
+    outcome: documents.Outcome
+    states: int
+    transitions: int
+    broken: list[str]
+    spin_states: int | None
+    spin_transitions: int | None
+    spin_broken: list[str] | None
+    difference: str
+
+
+class CheckExports(documents.Document, tag="check-exports", kw_only=True):
+    """`antiphon check-exports`."""
+
+    comparisons: list[ComparisonDocument]
+
+
+def export(
+    specification: Annotated[str, typer.Argument(metavar="SPEC", help="A name as for `check`, or module:Class.")],
+    to: Annotated[Target, typer.Option("--to", help="A model for SPIN or TLC, or the state graph.")],
+    file: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write to FILE (of TLA+ the .cfg beside it); else to standard output.")
+    ] = None,
+    most: Annotated[int, typer.Option("--max-states", min=1, help="Refuse a state graph with more states.")] = write.MOST_STATES,
+    processes: options.Processes = None,
+    messages: options.Messages = None,
+    losses: options.Losses = None,
+    timeouts: options.Timeouts = None,
+    settings: options.Settings = None,
+    repairs: options.Repairs = None,
+    without: options.Without = None,
+    readings: options.Readings = None,
+    json: options.Json = False,
+) -> int:
+    """Write a specification as a model for SPIN or TLC, or its state graph."""
+    named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
+    told = [f"{name}={value}" for name, value in named.items() if value is not None] + [*(settings or ()), *(readings or ())]
+    bound = registry.bind(specification, settings=told, repairs=repairs or (), without=without or ())
+    texts = _texts(bound, to, file, most)
+    if file is None:
+        whole = "\n".join(texts.values())
+        if json:
+            return output.finish(Export(outcome="holds", exit_code=0, to=to.value, written=[], text=whole))
+        typer.echo(whole, nl=False)
+        return 0
+    written = [output.write_text("--output", path, text) for path, text in texts.items()]
+    if json:
+        return output.finish(Export(outcome="holds", exit_code=0, to=to.value, written=written))
+    output.out().print(f"written: {', '.join(written)}", soft_wrap=True)
+    return 0
+
+
+def _texts(bound: Program, to: Target, file: Path | None, most: int) -> dict[Path, str]:
+    """What is written where."""
+    if to is Target.TLA:
+        module = write.tla(bound, name=file.stem if file is not None else None)
+        path = file or Path(f"{module.name}.tla")
+        return {path: module.text, path.with_suffix(".cfg"): module.configuration}
+    makers: dict[Target, Callable[[], str]] = {
+        Target.PROMELA: lambda: write.promela(bound).text,
+        Target.GRAPHML: lambda: write.graphml(bound, most),
+        Target.DOT: lambda: write.dot(bound, most),
+    }
+    return {file or Path("standard output"): makers[to]()}
+
+
+def check_exports(
+    specifications: Annotated[list[str] | None, typer.Argument(metavar="[SPEC]...", help="Names as for `check`. Without: all that have one.")] = None,
+    most: Annotated[int, typer.Option("--max-states", min=1, help="Compare no model with more states.")] = 200_000,
+    json: options.Json = False,
+) -> int:
+    """Compare our explicit checker with SPIN, on exported models of all specifications at small constants."""
+    try:
+        exports.find_tools()
+    except exports.ToolMissing as error:
+        raise output.UsageProblem(str(error)) from error
+    entries = [(entry.name, entry.spec) for entry in registry.ENTRIES]
+    if specifications:
+        entries = [(name, registry.find(name)) for name in specifications]
+    found = []
+    for model in exports.small_models(entries):
+        try:
+            found.append(exports.compare(model, most_states=most))
+        except SpecError as error:
+            found.append(exports.Comparison(model, 0, 0, frozenset(), None, Outcome.UNKNOWN, f"not exportable: {error.reason}"))
+        if not json and output.err().is_terminal:
+            output.err().print(f"{len(found)}: {model.name}", style="bright_black")
+    outcome = Outcome.worst([one.outcome for one in found])
+    if json:
+        return output.finish(CheckExports(outcome=outcome.value, exit_code=outcome.exit_code, comparisons=list(map(_document, found))))
+    output.out().print(_table(found))
+    agreed = sum(one.outcome is Outcome.HOLDS for one in found)
+    output.last_line(outcome, f"{agreed} of {len(found)} models: SPIN counts the same states and transitions and finds the same properties broken")
+    return outcome.exit_code
+
+
+def _document(one: exports.Comparison) -> ComparisonDocument:
+    spin = one.spin
+    return ComparisonDocument(
+        name=one.model.name,
+        constants=one.model.program.constants,
+        outcome=one.outcome.value,
+        states=one.states,
+        transitions=one.transitions,
+        broken=sorted(one.broken),
+        spin_states=None if spin is None else spin.states,
+        spin_transitions=None if spin is None else spin.transitions,
+        spin_broken=None if spin is None else sorted(spin.broken),
+        difference=one.difference,
+    )
+
+
+def _table(found: list[exports.Comparison]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    right = {"justify": "right", "no_wrap": True}
+    columns: tuple[tuple[str, dict[str, object]], ...] = (
+        ("specification", {"ratio": 1}), ("states", right), ("transitions", right), ("broken", {}), ("SPIN", {"no_wrap": True}), ("", {"ratio": 1}),
+    )  # fmt: skip
+    for title, keywords in columns:
+        table.add_column(title, **keywords)  # type: ignore[arg-type]
+    for one in found:
+        name = Text.assemble((one.model.name, "bold"), f"  {one.model.constants}")
+        broken = Text(", ".join(sorted(one.broken)) or "none")
+        sign = {Outcome.HOLDS: "the same", Outcome.VIOLATED: "differs", Outcome.UNKNOWN: "unknown"}[one.outcome]
+        style = {Outcome.HOLDS: "green", Outcome.VIOLATED: "bold red", Outcome.UNKNOWN: "yellow"}[one.outcome]
+        table.add_row(name, f"{one.states:,}", f"{one.transitions:,}", broken, Text(sign, style=style), Text(one.difference))
+    return table

@@ -1,0 +1,128 @@
+"""Do SPIN and our explicit checker agree on a specification? On the number of states, of transitions, and on every safety property.
+
+SPIN reads the exported model alone: it shares the front end and the grounding with our engines, but no search, no table of states and no code
+generator. A comparison in which either side did not see everything is unknown, never agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from antiphon.conformance.exports.spin import SpinRun, run_spin
+from antiphon.model.explicit import check
+from antiphon.model.export import promela
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import Program, Spec, program
+from antiphon.spec.lang.declare import declare
+
+SPECIFICATION = "specification"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A specification under a name, with its constants."""
+
+    name: str
+    program: Program
+
+    @property
+    def constants(self) -> str:
+        """The constants that differ from the defaults, in words; all repairs as one."""
+        declared = {item.name: item for item in self.program.declaration.constants}
+        repairs = [name for name, item in declared.items() if item.repair]
+        on = [name for name in repairs if self.program.constants[name]]
+        said = [f"{name}={self.program.constants[name]}" for name, item in declared.items() if type(item.default) is int]
+        said += [
+            f"{name}={str(self.program.constants[name]).lower()}"
+            for name, item in declared.items()
+            if not item.repair and type(item.default) is not int and self.program.constants[name] != item.default
+        ]
+        if repairs:
+            said.append("all repairs" if len(on) == len(repairs) else ", ".join(on) or "as printed")
+        return ", ".join(said)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What both sides said about a model; `difference` is empty when they agree, and says why nothing follows when `outcome` is unknown."""
+
+    model: Model
+    states: int
+    transitions: int
+    broken: frozenset[str]
+    spin: SpinRun | None
+    outcome: Outcome
+    difference: str
+
+
+SMALL: dict[str, tuple[dict[str, int | bool], ...]] = {
+    "two-phase": ({"managers": 3}, {"managers": 5}),
+    "ewd840": ({"nodes": 3}, {"nodes": 4}),
+    "dining-philosophers": ({}, {"alike": True}),
+    "figure-2": ({"processes": 2, "messages": 1}, {"processes": 3, "messages": 1}),
+    "figure-5": ({"processes": 2, "messages": 1}, {"processes": 3, "messages": 1}),
+    "moving-sequencer": ({"processes": 2, "messages": 1},),
+    "rbp": ({"processes": 2, "messages": 1},),
+}
+"""The constants at which specifications are compared; others are compared at `SMALLEST`, as far as they have such constants."""
+
+SMALLEST: dict[str, int | bool] = {"processes": 2, "messages": 1}
+
+
+def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[Model]:
+    """The instances to compare, of specifications by name: as printed, and with all repairs where there are any."""
+    for name, spec in specifications:
+        declared = declare(spec).constants
+        known = {item.name for item in declared}
+        for constants in SMALL.get(name, ({key: value for key, value in SMALLEST.items() if key in known},)):
+            yield Model(name, program(spec, repairs=(), **constants))
+            if any(item.repair for item in declared):
+                yield Model(name, program(spec, repairs="all", **constants))
+
+
+def compare(model: Model, *, most_states: int = 200_000) -> Comparison:
+    """Explores a model with our explicit checker and, if that ends within `most_states`, with SPIN, and compares.
+
+    Raises:
+        ToolMissing: SPIN or a C compiler is not installed.
+        SpinFailure: SPIN does not accept the model, or gives no report.
+    """
+    bound = model.program
+    explored = check(bound, properties=(), max_states=most_states)
+    seen = explored.exploration
+    wrong = any(verdict.kind == SPECIFICATION for verdict in explored.verdicts)
+    if not seen.complete and not wrong:
+        reason = f"more than {most_states:,} states"
+        return Comparison(model, seen.states, seen.transitions, frozenset(), None, Outcome.UNKNOWN, reason)
+    broken = frozenset({SPECIFICATION}) if wrong else _broken(check(bound, properties=_safety(bound), max_states=most_states))
+    spin = run_spin(promela(bound), len(bound.reference.initial()), depth=seen.states + 10_000)
+    difference = _difference(seen.states, seen.transitions, broken, spin, counted=not wrong)
+    if not spin.complete:
+        outcome, difference = Outcome.UNKNOWN, "SPIN did not finish"
+    else:
+        outcome = Outcome.VIOLATED if difference else Outcome.HOLDS
+    return Comparison(model, seen.states, seen.transitions, broken, spin, outcome, difference)
+
+
+def _safety(bound: Program) -> list[str]:
+    """The invariants and the properties of steps."""
+    return [*(method.mark.name for method in bound.declaration.marked("invariant") if method.mark), *bound.module.properties]
+
+
+def _broken(report: Report) -> frozenset[str]:
+    return frozenset(verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED)
+
+
+def _difference(states: int, transitions: int, broken: frozenset[str], spin: SpinRun, *, counted: bool) -> str:
+    """What differs, in words. After an error of the specification our search ends, and only the verdict is compared."""
+    if not counted:
+        return "" if SPECIFICATION in spin.broken else "SPIN finds no error of the specification"
+    found = []
+    if spin.states != states:
+        found.append(f"{states:,} states, SPIN {spin.states:,}")
+    if not (broken or spin.broken) and spin.transitions != transitions:
+        found.append(f"{transitions:,} transitions, SPIN {spin.transitions:,}")
+    for name in sorted(broken ^ spin.broken):
+        found.append(f"{name} is broken {'here' if name in broken else 'in SPIN'} only")
+    return "; ".join(found)

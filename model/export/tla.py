@@ -1,0 +1,361 @@
+"""A specification as a TLA+ module and its configuration, which TLC checks unchanged.
+
+The module is made from the intermediate form, not from the ground form: it has the specification's variables, actions, helpers and predicates
+under their own names, sets and records as such, and the constants bound to their values. What it leaves out: witnesses and obligations.
+
+1. A state of the module is a state of the specification: TLC's distinct states are ours.
+2. Invariants stand in the configuration, with `TypeOK`: the declared domains. A property that steps may break (`expect`) is an `Assert` in
+   every action that can break it.
+3. Promises (`leads_to` and its kin) are temporal properties; weak and strong fairness stand in `Spec`, per parameter as declared.
+4. A false guard disables; a partial operation outside its domain is an error of TLC.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from antiphon.model.export.tla_steps import Line, Run, straight, value_of
+from antiphon.model.export.tla_text import Names, Scope, Texts
+from antiphon.spec.lang import Program, SpecError, ir, types
+
+HELPERS = {
+    "SumOver": (
+        "RECURSIVE SumOver(_, _)",
+        "SumOver(f, S) == IF S = {} THEN 0 ELSE LET x == CHOOSE x \\in S : TRUE IN f[x] + SumOver(f, S \\ {x})",
+    ),
+    "MaxOf": ("MaxOf(S) == CHOOSE m \\in S : \\A x \\in S : x <= m",),
+    "MinOf": ("MinOf(S) == CHOOSE m \\in S : \\A x \\in S : m <= x",),
+    "DropFirst": ("DropFirst(s) == IF s = <<>> THEN s ELSE Tail(s)",),
+}
+COLUMNS = 110
+
+
+@dataclass(frozen=True)
+class Module:
+    """A TLA+ module: its `name` (that of its file), `text`, and the `configuration` for TLC."""
+
+    name: str
+    text: str
+    configuration: str
+
+
+def tla(program: Program, *, name: str | None = None, properties: Iterable[str] | None = None) -> Module:
+    """The module of `program`.
+
+    Args:
+        program: the specification with its constants.
+        name: the name of the module, which must be that of its file; else that of the specification.
+        properties: names of invariants, step properties and promises to state; None means all.
+
+    Raises:
+        SpecError: it uses something that is not exported (a loop over a large set, `next` over a set), or there is no such property.
+    """
+    return _Maker(program, name or program.name, properties).module()
+
+
+class _Maker:
+    def __init__(self, program: Program, name: str, properties: Iterable[str] | None) -> None:
+        if not name.isidentifier() or not name.isascii():
+            raise SpecError(f"{name!r} is no name of a TLA+ module", instead="letters, digits and underscores")
+        self.program, self.name, self.form = program, name, program.module
+        self.functions = {function.name: function for function in self.form.functions}
+        self.reads = {function: self._reads(function) for function in self.functions}
+        self.texts = Texts(self.form, program.constants, Names(), self.reads)
+        self.texts.names.fix(name)
+        invariants = [item.name for item in self.form.predicates if item.kind is ir.PredicateKind.INVARIANT]
+        known = [*invariants, *self.form.properties, *(promise.name for promise in self.form.promises)]
+        for wanted in properties or ():
+            if wanted not in known:
+                raise SpecError(f"{program.name} has no property {wanted!r} that is exported; known: {', '.join(known) or 'none'}")
+        self.wanted = frozenset(known if properties is None else properties)
+        for kind, names in (
+            ("variable", [item.name for item in self.form.variables]), ("constant", [item.name for item in self.form.constants]),
+            ("predicate", [item.name for item in self.form.predicates]), ("promise", [item.name for item in self.form.promises]),
+            ("action", [item.name for item in self.form.actions]), ("function", list(self.functions)),
+        ):  # fmt: skip
+            for item in names:
+                self.texts.name(kind, item)
+        for variable in self.form.variables:
+            self.texts.domain(variable.type)
+        self.plain = Scope({item.name: self.texts.name("variable", item.name) for item in self.form.variables})
+
+    def _reads(self, function: str) -> tuple[str, ...]:
+        """The variables that a helper looks at, itself or through others, in order of declaration."""
+        found: set[str] = set()
+        todo, seen = [function], {function}
+        while todo:
+            for node in _nodes(self.functions[todo.pop()].body):
+                if isinstance(node, ir.Read):
+                    found.add(node.variable)
+                elif isinstance(node, ir.Call) and node.function not in seen:
+                    seen.add(node.function)
+                    todo.append(node.function)
+        return tuple(item.name for item in self.form.variables if item.name in found)
+
+    def module(self) -> Module:
+        """The module, its parts in the order in which TLA+ needs them."""
+        texts = self.texts
+        variables = [texts.name("variable", item.name) for item in self.form.variables]
+        helpers = [line for function in self._ordered() for line in self._function(function)]
+        predicates = [line for predicate in self.form.predicates for line in self._predicate(predicate)]
+        promises = [line for promise in self.form.promises if promise.name in self.wanted for line in self._promise(promise)]
+        initial, actions = self._initial(), [line for action in self.form.actions for line in self._action(action)]
+        following = ["Next ==", *(f"  \\/ {self._every(action)}" for action in self.form.actions)] if self.form.actions else ["Next == FALSE"]
+        fairness = list(self._fairness())
+        type_ok = [f"/\\ {texts.belongs(name, item.type)}" for name, item in zip(variables, self.form.variables, strict=True)]
+        constants = [f"{texts.name('constant', name)} == {self._constant(value)}" for name, value in self.program.constants.items()]
+        kinds = [f"{name} == {text}" for name, text in texts.types.items()]
+        used = [line for helper in HELPERS if helper in texts.helpers for line in HELPERS[helper]]
+        title = f" MODULE {self.name} "
+        blocks = [
+            [title.center(COLUMNS, "-"), f"(* {self.program.name}, made by antiphon from its specification, digest {self.program.digest[:16]}. *)"],
+            ["EXTENDS Integers, Sequences, FiniteSets, TLC"],
+            ["CONSTANT None"], constants, kinds, [f"VARIABLES {', '.join(variables)}", "", f"vars == <<{', '.join(variables)}>>"], used, helpers,
+            ["TypeOK ==", *(f"  {line}" for line in type_ok)], predicates, initial, actions, following,
+            ["Spec == " + " /\\ ".join(["Init", "[][Next]_vars", *(["Fairness"] if fairness else [])])], promises,
+        ]  # fmt: skip
+        if fairness:
+            blocks.insert(-2, ["Fairness ==", *(f"  /\\ {line}" for line in fairness)])
+        text = "\n\n".join("\n".join(block).rstrip("\n") for block in blocks if block)
+        return Module(self.name, f"{text}\n\n{'=' * COLUMNS}\n", self._configuration())
+
+    def _configuration(self) -> str:
+        texts = self.texts
+        invariants = [item for item in self.form.predicates if item.kind is ir.PredicateKind.INVARIANT and item.name in self.wanted]
+        lines = ["CONSTANT None = None", "SPECIFICATION Spec", "CHECK_DEADLOCK FALSE", "INVARIANT TypeOK"]
+        lines += [f"INVARIANT {texts.name('predicate', item.name)}" for item in invariants]
+        lines += [f"PROPERTY {texts.name('promise', item.name)}" for item in self.form.promises if item.name in self.wanted]
+        return "\n".join(lines) + "\n"
+
+    def _constant(self, value: bool | int | str) -> str:
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        return f'"{value}"' if isinstance(value, str) else str(value) if value >= 0 else f"(-{-value})"
+
+    # Helpers and predicates --------------------------------------------------------------------------------------------------------------
+
+    def _ordered(self) -> list[ir.Function]:
+        """The helpers that are called, each after those that it calls."""
+        done: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name not in done:
+                for node in _nodes(self.functions[name].body):
+                    if isinstance(node, ir.Call):
+                        visit(node.function)
+                done[name] = None
+
+        for name in self.functions:
+            visit(name)
+        return [self.functions[name] for name in done]
+
+    def _function(self, function: ir.Function) -> Iterator[str]:
+        self.texts.names.begin()
+        given = {parameter.name: self.texts.names.fresh(parameter.name) for parameter in function.parameters}
+        seen = {variable: self.texts.names.fresh(f"{variable}_") for variable in self.reads[function.name]}
+        value = value_of(self.texts, function.body, Scope(seen, given))
+        parameters = [*given.values(), *seen.values()]
+        head = self.texts.name("function", function.name) + (f"({', '.join(parameters)})" if parameters else "")
+        yield from _documented(function.doc)
+        yield f"{head} == {value}"
+        yield ""
+
+    def _predicate(self, predicate: ir.Predicate) -> Iterator[str]:
+        if predicate.kind is not ir.PredicateKind.INVARIANT or predicate.name not in self.wanted:
+            return
+        self.texts.names.begin()
+        yield from _documented(predicate.doc)
+        yield f"{self.texts.name('predicate', predicate.name)} == {value_of(self.texts, predicate.body, self.plain)}"
+        yield ""
+
+    def _promise(self, promise: ir.Promise) -> Iterator[str]:
+        self.texts.names.begin()
+        quantified, scope = "", self.plain
+        for parameter in promise.parameters:
+            name = self.texts.names.fresh(parameter.name)
+            quantified += f"\\A {name} \\in {self.texts.domain(parameter.type)} : "
+            scope = scope.bound(parameter.name, name)
+        goal = self.texts.text(promise.goal, scope)
+        if promise.premise is not None:
+            text = f"({self.texts.text(promise.premise, scope)} ~> {goal})"
+        else:
+            text = f"[]<>({goal})" if promise.kind is ir.PromiseKind.ALWAYS_EVENTUALLY else f"<>({goal})"
+        yield f"{self.texts.name('promise', promise.name)} == {quantified}{text}"
+        yield ""
+
+    # Steps -------------------------------------------------------------------------------------------------------------------------------
+
+    def _initial(self) -> list[str]:
+        defaults = [(item.name, self.texts.text(item.initial, Scope({}))) for item in self.form.variables]
+        if not self.form.initials:
+            return ["Init ==", *(f"  /\\ {self.texts.name('variable', name)} = {text}" for name, text in defaults)]
+        lines: list[str] = ["Init =="]
+        for start in self.form.initials:
+            self.texts.names.begin()
+            run = Run(self.texts, Scope({}), self.wanted)
+            for name, text in defaults:
+                run.scope.variables[name] = run.define(name, text)
+            quantified = self._bind(run, start.parameters)
+            run.execute(straight(self.texts, start.body))
+            values = [f"{self.texts.name('variable', name)} = {text}" for name, text in run.scope.variables.items()]
+            lines += [f"  \\/ {quantified}" if quantified else "  \\/", *_formula(run.lines, [*run.asserted, *values], 6)]
+        return lines
+
+    def _bind(self, run: Run, parameters: Sequence[ir.Parameter]) -> str:
+        """Gives the parameters their names; the quantifiers over them."""
+        quantified = ""
+        for parameter in parameters:
+            name = self.texts.names.fresh(parameter.name)
+            run.scope.locals[parameter.name] = name
+            quantified += f"\\E {name} \\in {self.texts.domain(parameter.type)} : "
+        return quantified
+
+    def _action(self, action: ir.Action) -> Iterator[str]:
+        self.texts.names.begin()
+        run = Run(self.texts, Scope(self.plain.variables), self.wanted)
+        self._bind(run, action.parameters)
+        run.execute(straight(self.texts, action.body))
+        names = [run.scope.locals[parameter.name] for parameter in action.parameters]
+        head = self.texts.name("action", action.name) + (f"({', '.join(names)})" if names else "")
+        values = [f"{self.texts.name('variable', name)}' = {run.scope.variables[name]}" for name in run.changed]
+        same = [self.texts.name("variable", item.name) for item in self.form.variables if item.name not in run.changed]
+        if same:
+            values.append(f"UNCHANGED <<{', '.join(same)}>>")
+        yield from _documented(action.doc)
+        yield f"{head} =="
+        yield from _formula(run.lines, [*run.asserted, *values], 2)
+        yield ""
+
+    def _ranges(self, action: ir.Action) -> list[tuple[str, str, str]]:
+        """Of every parameter of an action its own name, a name of the module, and the set it ranges over."""
+        self.texts.names.begin()
+        method = next(item for item in self.program.declaration.marked("action", "environment") if item.name == action.name)
+        found = []
+        for parameter, declared in zip(action.parameters, method.parameters, strict=True):
+            name = self.texts.names.fresh(parameter.name)
+            source = self.texts.domain(parameter.type)
+            if declared.within:
+                source = self._present(declared.within, parameter.type)
+            found.append((parameter.name, name, source))
+        return found
+
+    def _present(self, variable: str, wanted: types.Type) -> str:
+        """The elements of a set variable that a parameter takes."""
+        name = self.texts.name("variable", variable)
+        of = next(item.type for item in self.form.variables if item.name == variable)
+        if isinstance(of, types.SetOf) and isinstance(of.of, types.Union) and isinstance(wanted, types.Record | types.Union) and of.of != wanted:
+            records = wanted.records if isinstance(wanted, types.Union) else (wanted,)
+            element = self.texts.names.fresh("e")
+            kinds = ", ".join(f'"{record.name}"' for record in records)
+            return f"{{{element} \\in {name} : {element}.record \\in {{{kinds}}}}}"
+        return name
+
+    def _every(self, action: ir.Action) -> str:
+        """The action for some arguments."""
+        ranges = self._ranges(action)
+        quantified = "".join(f"\\E {name} \\in {source} : " for _, name, source in ranges)
+        names = [name for _, name, _ in ranges]
+        call = self.texts.name("action", action.name)
+        return f"{quantified}{call}({', '.join(names)})" if names else call
+
+    def _fairness(self) -> Iterator[str]:
+        """What is promised of actions: for every value of the parameters of `per`, and some of the others."""
+        for action in self.form.actions if self.form.promises else ():
+            if action.fairness is ir.Fairness.NONE:
+                continue
+            sign = "WF_vars" if action.fairness is ir.Fairness.WEAK else "SF_vars"
+            outer, inner, inside = "", "", []
+            ranges = self._ranges(action)
+            for parameter, (own, name, source) in zip(action.parameters, ranges, strict=True):
+                if own not in action.per:
+                    inner += f"\\E {name} \\in {source} : "
+                    continue
+                whole = self.texts.domain(parameter.type)
+                outer += f"\\A {name} \\in {whole} : "
+                inside += [f"{name} \\in {source}"] if source != whole else []
+            call = self.texts.name("action", action.name) + (f"({', '.join(name for _, name, _ in ranges)})" if ranges else "")
+            yield f"{outer}{sign}({inner}{' and '.join([*inside, call])})".replace(" and ", " /\\ ")
+
+
+def _formula(lines: Sequence[Line], values: Sequence[str], indent: int) -> list[str]:
+    """Conjuncts and definitions, each conjunct after the definitions that it may need."""
+    lines, values = _inlined(lines, values)
+    pad = " " * indent
+    made: list[str] = []
+    definitions: list[Line] = []
+
+    def opened() -> None:
+        nonlocal pad
+        if definitions:
+            made.append(f"{pad}/\\ LET {definitions[0].name} == {_bare(definitions[0].text)}")
+            made.extend(f"{pad}       {line.name} == {_bare(line.text)}" for line in definitions[1:])
+            made.append(f"{pad}   IN")
+            pad += "     "
+            definitions.clear()
+
+    for line in lines:
+        if line.name:
+            definitions.append(line)
+        else:
+            opened()
+            made.append(f"{pad}/\\ {_bare(line.text)}")
+    opened()
+    made.extend(f"{pad}/\\ {value}" for value in values)
+    return made
+
+
+def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], list[str]]:
+    """The same without definitions that are used once or never: their text stands where the name stood."""
+    kept, last, position = list(lines), list(values), 0
+    while position < len(kept):
+        line = kept[position]
+        name = re.compile(rf'(?<![.\w"]){re.escape(line.name)}(?![\w"])(?! \|->)')
+        if not line.name or sum(len(name.findall(text)) for text in [*(item.text for item in kept), *last]) > 1:
+            position += 1
+            continue
+        del kept[position]
+        text = f"({line.text})" if line.text.startswith("IF ") else line.text
+        kept = [Line(_replaced(name, text, item.text), item.name) for item in kept]
+        last = [_bare_value(_replaced(name, text, item)) for item in last]
+    return kept, last
+
+
+def _replaced(name: re.Pattern[str], text: str, where: str) -> str:
+    return name.sub(lambda _: text, where)
+
+
+def _bare_value(text: str) -> str:
+    """`x' = (y)` without the parentheses."""
+    left, sign, right = text.partition(" = ")
+    return f"{left}{sign}{_bare(right)}" if sign and left.rstrip("'").isidentifier() else text
+
+
+def _bare(text: str) -> str:
+    """A text without parentheses around the whole of it."""
+    while text.startswith("(") and text.endswith(")"):
+        depth = 0
+        for position, sign in enumerate(text):
+            depth += (sign == "(") - (sign == ")")
+            if depth == 0 and position < len(text) - 1:
+                return text
+        text = text[1:-1]
+    return text
+
+
+def _documented(doc: str) -> Iterator[str]:
+    for line in doc.splitlines():
+        if line.strip():
+            yield f"\\* {line.strip()}"
+
+
+def _nodes(part: object) -> Iterator[ir.Node]:
+    """Every node of a body."""
+    if isinstance(part, tuple):
+        for item in part:
+            yield from _nodes(item)
+    elif isinstance(part, ir.Node):
+        yield part
+        for value in vars(part).values():
+            yield from _nodes(value)

@@ -1,0 +1,237 @@
+"""How does a body become a formula of TLA+? It is run once on texts: what each variable holds at a point is an expression, named as it changes.
+
+An assignment gives the variable a new name in a `LET` (`count_1 == count + 1`), a branch gives it `IF .. THEN .. ELSE ..`, a
+loop over a domain is unrolled, procedures and the handlers of events are written in place. A guard is a conjunct of its own, below its path.
+TLC evaluates a definition only where it is used, so that what stands in a branch not taken is never computed.
+
+This file knows nothing of expressions but their texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from antiphon.model.export.tla_text import Scope, Texts
+from antiphon.spec.lang import SpecError, ir, types
+
+MOST_UNROLLED = 64
+"""A loop over more elements is not unrolled."""
+
+Body = tuple[ir.Statement, ...]
+
+
+@dataclass
+class Line:
+    """Part of a formula: a definition (`name` is given) or a conjunct."""
+
+    text: str
+    name: str = ""
+
+
+@dataclass
+class Run:
+    """One body, run on texts; `lines` are its definitions and guards in order, `scope` what names and variables mean at its end."""
+
+    texts: Texts
+    scope: Scope
+    wanted: frozenset[str]
+    lines: list[Line] = field(default_factory=list)
+    path: list[str] = field(default_factory=list)
+    asserted: list[str] = field(default_factory=list)
+    changed: dict[str, None] = field(default_factory=dict)
+
+    def define(self, wanted: str, text: str) -> str:
+        """A new name for a value."""
+        name = self.texts.names.fresh(wanted)
+        self.lines.append(Line(text, name))
+        return name
+
+    def execute(self, body: Body) -> None:
+        """Run statements, which end in no return but at the end."""
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, statement: ir.Statement) -> None:
+        """Run one statement."""
+        match statement:
+            case ir.Require(condition=condition):
+                self.lines.append(Line(self.under_path(self.text(condition))))
+            case ir.Expect(condition=condition, property=name):
+                if name in self.wanted:
+                    self.asserted.append(f'Assert({self.under_path(self.text(condition))}, "{name}")')
+            case ir.Let(name=name, value=value):
+                self.scope.locals[name] = self.define(name, self.text(value))
+            case ir.Assign(variable=variable, keys=keys, value=value):
+                self.assign(variable, keys, value)
+            case ir.When(condition=condition, then=then, otherwise=otherwise):
+                self.branch(self.text(condition), then, otherwise)
+            case ir.Each(binder=binder, body=body):
+                for test, turned in self.turns(binder):
+                    self.turn(binder.name, turned, test, body)
+            case ir.Emit(event=event):
+                self.emit(event)
+            case ir.Perform(procedure=name, arguments=arguments):
+                procedure = next(item for item in self.texts.module.procedures if item.name == name)
+                self.inline(procedure, [self.text(argument) for argument in arguments])
+            case ir.Return():
+                pass
+            case _:
+                raise SpecError(f"{type(statement).__name__} is not exported to TLA+", statement.at)
+
+    def text(self, node: ir.Expression) -> str:
+        """The text of an expression here."""
+        return self.texts.text(node, self.scope)
+
+    def under_path(self, condition: str) -> str:
+        """A condition that counts only where the path is taken."""
+        path = " /\\ ".join(self.path)
+        return f"(({path}) => {condition})" if path else condition
+
+    def assign(self, variable: str, keys: Sequence[ir.Expression], value: ir.Expression) -> None:
+        """The variable has a new name for its new value."""
+        text = self.text(value)
+        if keys:
+            path = "".join(f"[{self.text(key)}]" for key in keys)
+            text = f"[{self.scope.variables[variable]} EXCEPT !{path} = {text}]"
+        self.set(variable, text)
+
+    def set(self, variable: str, text: str) -> None:
+        """A variable has a new value."""
+        self.changed[variable] = None
+        self.scope.variables[variable] = self.define(self.texts.name("variable", variable), text)
+
+    def branch(self, condition: str, then: Body, otherwise: Body) -> None:
+        """Run both sides, and join what they leave."""
+        test = condition if len(condition) < 40 else self.define("c", condition)
+        before = self.scope
+        self.scope = Scope(before.variables, before.locals)
+        self.inside(test, then)
+        first, self.scope = self.scope, Scope(before.variables, before.locals)
+        if otherwise:
+            self.inside(f"~{test}" if test.startswith("(") or test.isidentifier() else f"~({test})", otherwise)
+        second, self.scope = self.scope, Scope(before.variables, before.locals)
+        for variable, text in before.variables.items():
+            one, other = first.variables[variable], second.variables[variable]
+            if one != text or other != text:
+                self.set(variable, f"IF {test} THEN {one} ELSE {other}")
+        for name, one in first.locals.items():
+            other_local = second.locals.get(name)
+            if name not in before.locals and other_local is not None:
+                self.scope.locals[name] = self.define(name, f"IF {test} THEN {one} ELSE {other_local}")
+
+    def inside(self, condition: str, body: Body) -> None:
+        """Run a body below one more condition."""
+        self.path.append(condition)
+        self.execute(body)
+        self.path.pop()
+
+    def turns(self, binder: ir.Binder) -> Iterator[tuple[str, str]]:
+        """For each turn of a loop when it happens (empty: always) and what the name is."""
+        if isinstance(binder.source, types.Type):
+            for value in self.values(binder.source, binder):
+                yield "", value
+        elif isinstance(binder.source.type, types.SequenceOf):
+            sequence = self.define("items", self.text(binder.source))
+            for position in range(1, types.bind(binder.source.type, self.texts.constants).most + 1):
+                yield f"({position} <= Len({sequence}))", f"{sequence}[{position}]"
+        elif isinstance(binder.source.type, types.SetOf):
+            elements = self.define("elements", self.text(binder.source))
+            for value in self.values(binder.source.type.of, binder):
+                yield f"({value} \\in {elements})", value
+
+    def values(self, type: types.Type, binder: ir.Binder) -> Iterable[str]:
+        """All values of a type, as texts."""
+        domain = types.bind(type, self.texts.constants)
+        if domain.cardinality > MOST_UNROLLED:
+            raise SpecError(f"a loop over {domain.cardinality} values is not exported to TLA+; at most {MOST_UNROLLED}", binder.at)
+        return [self.texts.value(value, type) for value in domain]
+
+    def turn(self, name: str, value: str, condition: str, body: Body) -> None:
+        """One turn of a loop; what it binds is forgotten after it."""
+        outer = dict(self.scope.locals)
+        self.scope.locals[name] = value
+        if condition:
+            self.branch(condition, body, ())
+        else:
+            self.execute(body)
+        self.scope.locals = outer
+
+    def emit(self, event: ir.Expression) -> None:
+        """Every handler of the event runs."""
+        assert isinstance(event.type, types.Record)
+        handlers = [handler for handler in self.texts.module.handlers if handler.event == event.type.name]
+        if handlers:
+            name = self.define("event", self.text(event))
+            for handler in handlers:
+                self.inline(handler, [name])
+
+    def inline(self, definition: ir.Definition, arguments: Sequence[str]) -> None:
+        """Run another body in place, with its own locals."""
+        outer = self.scope.locals
+        given = {}
+        for parameter, text in zip(definition.parameters, arguments, strict=True):
+            given[parameter.name] = text if len(text) < 40 else self.define(parameter.name, text)
+        self.scope.locals = given
+        self.execute(straight(self.texts, definition.body))
+        self.scope.locals = outer
+
+
+def straight(texts: Texts, body: Body) -> Body:
+    """The same body without a return before its end: what follows a branch that may return goes into the branches that do not."""
+    made: list[ir.Statement] = []
+    for position, statement in enumerate(body):
+        rest = body[position + 1 :]
+        if isinstance(statement, ir.Return):
+            return (*made, statement)
+        if isinstance(statement, ir.When) and (_returns(statement.then) or _returns(statement.otherwise)):
+            then, otherwise = straight(texts, (*statement.then, *rest)), straight(texts, (*statement.otherwise, *rest))
+            return (*made, ir.When(condition=statement.condition, then=then, otherwise=otherwise, at=statement.at))
+        if isinstance(statement, ir.Each) and _returns(statement.body):
+            raise SpecError("a return inside a loop is not exported to TLA+", statement.at, "next, any or all over the same domain")
+        if isinstance(statement, ir.When):
+            then, otherwise = straight(texts, statement.then), straight(texts, statement.otherwise)
+            statement = ir.When(condition=statement.condition, then=then, otherwise=otherwise, at=statement.at)
+        made.append(statement)
+    return tuple(made)
+
+
+def _returns(body: Body) -> bool:
+    """Whether a return stands somewhere in a body."""
+    for statement in body:
+        if isinstance(statement, ir.Return):
+            return True
+        if isinstance(statement, ir.When) and (_returns(statement.then) or _returns(statement.otherwise)):
+            return True
+        if isinstance(statement, ir.Each) and _returns(statement.body):
+            return True
+    return False
+
+
+def value_of(texts: Texts, body: Body, scope: Scope) -> str:
+    """The value that a helper or a predicate returns, as one expression."""
+    for position, statement in enumerate(body):
+        match statement:
+            case ir.Return(value=value) if value is not None:
+                return texts.text(value, scope)
+            case ir.Let(name=name, value=value):
+                given = texts.names.fresh(name)
+                text = texts.text(value, scope)
+                return f"(LET {given} == {text} IN {value_of(texts, body[position + 1 :], scope.bound(name, given))})"
+            case ir.When(condition=condition, then=then, otherwise=otherwise):
+                rest = body[position + 1 :]
+                one, other = value_of(texts, (*then, *rest), scope), value_of(texts, (*otherwise, *rest), scope)
+                return f"(IF {texts.text(condition, scope)} THEN {one} ELSE {other})"
+            case ir.Each(binder=binder, body=inner) if isinstance(binder.source, types.Type):
+                unrolled: list[ir.Statement] = []
+                for value in types.bind(binder.source, texts.constants):
+                    unrolled += _with_value(binder, value, inner)
+                return value_of(texts, (*unrolled, *body[position + 1 :]), scope)
+        raise SpecError(f"{type(statement).__name__} in a helper is not exported to TLA+", statement.at)
+    raise SpecError("a helper that ends without a value is not exported to TLA+")
+
+
+def _with_value(binder: ir.Binder, value: object, body: Body) -> list[ir.Statement]:
+    """One turn of a loop in a helper: the name is bound, then the body."""
+    literal = ir.Literal(type=binder.type, value=value)
+    return [ir.Let(name=binder.name, type=binder.type, value=literal), *body]

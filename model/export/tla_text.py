@@ -1,0 +1,410 @@
+"""How are types, values and expressions of the intermediate form written in TLA+? As their nearest kin, with the names of the specification.
+
+| type | TLA+ |
+|---|---|
+| boolean, integer | `BOOLEAN`, `0 .. 3` |
+| enumeration, reading | strings: `"white"` |
+| index | `0 .. n - 1` |
+| optional | the value, or the model value `None` |
+| record | `[record |-> "Ack", to |-> 1]` |
+| set, map, sequence | sets, functions, tuples |
+
+Values that differ in kind meet only where TLC can compare them: records among each other, anything with `None`. A partial operation outside
+its domain is an error of TLC too, or shows in `TypeOK`. This file knows nothing of statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from enum import Enum
+from typing import Any
+
+from antiphon.spec.lang import SpecError, ir, types
+
+RESERVED = frozenset((
+    "ASSUME", "ASSUMPTION", "AXIOM", "CASE", "CHOOSE", "CONSTANT", "CONSTANTS", "DOMAIN", "ELSE", "ENABLED", "EXCEPT", "EXTENDS", "IF",
+    "IN", "INSTANCE", "LAMBDA", "LET", "LOCAL", "MODULE", "OTHER", "RECURSIVE", "SF_", "SUBSET", "THEN", "THEOREM", "UNCHANGED", "UNION",
+    "VARIABLE", "VARIABLES", "WF_", "WITH", "BOOLEAN", "TRUE", "FALSE", "STRING", "Nat", "Int", "Seq", "Len", "Append", "Head", "Tail",
+    "SubSeq", "SelectSeq", "Cardinality", "IsFiniteSet", "Print", "PrintT", "Assert", "JavaTime", "TLCGet", "TLCSet", "Permutations",
+    "SortSeq", "RandomElement", "Any", "ToString", "TLCEval", "None", "Init", "Next", "Spec", "TypeOK", "vars", "Fairness", "SumOver",
+    "MaxOf", "MinOf", "DropFirst", "record",
+))  # fmt: skip
+"""Words that no name of a specification may take in the module."""
+
+
+class Names:
+    """Names for the module: global ones are given once; local ones are unique within one definition, which `begin` opens."""
+
+    def __init__(self) -> None:
+        self._global = set(RESERVED)
+        self._local: set[str] = set()
+        self._ever_local: set[str] = set()
+
+    def begin(self) -> None:
+        """A new definition: the local names of the last one are free again."""
+        self._local.clear()
+
+    def fresh(self, wanted: str) -> str:
+        """A local name like `wanted`, with a number where it is taken."""
+        name = _free(wanted, self._global | self._local)
+        self._local.add(name)
+        self._ever_local.add(name)
+        return name
+
+    def fix(self, wanted: str) -> str:
+        """A global name like `wanted`."""
+        name = _free(wanted, self._global | self._ever_local)
+        self._global.add(name)
+        return name
+
+
+def _free(wanted: str, taken: AbstractSet[str]) -> str:
+    name, number = wanted, 0
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+class Scope:
+    """What names mean at one point: the text of each variable and of each local."""
+
+    def __init__(self, variables: Mapping[str, str], locals: Mapping[str, str] | None = None) -> None:
+        self.variables, self.locals = dict(variables), dict(locals or {})
+
+    def bound(self, name: str, text: str) -> Scope:
+        """The same with one more local."""
+        return Scope(self.variables, self.locals | {name: text})
+
+
+class Texts:
+    """Writes types and expressions of one module under given constants.
+
+    Attributes:
+        names: the names of the module.
+        global_names: of constants, variables, types, helpers and predicates, by kind and name.
+        types: definitions of named types, in the order in which they are needed.
+        reads: the variables that a helper looks at, which it takes as further parameters.
+        helpers: operators of this file that the module needs (`SumOver` and others).
+    """
+
+    def __init__(self, module: ir.Module, constants: types.Constants, names: Names, reads: Mapping[str, tuple[str, ...]]) -> None:
+        self.module, self.constants, self.names, self.reads = module, constants, names, reads
+        self.global_names: dict[tuple[str, str], str] = {}
+        self.types: dict[str, str] = {}
+        self.helpers: set[str] = set()
+        self._named: dict[types.Type, str] = {}
+
+    def name(self, kind: str, name: str) -> str:
+        """The name of something global."""
+        key = kind, name
+        if key not in self.global_names:
+            self.global_names[key] = self.names.fix(name)
+        return self.global_names[key]
+
+    # Types -------------------------------------------------------------------------------------------------------------------------------
+
+    def domain(self, type: types.Type) -> str:
+        """The set of all values of a type."""
+        match type:
+            case types.Bool():
+                return "BOOLEAN"
+            case types.Int():
+                bound = types.bind(type, self.constants)
+                return f"({bound.low} .. {bound.high})" if bound.low >= 0 else f"((-{-bound.low}) .. {_integer(bound.high)})"
+            case types.Enumeration(name=name, members=members):
+                return self._define(type, name, "{" + ", ".join(map(_string, members)) + "}")
+            case types.IndexType(name=name, size=size):
+                return self._define(type, name, f"0 .. {types.evaluate_size(size, self.constants) - 1}")
+            case types.Optional(of=of):
+                return f"({{None}} \\cup {self.domain(of)})"
+            case types.Record(name=name, fields=fields):
+                if any(field == "record" for field, _ in fields):
+                    raise SpecError(f"{name} has a field record, which the TLA+ module needs for the names of records", instead="another name")
+                parts = [f'record : {{"{name}"}}', *(f"{field} : {self.domain(of)}" for field, of in fields)]
+                return self._define(type, name, f"[{', '.join(parts)}]")
+            case types.Union(records=records):
+                return "(" + " \\cup ".join(map(self.domain, records)) + ")"
+            case types.SetOf(of=of):
+                return f"(SUBSET {self.domain(of)})"
+            case types.MapOf(key=key, value=value):
+                return f"[{self.domain(key)} -> {self.domain(value)}]"
+            case types.SequenceOf(of=of):
+                return f"(UNION {{[1 .. n -> {self.domain(of)}] : n \\in 0 .. {types.bind(type, self.constants).most}}})"
+        raise SpecError(f"a type that TLA+ has no set for: {type}")
+
+    def _define(self, type: types.Type, name: str, text: str) -> str:
+        if type not in self._named:
+            self._named[type] = self.names.fix(name)
+            self.types[self._named[type]] = text
+        return self._named[type]
+
+    def belongs(self, value: str, type: types.Type) -> str:
+        """That a value belongs to a type, as a test that lists no large set."""
+        match type:
+            case types.MapOf(key=key, value=of):
+                keys, name = self.domain(key), self.names.fresh("k")
+                return f"(DOMAIN {value} = {keys} /\\ \\A {name} \\in {keys} : {self.belongs(f'{value}[{name}]', of)})"
+            case types.SetOf(of=of):
+                name = self.names.fresh("e")
+                return f"(\\A {name} \\in {value} : {self.belongs(name, of)})"
+            case types.SequenceOf(of=of):
+                name, most = self.names.fresh("i"), types.bind(type, self.constants).most
+                return f"(Len({value}) <= {most} /\\ \\A {name} \\in 1 .. Len({value}) : {self.belongs(f'{value}[{name}]', of)})"
+            case types.Optional(of=of):
+                return f"({value} = None \\/ {self.belongs(value, of)})"
+        return f"({value} \\in {self.domain(type)})"
+
+    def in_order(self, type: types.Type) -> str:
+        """The values of a type as a sequence, in domain order."""
+        return "<<" + ", ".join(self.value(item, type) for item in types.bind(type, self.constants)) + ">>"
+
+    def value(self, value: Any, type: types.Type) -> str:
+        """A constant value of a type."""
+        match type:
+            case types.Record(name=name, fields=fields):
+                return _record(name, [(field, self.value(getattr(value, field), of)) for field, of in fields])
+            case types.Union(records=records):
+                return next(self.value(value, record) for record in records if types.bind(record, self.constants).contains(value))
+            case types.Optional(of=of):
+                return "None" if value is None else self.value(value, of)
+            case types.IndexType():
+                return str(value.index)
+            case types.SetOf(of=of):
+                domain = types.bind(of, self.constants)
+                return "{" + ", ".join(self.value(item, of) for item in sorted(value, key=domain.rank)) + "}"
+        return _literal(value)
+
+    # Expressions -------------------------------------------------------------------------------------------------------------------------
+
+    def text(self, node: ir.Expression, scope: Scope) -> str:
+        """An expression, in parentheses where it needs them."""
+        return _HANDLERS[type(node)](self, node, scope)
+
+    def binder(self, binder: ir.Binder, scope: Scope) -> tuple[str, str, Scope]:
+        """The name that a quantifier binds, the set it ranges over (the binder's condition included), and what is known inside."""
+        if isinstance(binder.source, types.Type):
+            name, source, inside = self.names.fresh(binder.name), self.domain(binder.source), ""
+        elif isinstance(binder.source.type, types.SequenceOf):
+            sequence = self.text(binder.source, scope)
+            name, source, inside = self.names.fresh("i"), f"1 .. Len({sequence})", f"{sequence}[{{}}]"
+        else:
+            name, source, inside = self.names.fresh(binder.name), self.text(binder.source, scope), ""
+        within = scope.bound(binder.name, inside.format(name) if inside else name)
+        if binder.condition is not None:
+            source = f"{{{name} \\in {source} : {self.text(binder.condition, within)}}}"
+        return name, source, within
+
+    def needs(self, helper: str) -> str:
+        """The name of a helper of this file, noted as needed."""
+        self.helpers.add(helper)
+        return helper
+
+
+def _string(text: str) -> str:
+    return f'"{text}"'
+
+
+def _integer(value: int) -> str:
+    return f"(-{-value})" if value < 0 else str(value)
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, Enum):
+        return _string(value.name)
+    return _integer(value) if isinstance(value, int) else _string(str(value))
+
+
+def _record(name: str, fields: Sequence[tuple[str, str]]) -> str:
+    return "[" + ", ".join([f'record |-> "{name}"', *(f"{field} |-> {text}" for field, text in fields)]) + "]"
+
+
+def _joined(sign: str) -> Callable[[Texts, Any, Scope], str]:
+    return lambda texts, node, scope: "(" + f" {sign} ".join(texts.text(part, scope) for part in node.operands) + ")"
+
+
+_COMPARISONS = {
+    ir.Comparison.EQUAL: "=", ir.Comparison.UNEQUAL: "#", ir.Comparison.LESS: "<", ir.Comparison.AT_MOST: "<=", ir.Comparison.GREATER: ">",
+    ir.Comparison.AT_LEAST: ">=",
+}  # fmt: skip
+
+
+def _compare(texts: Texts, node: ir.Compare, scope: Scope) -> str:
+    left, right, operator = texts.text(node.left, scope), texts.text(node.right, scope), node.operator
+    if isinstance(node.left.type, types.SetOf) and operator not in (ir.Comparison.EQUAL, ir.Comparison.UNEQUAL):
+        if operator in (ir.Comparison.GREATER, ir.Comparison.AT_LEAST):
+            left, right = right, left
+        if operator in (ir.Comparison.LESS, ir.Comparison.GREATER):
+            return f"({left} \\subseteq {right} /\\ {left} # {right})"
+        return f"({left} \\subseteq {right})"
+    return f"({left} {_COMPARISONS[operator]} {right})"
+
+
+_ARITHMETIC = {
+    ir.Operation.ADD: "+", ir.Operation.SUBTRACT: "-", ir.Operation.MULTIPLY: "*", ir.Operation.DIVIDE: "\\div", ir.Operation.MODULO: "%",
+}  # fmt: skip
+
+
+def _arithmetic(texts: Texts, node: ir.Arithmetic, scope: Scope) -> str:
+    return f"({texts.text(node.left, scope)} {_ARITHMETIC[node.operator]} {texts.text(node.right, scope)})"
+
+
+def _member(texts: Texts, node: ir.Member, scope: Scope) -> str:
+    item, collection = texts.text(node.item, scope), texts.text(node.collection, scope)
+    if isinstance(node.collection.type, types.SequenceOf):
+        name = texts.names.fresh("i")
+        return f"(\\E {name} \\in 1 .. Len({collection}) : {collection}[{name}] = {item})"
+    return f"({item} \\in {collection})"
+
+
+def _sets(texts: Texts, node: ir.SetBinary, scope: Scope) -> str:
+    left, right = texts.text(node.left, scope), texts.text(node.right, scope)
+    match node.operator:
+        case ir.SetOperation.UNION:
+            return f"({left} \\cup {right})"
+        case ir.SetOperation.INTERSECTION:
+            return f"({left} \\cap {right})"
+        case ir.SetOperation.DIFFERENCE:
+            return f"({left} \\ {right})"
+    return f"(({left} \\ {right}) \\cup ({right} \\ {left}))"
+
+
+def _size(texts: Texts, node: ir.Size, scope: Scope) -> str:
+    counted = "Len" if isinstance(node.collection.type, types.SequenceOf) else "Cardinality"
+    return f"{counted}({texts.text(node.collection, scope)})"
+
+
+def _quantify(texts: Texts, node: ir.Quantify, scope: Scope) -> str:
+    sign = "\\E" if node.quantifier is ir.Quantifier.ANY else "\\A"
+    text = ""
+    for binder in node.binders:
+        name, source, scope = texts.binder(binder, scope)
+        text += f"{sign} {name} \\in {source} : "
+    return f"({text}{texts.text(node.body, scope)})"
+
+
+def _gather(texts: Texts, node: ir.Gather, scope: Scope) -> str:
+    return gathered(texts, node.binders, node.body, scope)
+
+
+def gathered(texts: Texts, binders: Sequence[ir.Binder], body: ir.Expression, scope: Scope) -> str:
+    """The set of all values of `body`."""
+    name, source, within = texts.binder(binders[0], scope)
+    if len(binders) > 1:
+        return f"UNION {{{gathered(texts, binders[1:], body, within)} : {name} \\in {source}}}"
+    return f"{{{texts.text(body, within)} : {name} \\in {source}}}"
+
+
+def _reduce(texts: Texts, node: ir.Reduce, scope: Scope) -> str:
+    if node.reduction is ir.Reduction.SUM:
+        return _sum(texts, node.binders, node.body, scope)
+    operator = texts.needs("MaxOf" if node.reduction is ir.Reduction.MAXIMUM else "MinOf")
+    values = gathered(texts, node.binders, node.body, scope)
+    if node.default is None:
+        return f"{operator}({values})"
+    name = texts.names.fresh("values")
+    return f"(LET {name} == {values} IN IF {name} = {{}} THEN {texts.text(node.default, scope)} ELSE {operator}({name}))"
+
+
+def _sum(texts: Texts, binders: Sequence[ir.Binder], body: ir.Expression, scope: Scope) -> str:
+    name, source, within = texts.binder(binders[0], scope)
+    if len(binders) == 1 and isinstance(body, ir.Literal) and body.value == 1:
+        return f"Cardinality({source})"
+    inner = _sum(texts, binders[1:], body, within) if len(binders) > 1 else texts.text(body, within)
+    function = texts.names.fresh("f")
+    return f"(LET {function} == [{name} \\in {source} |-> {inner}] IN {texts.needs('SumOver')}({function}, DOMAIN {function}))"
+
+
+def _first(texts: Texts, node: ir.First, scope: Scope) -> str:
+    """`next`: the first of the sequence of all candidates, in domain order."""
+    if len(node.binders) > 1:
+        raise SpecError("next over several loops is not exported to TLA+", node.at, "one loop in the next, and a helper for the other")
+    (binder,) = node.binders
+    if isinstance(binder.source, types.Type):
+        sequence = texts.in_order(binder.source)
+    else:
+        sequence = texts.text(binder.source, scope)
+        if not isinstance(binder.source.type, types.SequenceOf):
+            raise SpecError("next over a set is not exported to TLA+", node.at, "next over the type, with `if` for membership")
+    found = sequence
+    if binder.condition is not None:
+        name = texts.names.fresh(binder.name)
+        found = f"SelectSeq({sequence}, LAMBDA {name} : {texts.text(binder.condition, scope.bound(binder.name, name))})"
+    kept = texts.names.fresh("found")
+    body = texts.text(node.body, scope.bound(binder.name, f"{kept}[1]"))
+    if node.default is not None:
+        body = f"IF {kept} = <<>> THEN {texts.text(node.default, scope)} ELSE {body}"
+    return f"(LET {kept} == {found} IN {body})"
+
+
+def _make_record(texts: Texts, node: ir.MakeRecord, scope: Scope) -> str:
+    assert isinstance(node.type, types.Record)
+    given = [texts.text(argument, scope) for argument in node.arguments]
+    return _record(node.type.name, [(field, text) for (field, _), text in zip(node.type.fields, given, strict=True)])
+
+
+def _is_record(texts: Texts, node: ir.IsRecord, scope: Scope) -> str:
+    value = texts.text(node.value, scope)
+    test = f"{value}.record \\in {{{', '.join(map(_string, node.records))}}}"
+    return f"({value} # None /\\ {test})" if isinstance(node.value.type, types.Optional) else f"({test})"
+
+
+def _everywhere(texts: Texts, node: ir.Everywhere, scope: Scope) -> str:
+    assert isinstance(node.type, types.MapOf)
+    return f"[{texts.names.fresh('k')} \\in {texts.domain(node.type.key)} |-> {texts.text(node.value, scope)}]"
+
+
+def _call(texts: Texts, node: ir.Call, scope: Scope) -> str:
+    given = [texts.text(argument, scope) for argument in node.arguments]
+    given += [scope.variables[variable] for variable in texts.reads[node.function]]
+    name = texts.name("function", node.function)
+    return f"{name}({', '.join(given)})" if given else name
+
+
+def _choose(texts: Texts, node: ir.Choose, scope: Scope) -> str:
+    parts = (texts.text(part, scope) for part in (node.condition, node.then, node.otherwise))
+    return "(IF {} THEN {} ELSE {})".format(*parts)
+
+
+def _items(open: str, close: str) -> Callable[[Texts, Any, Scope], str]:
+    return lambda texts, node, scope: open + ", ".join(texts.text(item, scope) for item in node.items) + close
+
+
+_HANDLERS: dict[type[ir.Expression], Callable[[Texts, Any, Scope], str]] = {
+    ir.Literal: lambda _, node, __: _literal(node.value),
+    ir.Constant: lambda texts, node, _: texts.name("constant", node.name),
+    ir.Name: lambda _, node, scope: scope.locals[node.name],
+    ir.Read: lambda _, node, scope: scope.variables[node.variable],
+    ir.Lookup: lambda texts, node, scope: f"{texts.text(node.map, scope)}[{texts.text(node.key, scope)}]",
+    ir.Field: lambda texts, node, scope: f"{texts.text(node.record, scope)}.{node.name}",
+    ir.Compare: _compare,
+    ir.Arithmetic: _arithmetic,
+    ir.Not: lambda texts, node, scope: f"~({texts.text(node.operand, scope)})",
+    ir.And: _joined("/\\"),
+    ir.Or: _joined("\\/"),
+    ir.Choose: _choose,
+    ir.Member: _member,
+    ir.SetLiteral: _items("{", "}"),
+    ir.SetBinary: _sets,
+    ir.Size: _size,
+    ir.Quantify: _quantify,
+    ir.Gather: _gather,
+    ir.Reduce: _reduce,
+    ir.First: _first,
+    ir.MakeRecord: _make_record,
+    ir.IsRecord: _is_record,
+    ir.Present: lambda texts, node, scope: texts.text(node.value, scope),
+    ir.MakeIndex: lambda texts, node, scope: texts.text(node.number, scope),
+    ir.IndexNumber: lambda texts, node, scope: texts.text(node.index, scope),
+    ir.MakeSequence: _items("<<", ">>"),
+    ir.Append: lambda texts, node, scope: f"Append({texts.text(node.sequence, scope)}, {texts.text(node.item, scope)})",
+    ir.Item: lambda texts, node, scope: f"{texts.text(node.sequence, scope)}[{texts.text(node.position, scope)} + 1]",
+    ir.DropFirst: lambda texts, node, scope: f"{texts.needs('DropFirst')}({texts.text(node.sequence, scope)})",
+    ir.Everywhere: _everywhere,
+    ir.Call: _call,
+}
