@@ -5,7 +5,7 @@ Interface. If necessary, COM keeps track of the source of messages (by pushing t
 filters out spurious messages from endpoints not in its view."
 
 The view is a set of destinations, a member's own affair: `outside[p]` are the endpoints that are not in it. COM provides no delivery guarantee,
-and knows nothing of what a header means. A member's own copy of a cast needs no network: NAK passes it up at once.
+and knows nothing of what a header means. A cast goes to the others; a member's own copy needs no layers, and whoever casts has it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,14 @@ class Com(InFlight[Envelope], Casts):
 
     outside: Map[Process, Set[Process]] = everywhere(Set())
 
+    def listens(self, q: Process) -> bool:
+        """Whether anybody will receive what is sent to q: here always, since nobody leaves itself out."""
+        return q not in self.outside[q]
+
+    def is_destination(self, p: Process, q: Process) -> bool:
+        """Whether q gets what p casts."""
+        return q != p and q not in self.outside[p] and self.listens(q)
+
     def accepts(self, p: Process, source: Process | None) -> bool:
         """Whether the filter of p lets it pass."""
         return source is None or source not in self.outside[p]
@@ -39,12 +47,13 @@ class Com(InFlight[Envelope], Casts):
     def transmit(self, call: ComCast) -> None:
         """One envelope for each other endpoint of the view."""
         p = call.process
-        self.network |= {Envelope(q, self.address(p), call.header) for q in self.each(Process) if q != p and q not in self.outside[p]}
+        self.network |= {Envelope(q, self.address(p), call.header) for q in self.each(Process) if self.is_destination(p, q)}
 
     @on(ComSend)
     def transmit_to(self, call: ComSend) -> None:
         """One envelope."""
-        self.network |= {Envelope(call.to, self.address(call.process), call.header)}
+        if self.listens(call.to):
+            self.network |= {Envelope(call.to, self.address(call.process), call.header)}
 
     @on(ComView)
     def leave_out(self, call: ComView) -> None:

@@ -81,9 +81,9 @@ class Frag(Nak, Fragments):
     def reassemble(self, p: Process, q: Process, author: Process) -> None:
         """The fragments in the order of their coming are the message; it is one that was sent if they are all of its parts."""
         parts = self.gathered[p][q]
-        intact = all(
-            piece.message == parts[0].message and sum(1 for other in parts if other.part == piece.part) == 1 for piece in parts
-        ) and len(parts) == max(piece.part for piece in parts)
+        intact = all(piece.message == parts[0].message and sum(1 for other in parts if other.part == piece.part) == 1 for piece in parts) and len(
+            parts
+        ) == max(piece.part for piece in parts)
         whole = Unit(author, parts[0].message) if intact else None
         self.gathered[p][q] = ()
         emit(FragReceive(p, q, whole))

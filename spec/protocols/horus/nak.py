@@ -8,9 +8,9 @@ endpoint will occasionally multicast its protocol status, so buffered messages m
 What is decided here, because the text is silent:
 1. "some messages" are the last `buffer` of each member, without those that every member of the view has acknowledged by its status.
 2. A message that comes early is kept. A place holder that comes early is not; it is asked for again.
-3. A NAK asks for the first missing number, as often as it takes: whenever it is missing and no NAK for it is in flight. `patient` explores the
-   runs in which it is asked for only while no answer and no first copy is in flight either.
+3. A NAK asks for the first missing number, as often as it takes: whenever it is missing and no NAK for it is in flight.
 4. A status that would tell its receiver nothing new is not sent: it would change nothing.
+5. `patient` explores the runs in which timers (a NAK, a status) expire only when nothing is in flight.
 Detection of failures by missing status is not modelled: it needs a clock, and its result is MBRSHIP's business.
 """
 
@@ -65,9 +65,10 @@ class Nak(Com):
 
     # Downwards -------------------------------------------------------------------------------------------------------------------------------
 
-    def has_room(self, p: Process, count: Place) -> bool:
-        """Whether p may cast `count` messages now: there are numbers for them and, as repaired, room in the buffer."""
-        return self.cast[p] + count <= self.casts and (not self.await_room or self.cast[p] + count - self.oldest[p] < self.buffer)
+    def room(self, p: Process) -> int:
+        """How many messages p may cast now: for which there are numbers and, as repaired, for which there is room in the buffer."""
+        numbers = self.casts - self.cast[p]
+        return min(numbers, self.buffer + self.oldest[p] - 1 - self.cast[p]) if self.await_room else numbers
 
     @on(NakCast)
     def number(self, call: NakCast) -> None:
@@ -78,7 +79,6 @@ class Nak(Com):
         if k - self.oldest[p] >= self.buffer:
             self.oldest[p] += 1
         emit(ComCast(p, Data(Unit(p, k))))
-        emit(NakReceive(p, p, Unit(p, k)))
 
     # Upwards ---------------------------------------------------------------------------------------------------------------------------------
 
@@ -144,21 +144,16 @@ class Nak(Com):
 
     # Timers ----------------------------------------------------------------------------------------------------------------------------------
 
-    def is_due(self, p: Process, q: Process, k: Place) -> bool:
-        """Whether p asks q for number k now."""
-        return Envelope(q, self.address(p), Negative(k)) not in self.network and not (
-            self.patient
-            and (
-                Envelope(p, self.address(q), Data(Unit(q, k))) in self.network or Envelope(p, self.address(q), PlaceHolder(k)) in self.network
-            )
-        )
+    def is_time(self) -> bool:
+        """Whether a timer may expire now."""
+        return not self.patient or len(self.network) == 0
 
     @action(fairness="weak")
     def ask(self, p: Process, q: Process) -> None:
         """A negative acknowledgement for the first number that p misses from q."""
         k = self.expected[p][q]
         require(p != q and k <= self.known[p][q] and q not in self.outside[p])
-        require(k <= self.casts and self.is_due(p, q, k))
+        require(k <= self.casts and Envelope(q, self.address(p), Negative(k)) not in self.network and self.is_time())
         emit(ComSend(p, q, Negative(k)))
 
     def news(self, p: Process) -> Status:
@@ -172,7 +167,7 @@ class Nak(Com):
     @action(fairness="weak")
     def tell(self, p: Process) -> None:
         """The status is multicast; each envelope holds what its receiver reads of it."""
-        require(any(q != p and q not in self.outside[p] and self.has_news(p, q) for q in self.each(Process)))
+        require(self.is_time() and any(q != p and q not in self.outside[p] and self.has_news(p, q) for q in self.each(Process)))
         for q in self.each(Process):
             if q != p and q not in self.outside[p] and self.has_news(p, q):
                 emit(ComSend(p, q, Status(self.expected[p][q] - 1, self.news(p).sent)))

@@ -34,10 +34,11 @@ class OverNak(Senders, Nak):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """The next message of p goes down."""
-        require(p == self.sender(m) and self.cast[p] == m.index // self.senders and self.has_room(p, 1))
+        """The next message of p goes down; its own copy is delivered at once."""
+        require(p == self.sender(m) and self.cast[p] == m.index // self.senders and self.room(p) >= 1)
         emit(Broadcast(p, m))
         emit(NakCast(p))
+        emit(Deliver(p, m))
 
     @on(NakReceive)
     def hand_over(self, call: NakReceive) -> None:
@@ -55,10 +56,11 @@ class OverFrag(Senders, Frag):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """The next message of p goes down."""
-        require(p == self.sender(m) and self.handed[p] == m.index // self.senders and self.has_room(p, self.fragments))
+        """The next message of p goes down; its own copy is delivered at once."""
+        require(p == self.sender(m) and self.handed[p] == m.index // self.senders and self.room(p) >= self.fragments)
         emit(Broadcast(p, m))
         emit(FragCast(p, self.fragments))
+        emit(Deliver(p, m))
 
     @on(FragReceive)
     def hand_over(self, call: FragReceive) -> None:

@@ -1,0 +1,100 @@
+"""What passes between TOTAL and MBRSHIP, and above TOTAL? The calls of a group with views; the rest of the interface stands in `boundaries`.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "It adds strong semantics to the VIEW upcall, that is, it guarantees that all members in
+the view that were also in the previous view have delivered the same messages."
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Const, Set, record
+from antiphon.spec.services import Group, Message, Process
+
+View = Annotated[int, Between(1, "views")]
+"""The number of a view."""
+
+Number = Annotated[int, Between(1, "messages")]
+"""A number that the holder of the token gives, in one view."""
+
+NextNumber = Annotated[int, Between(1, "messages + 1")]
+
+
+class Views(Group):
+    """How many views there are, the first included."""
+
+    views: Const[int] = 2
+
+
+# Headers of TOTAL ----------------------------------------------------------------------------------------------------------------------------
+
+
+@record
+class Ordered:
+    """A message that a holder of the token has numbered."""
+
+    message: Message
+    number: Number
+
+
+@record
+class Unordered:
+    """A message that is sent during the flush by a member that did not get the token in time."""
+
+    message: Message
+
+
+@record
+class Token:
+    """The token for `to`, with the number that comes next."""
+
+    to: Process
+    number: NextNumber
+
+
+Body = Ordered | Unordered | Token
+
+
+# MBRSHIP -------------------------------------------------------------------------------------------------------------------------------------
+
+
+@record
+class GroupCast:
+    """Down: to every other member of the view."""
+
+    process: Process
+    body: Body
+
+
+@record
+class GroupReceive:
+    """Up: a message of the view, from `origin`."""
+
+    process: Process
+    origin: Process
+    body: Body
+
+
+@record
+class GroupFlush:
+    """Up: a flush has begun; what is to be sent in this view is sent now."""
+
+    process: Process
+
+
+@record
+class GroupView:
+    """Up: the next view."""
+
+    process: Process
+    members: Set[Process]
+
+
+# The top -------------------------------------------------------------------------------------------------------------------------------------
+
+
+@record
+class NewView:
+    """Up to the application: `process` goes on to its next view, and has delivered what it will ever deliver in the last."""
+
+    process: Process

@@ -1,0 +1,181 @@
+"""What does MBRSHIP guarantee? Views, and that members which go together from one view to the next have delivered the same messages.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "The COM, NAK, and FRAG layers do not provide consistent views"; MBRSHIP "adds strong
+semantics to the VIEW upcall, that is, it guarantees that all members in the view that were also in the previous view have delivered the same
+messages." How it does this stands in a section that is not transcribed: this layer is abstract, the guarantee itself.
+
+`Mbrship` holds views and the flush; what carries messages is added by a part below it: `MbrshipAlone` here, FRAG in `horus.tower`. What TOTAL may
+rely on:
+1. Views shrink: members that are down or suspected leave, all at once; a view is the same for all its members. Nobody joins.
+2. Before a view, every member that stays gets the upcall FLUSH; from then until the VIEW upcall nothing more is sent. The application is blocked too.
+3. Messages of a sender are received in order, in the view in which they were sent, or by nobody that stays.
+4. The view comes when the members that stay have received the same messages: of one another all, of one that leaves those that any of them has. They
+   get it in one step: what one of them sends in the new view reaches no other before it has it too, so nothing could be seen in between.
+`agreed` false takes away number 4: members go on with whatever they have received. It is no fault of TOTAL.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import Crashes
+from antiphon.spec.lang import (
+    AtMost,
+    Const,
+    Map,
+    Seq,
+    Set,
+    action,
+    emit,
+    environment,
+    everywhere,
+    invariant,
+    on,
+    require,
+    witness,
+)
+from antiphon.spec.protocols.horus.group import Body, GroupCast, GroupFlush, GroupReceive, GroupView, Token, View, Views
+from antiphon.spec.services import Crash, Process
+
+
+class Mbrship(Crashes, Views):
+    """Views and flush.
+
+    State: `view[p]` the number of p's view, `left[p]` who is not in it any more, `leaving` whom the flush that is going on leaves behind (nobody:
+    there is no flush), `flushed[p]` whether p has sent what it had to send.
+    """
+
+    suspicions: Const[int] = 0
+    agreed: Const[bool] = True
+
+    view: Map[Process, View] = everywhere(1)
+    left: Map[Process, Set[Process]] = everywhere(Set())
+    suspected: Map[Process, bool] = everywhere(False)
+    leaving: Set[Process] = Set()
+    flushed: Map[Process, bool] = everywhere(False)
+
+    def is_current(self, p: Process) -> bool:
+        """Whether p was left out by no view so far."""
+        return not any(p in self.left[q] for q in self.each(Process))
+
+    def stays(self, p: Process) -> bool:
+        """Whether p is in the view that the flush leads to."""
+        return self.is_current(p) and p not in self.leaving
+
+    def must_leave(self, p: Process) -> bool:
+        """Whether p is down or suspected, and no flush knows it yet."""
+        return self.stays(p) and (self.down[p] or self.suspected[p])
+
+    def may_fail(self, p: Process) -> bool:
+        """P is not in the last view that there is: nothing could leave it out of the next. With one view only, nothing ever does."""
+        return self.views == 1 or self.view[p] < self.views
+
+    @action(fairness="weak")
+    def start_flush(self) -> None:
+        """Members that are down or suspected are going to be left out, and so are those that go down during a flush."""
+        require(any(self.must_leave(q) for q in self.each(Process)))
+        require(any(self.stays(q) and not self.must_leave(q) for q in self.each(Process)))
+        require(len(self.leaving) > 0 or all(self.view[q] < self.views for q in self.each(Process)))
+        self.leaving |= {q for q in self.each(Process) if self.must_leave(q)}
+
+    @action(fairness="weak")
+    def flush(self, p: Process) -> None:
+        """The FLUSH upcall: p sends what it has to send."""
+        require(len(self.leaving) > 0 and self.stays(p) and not self.flushed[p])
+        emit(GroupFlush(p))
+        self.flushed[p] = True
+
+    def move(self) -> None:
+        """The VIEW upcalls of all who stay."""
+        for p in self.each(Process):
+            if self.stays(p):
+                self.left[p] |= self.leaving
+        for p in self.each(Process):
+            if self.stays(p):
+                self.view[p] += 1
+                self.flushed[p] = False
+                emit(GroupView(p, Set(q for q in self.each(Process) if self.stays(q))))
+        self.leaving = Set()
+
+    @environment
+    def suspect(self, p: Process) -> None:
+        """P is taken for dead, up to `suspicions` times. It is left out of the next view, and stays in its own."""
+        require(not self.down[p] and not self.suspected[p] and self.is_current(p) and self.may_fail(p))
+        require(sum(1 for q in self.each(Process) if self.suspected[q]) < self.suspicions)
+        self.suspected[p] = True
+
+    @invariant
+    def ConsistentViews(self) -> bool:  # noqa: N802
+        """Members with the same view number have the same view."""
+        return all(self.view[p] != self.view[q] or self.left[p] == self.left[q] for p in self.each(Process) for q in self.each(Process))
+
+    @witness
+    def ViewChanged(self) -> bool:  # noqa: N802
+        """Somebody was left behind."""
+        return any(len(self.left[p]) > 0 for p in self.each(Process))
+
+
+class MbrshipAlone(Mbrship):
+    """MBRSHIP with queues for what is below it: reliable, in the order of the sender.
+
+    `queue[q][p]` is what is on its way from q to p. A token goes only to whom it is for.
+    """
+
+    queue: Map[Process, Map[Process, Annotated[Seq[Body], AtMost("messages + 1")]]] = everywhere(everywhere(()))
+
+    def is_reached(self, q: Process, p: Process) -> bool:
+        """Whether p will receive what q sends now: it is up, and in q's view with q."""
+        return not self.down[p] and self.view[p] == self.view[q] and p not in self.left[q]
+
+    @on(GroupCast)
+    def spread(self, call: GroupCast) -> None:
+        """To all others, through the queues."""
+        q = call.process
+        body = call.body
+        for p in self.each(Process):
+            if p != q and self.is_reached(q, p) and not (isinstance(body, Token) and body.to != p):
+                self.queue[q][p] += (body,)
+
+    @action(fairness="weak")
+    def receive(self, p: Process, q: Process) -> None:
+        """P receives the next message of q."""
+        require(len(self.queue[q][p]) > 0)
+        body = self.queue[q][p][0]
+        self.queue[q][p] = self.queue[q][p][1:]
+        emit(GroupReceive(p, q, body))
+
+    def ahead(self, q: Process, p: Process) -> int:
+        """How many messages of q are on their way to p, tokens not counted."""
+        return sum(1 for body in self.queue[q][p] if not isinstance(body, Token))
+
+    def have_the_same(self) -> bool:
+        """Those who stay have all messages of one another, and of one that leaves the same."""
+        return all(
+            len(self.queue[q][p]) == 0
+            if self.stays(q)
+            else not self.agreed or all(self.ahead(q, p) == self.ahead(q, r) for r in self.each(Process) if self.stays(r))
+            for p in self.each(Process)
+            if self.stays(p)
+            for q in self.each(Process)
+        )
+
+    @action(fairness="weak")
+    def install(self) -> None:
+        """The next view, in one step. What was still on its way from those who leave is gone."""
+        require(len(self.leaving) > 0 and all(self.flushed[p] for p in self.each(Process) if self.stays(p)))
+        require(not any(self.must_leave(p) for p in self.each(Process)) and self.have_the_same())
+        for p in self.each(Process):
+            for q in self.each(Process):
+                if self.stays(p):
+                    self.queue[q][p] = ()
+        self.move()
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever; nothing more reaches it."""
+        require(not self.down[p] and self.may_fail(p))
+        require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
+        self.down[p] = True
+        for q in self.each(Process):
+            self.queue[q][p] = ()
+        emit(Crash(p))

@@ -1,0 +1,263 @@
+"""How does Horus' TOTAL order messages? Who holds the token numbers its messages; what has no number at a flush is ordered when the view comes.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "During normal operation, it utilizes a token. A special ``oracle'' at each member decides
+who should get the token next. [...] In case of a failure, the token may be lost. This, however, is not a problem. During the flush, all members that
+did not get the token in time send their messages. These messages are not delivered, but buffered. When the new view is installed, each member that
+remains connected to the system is guaranteed to have all messages from the previous view, and a deterministic order can easily be constructed (e.g.,
+messages are delivered in the order of the rank of the source). Another deterministic rule decides who the first token holder in this view is (e.g.,
+the lowest ranked member), and normal operation can continue."
+
+What is decided here, because the text is silent:
+1. The holder numbers at once what its application broadcasts, and everything that waited when it gets the token; the token carries the next number.
+   Numbers begin at 1 in each view, and messages are delivered in their order as far as there is no gap.
+2. A token that arrives after the flush began is kept and does nothing: there is nothing left to send.
+3. The rank is the order of `Process`, which views keep. Messages of one source keep their order.
+4. The oracle is a reading: any member, the next in rank, one that waits, or never another.
+`buffers` false delivers during the flush what should be buffered, to see what the sentence is good for.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    AtMost,
+    Between,
+    Const,
+    Map,
+    Reading,
+    Repair,
+    Seq,
+    action,
+    emit,
+    everywhere,
+    initial,
+    invariant,
+    on,
+    reading,
+    record,
+    repair,
+    require,
+    witness,
+)
+from antiphon.spec.protocols.horus.group import (
+    GroupCast,
+    GroupFlush,
+    GroupReceive,
+    GroupView,
+    NewView,
+    NextNumber,
+    Number,
+    Ordered,
+    Token,
+    Unordered,
+)
+from antiphon.spec.protocols.horus.mbrship import Mbrship
+from antiphon.spec.services import Broadcast, Deliver, Message, Process
+
+
+@record
+class Numbered:
+    """A numbered message that waits for the one before it, and who sent it."""
+
+    message: Message
+    source: Process
+
+
+class Total(Mbrship):
+    """The layer TOTAL, and the application that broadcasts over it.
+
+    State: `waiting[p]` what p has to send, `token[p]` the next number if p holds the token, `next_number[p]` the number that p delivers next,
+    `numbered[p][k]` the message of number k if it waits, `held[p][q]` what p buffers of q's messages without numbers.
+    """
+
+    stride: Const[int] = 0
+    buffers: Const[bool] = True
+
+    oracle: Reading = reading(
+        "any",
+        "next in rank",
+        "one that waits",
+        "itself",
+        about="whom the oracle chooses: whomever, the next member in rank, one that has messages to send (as if it could know), or never another",
+    )
+
+    ranked: Reading = reading(
+        "all that is left",
+        "what the flush sent",
+        about="which messages are delivered in the order of the rank of the source: all that were not delivered before the view, or only those that "
+        "were sent during the flush, so that a numbered message behind a gap is never delivered",
+    )
+
+    numbers_first: Repair = repair(
+        "what has a number is delivered before what has none, in the order of the numbers, gaps or not; the rank orders the rest", answers="HOR-10"
+    )
+
+    waiting: Map[Process, Annotated[Seq[Message], AtMost("messages")]] = everywhere(())
+    token: Map[Process, NextNumber | None] = everywhere(None)
+    next_number: Map[Process, NextNumber] = everywhere(1)
+    numbered: Map[Process, Map[Number, Numbered | None]] = everywhere(everywhere(None))
+    held: Map[Process, Map[Process, Annotated[Seq[Message], AtMost("messages")]]] = everywhere(everywhere(()))
+    broadcasts: Annotated[int, Between(0, "messages")] = 0
+
+    @initial
+    def begin(self) -> None:
+        """The lowest ranked member is the first holder."""
+        self.token[Process(0)] = 1
+
+    def can_send(self, p: Process) -> bool:
+        """Whether what is below has room for one more message of p, besides those that wait."""
+        return p not in self.left[p]
+
+    def can_pass(self, p: Process) -> bool:
+        """Whether what is below has room for a token from p."""
+        return p not in self.left[p]
+
+    # Sending ---------------------------------------------------------------------------------------------------------------------------------
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """A message of the application: the holder numbers it, others wait for the token."""
+        require(m.index == self.broadcasts and (self.stride == 0 or p.index == m.index * self.stride % self.processes))
+        require(not self.flushed[p] and self.can_send(p))
+        self.broadcasts += 1
+        emit(Broadcast(p, m))
+        self.waiting[p] += (m,)
+        self.send_numbered(p)
+
+    def send_numbered(self, p: Process) -> None:
+        """A holder numbers and sends what waits."""
+        for m in self.waiting[p]:
+            k = self.token[p]
+            if k is not None and k <= self.messages:
+                self.token[p] = k + 1
+                emit(GroupCast(p, Ordered(m, k)))
+                self.numbered[p][k] = Numbered(m, p)
+        if self.token[p] is not None:
+            self.waiting[p] = ()
+            self.deliver_numbered(p)
+
+    def is_chosen(self, p: Process, q: Process) -> bool:
+        """Whether p's oracle may choose q."""
+        after = next((r for r in self.each(Process) if r > p and r not in self.left[p]), None)
+        first = next((r for r in self.each(Process) if r not in self.left[p]), None)
+        return q != p and (
+            self.oracle == "any"
+            or (self.oracle == "one that waits" and len(self.waiting[q]) > 0)
+            or (self.oracle == "next in rank" and q == (after if after is not None else first))
+        )
+
+    @action
+    def pass_token(self, p: Process, q: Process) -> None:
+        """The oracle has chosen q."""
+        k = self.token[p]
+        require(k is not None and not self.flushed[p] and q not in self.left[p] and self.is_chosen(p, q) and self.can_pass(p))
+        if k is not None:
+            self.token[p] = None
+            emit(GroupCast(p, Token(q, k)))
+
+    # Receiving -------------------------------------------------------------------------------------------------------------------------------
+
+    @on(GroupReceive)
+    def take(self, call: GroupReceive) -> None:
+        """A message with a number, one without, or the token."""
+        p = call.process
+        body = call.body
+        if isinstance(body, Ordered):
+            self.numbered[p][body.number] = Numbered(body.message, call.origin)
+            self.deliver_numbered(p)
+        elif isinstance(body, Unordered):
+            self.keep(p, call.origin, body.message)
+        elif body.to == p:
+            self.token[p] = body.number
+            self.send_numbered(p)
+
+    def keep(self, p: Process, q: Process, m: Message) -> None:
+        """A message without a number is not delivered, but buffered."""
+        if self.buffers:
+            self.held[p][q] += (m,)
+        else:
+            emit(Deliver(p, m))
+
+    def deliver_numbered(self, p: Process) -> None:
+        """Everything that is next, in the order of the numbers."""
+        for k in self.each(Number):
+            item = self.numbered[p][k]
+            if k == self.next_number[p] and item is not None:
+                self.numbered[p][k] = None
+                self.next_number[p] = k + 1
+                emit(Deliver(p, item.message))
+
+    # The change of view ----------------------------------------------------------------------------------------------------------------------
+
+    @on(GroupFlush)
+    def send_the_rest(self, call: GroupFlush) -> None:
+        """A member that did not get the token in time sends its messages; a holder has none left."""
+        p = call.process
+        for m in self.waiting[p]:
+            emit(GroupCast(p, Unordered(m)))
+            self.keep(p, p, m)
+        self.waiting[p] = ()
+
+    @on(GroupView)
+    def enter(self, call: GroupView) -> None:
+        """What is left is delivered, and the lowest ranked member gets the token of the view."""
+        p = call.process
+        if self.numbers_first:
+            self.deliver_leftover_numbers(p)
+        for q in self.each(Process):
+            self.deliver_rank(p, q)
+        self.numbered[p] = everywhere(None)
+        self.next_number[p] = 1
+        self.token[p] = 1 if not any(q in call.members for q in self.each(Process) if q < p) else None
+        emit(NewView(p))
+
+    def deliver_leftover_numbers(self, p: Process) -> None:
+        """As repaired: numbers first, in spite of gaps."""
+        for k in self.each(Number):
+            item = self.numbered[p][k]
+            if item is not None:
+                self.numbered[p][k] = None
+                emit(Deliver(p, item.message))
+
+    def deliver_rank(self, p: Process, q: Process) -> None:
+        """What is left of one source, in the order in which it was sent: with numbers, then without."""
+        for k in self.each(Number):
+            item = self.numbered[p][k]
+            if item is not None and item.source == q and self.ranked == "all that is left":
+                self.numbered[p][k] = None
+                emit(Deliver(p, item.message))
+        for m in self.held[p][q]:
+            emit(Deliver(p, m))
+        self.held[p][q] = ()
+
+    # Properties ------------------------------------------------------------------------------------------------------------------------------
+
+    @invariant
+    def OneHolder(self) -> bool:  # noqa: N802
+        """In a view at most one member holds the token."""
+        return all(
+            p == q or self.token[p] is None or self.token[q] is None or self.view[p] != self.view[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    @witness
+    def Waiting(self) -> bool:  # noqa: N802
+        """A member waits for the token."""
+        return any(len(self.waiting[p]) > 0 for p in self.each(Process))
+
+    @witness
+    def Gap(self) -> bool:  # noqa: N802
+        """A numbered message waits for the one before it."""
+        return any(self.numbered[p][k] is not None for p in self.each(Process) for k in self.each(Number))
+
+    @witness
+    def Buffered(self) -> bool:  # noqa: N802
+        """A message that was sent during the flush is buffered."""
+        return any(len(self.held[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
+
+    @witness
+    def TokenLost(self) -> bool:  # noqa: N802
+        """The holder is down."""
+        return any(self.token[p] is not None and self.down[p] for p in self.each(Process))

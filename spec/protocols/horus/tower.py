@@ -1,0 +1,129 @@
+"""Is the whole stack what its layers promise? TOTAL:MBRSHIP:FRAG:NAK:COM over a network that loses and reorders, as one specification.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on this stack: MBRSHIP "relies on the FIFO ordering provided by the NAK
+layer, and on the FRAG layer for sending large messages."
+
+MBRSHIP is abstract here too, but rests on FRAG: its casts go down, and what FRAG hands up is what members receive. `log[q]` is what q cast,
+`got[p][q]` what p has received of it. During the flush members that stay complete one another (`complete`): how, stands in a section that is not
+transcribed.
+A message of the application is as large as a message can be, a token is one fragment.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import Losses
+from antiphon.spec.lang import AtMost, Map, Seq, Set, action, emit, environment, everywhere, on, record, require
+from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive, Place
+from antiphon.spec.protocols.horus.frag import Frag
+from antiphon.spec.protocols.horus.group import Body, GroupCast, GroupReceive, GroupView, Token, View
+from antiphon.spec.protocols.horus.mbrship import Mbrship
+from antiphon.spec.protocols.horus.total import Total
+from antiphon.spec.services import Crash, Deliver, Process
+
+
+@record
+class Entry:
+    """A cast of a member, and the view in which it was sent."""
+
+    view: View
+    body: Body
+
+
+class MbrshipOverFrag(Mbrship, Frag):
+    """MBRSHIP:FRAG:NAK:COM."""
+
+    log: Map[Process, Annotated[Seq[Entry], AtMost("casts")]] = everywhere(())
+    got: Map[Process, Map[Process, Set[Place]]] = everywhere(everywhere(Set()))
+
+    @on(GroupCast)
+    def send_down(self, call: GroupCast) -> None:
+        """A cast is a message of FRAG."""
+        q = call.process
+        self.log[q] += (Entry(self.view[q], call.body),)
+        emit(FragCast(q, 1 if isinstance(call.body, Token) else self.fragments))
+
+    @on(FragReceive)
+    def receive_up(self, call: FragReceive) -> None:
+        """What FRAG hands up, if it belongs to the view of p and is new. What nobody cast is nothing that anybody can make sense of."""
+        unit = call.unit
+        if unit is None:
+            emit(Deliver(call.process, None))
+        else:
+            self.accept(call.process, unit.author, unit.place)
+
+    def accept(self, p: Process, q: Process, k: Place) -> None:
+        """Cast k of q reaches p."""
+        if k not in self.got[p][q] and self.is_mine(p, q, k):
+            self.got[p][q] |= {k}
+            emit(GroupReceive(p, q, self.log[q][k - 1].body))
+
+    def is_mine(self, p: Process, q: Process, k: Place) -> bool:
+        """Whether cast k of q was sent in the view that p is in, by a member of it."""
+        return k <= len(self.log[q]) and self.log[q][k - 1].view == self.view[p] and q not in self.left[p]
+
+    def has(self, p: Process, q: Process, k: Place) -> bool:
+        """Whether p has cast k of q: its own, or received."""
+        return p == q or k in self.got[p][q]
+
+    def is_lacked(self, p: Process, q: Process, k: Place) -> bool:
+        """Whether p, which stays, has not received cast k of q, and another who stays has it."""
+        return (
+            self.stays(p)
+            and self.is_mine(p, q, k)
+            and not self.has(p, q, k)
+            and any(self.stays(r) and not self.down[r] and self.has(r, q, k) for r in self.each(Process))
+        )
+
+    def all_flushed(self) -> bool:
+        """Everybody who stays has sent what it had to send."""
+        return len(self.leaving) > 0 and all(self.flushed[p] for p in self.each(Process) if self.stays(p))
+
+    @action(fairness="weak")
+    def complete(self, p: Process, q: Process) -> None:
+        """P gets the first cast of q that it lacks from another member that stays."""
+        require(self.all_flushed() and self.agreed)
+        k = next((j for j in self.each(Place) if self.is_lacked(p, q, j)), None)
+        require(k is not None)
+        if k is not None:
+            self.accept(p, q, k)
+
+    @action(fairness="weak")
+    def install(self) -> None:
+        """The next view, in one step."""
+        require(self.all_flushed() and not any(self.must_leave(p) for p in self.each(Process)))
+        require(not any(self.is_lacked(p, q, k) for p in self.each(Process) for q in self.each(Process) for k in self.each(Place)))
+        self.move()
+
+    @on(GroupView)
+    def tell_below(self, call: GroupView) -> None:
+        """The layers below learn who is no destination any more."""
+        for q in self.each(Process):
+            if q not in call.members:
+                emit(ComView(call.process, q))
+
+    def listens(self, q: Process) -> bool:
+        """Nothing reaches a member that is down."""
+        return not self.down[q]
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever."""
+        require(not self.down[p] and self.may_fail(p))
+        require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
+        self.down[p] = True
+        self.network -= {envelope for envelope in self.network if envelope.to == p}
+        emit(Crash(p))
+
+
+class Horus(Total, MbrshipOverFrag, Losses[Envelope]):
+    """TOTAL:MBRSHIP:FRAG:NAK:COM."""
+
+    def can_send(self, p: Process) -> bool:
+        """Everything that waits will be cast at once when the token comes, so there must be room for all of it."""
+        return self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
+
+    def can_pass(self, p: Process) -> bool:
+        """A holder has nothing that waits."""
+        return self.room(p) >= 1
