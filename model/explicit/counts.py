@@ -20,7 +20,10 @@ LOOK = 4096
 
 @dataclass(frozen=True)
 class ActionCount:
-    """An action: in how many states it is possible, how many steps it takes in all, and how many states were found by it first."""
+    """An action: in how many states it is possible, how many steps it takes in all, and how many states were found by it first.
+
+    Which of several actions finds a state first depends on the engine; the sum does not.
+    """
 
     action: str
     states: int

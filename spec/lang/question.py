@@ -7,7 +7,7 @@ specification, and the types of the specification are known by their names. Erro
 from __future__ import annotations
 
 import ast
-import hashlib
+import itertools
 import linecache
 import sys
 import textwrap
@@ -22,6 +22,8 @@ from antiphon.spec.lang.values import witness
 
 FILE = "<expression>"
 """Where errors in an expression are: its lines and columns count from 1."""
+
+_numbers = itertools.count(1)
 
 _HEAD = """class {spec}(Asked):
     @witness
@@ -40,9 +42,10 @@ def asked(bound: Program, expression: str) -> tuple[Program, str]:
     _parse(text)
     name = _free("found", bound)
     source = _HEAD.format(spec=bound.name, name=name) + text + "\n        )\n"
-    file = f"<expression {hashlib.sha256(source.encode()).hexdigest()[:16]} of {bound.name}>"
+    number = next(_numbers)
+    file = f"<expression {number} about {bound.name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    module = ModuleType(f"antiphon_asked_{hashlib.sha256(file.encode()).hexdigest()[:16]}")
+    module = ModuleType(f"antiphon_asked_{number}")
     vars(module).update(_names(bound.spec) | {"__name__": module.__name__, "Asked": bound.spec, "witness": witness})
     sys.modules[module.__name__] = module
     exec(compile(source, file, "exec", dont_inherit=True), vars(module))  # noqa: S102 - one class with one method; the expression is not run here

@@ -1,0 +1,85 @@
+"""`find` looks for a state in which an expression is true; `check --counts` and `explain --why-false` say more about what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+COURIER = "cli_courier:Courier"
+
+
+@pytest.mark.parametrize("engine", ["generated", "reference"])
+def test_the_shortest_way_is_shown_with_the_values_asked_about(antiphon: Run, engine: str) -> None:
+    answer = antiphon("find", COURIER, "self.count == 2 and len(self.network) == 1", "--engine", engine)
+    assert answer.code == 0
+    assert answer.out.splitlines()[-1] == "✓ holds  self.count == 2 and len(self.network) == 1: after 5 steps"
+    assert "   5  " in answer.out
+    assert "        count = 2\n" in answer.out
+    assert "again:  antiphon find cli_courier:Courier" in answer.out
+
+
+def test_what_no_state_is_exits_with_1_and_what_a_bound_hides_with_2(antiphon: Run) -> None:
+    nowhere = antiphon("find", COURIER, "self.count == 3 and self.stop")
+    assert nowhere.code == 1
+    assert nowhere.out.splitlines()[-1].startswith("✗ violated  no reachable state is such: all ")
+    hidden = antiphon("find", COURIER, "self.count == 3", "--depth", 2)
+    assert hidden.code == 2
+    assert hidden.out.splitlines()[-1] == "? unknown  not found: the bound of 2 steps"
+
+
+def test_z3_finds_the_same_within_its_depth(antiphon: Run) -> None:
+    assert antiphon("find", COURIER, "self.count == 1", "--engine", "z3", "--depth", 2).code == 0
+    assert antiphon("find", COURIER, "self.count == 2", "--engine", "z3", "--depth", 2).code == 2
+    assert antiphon("find", COURIER, "self.count == 2", "--engine", "z3").code == 64
+
+
+def test_settings_and_repairs_count(antiphon: Run) -> None:
+    assert antiphon("find", COURIER, "self.count == 3").code == 0
+    assert antiphon("find", COURIER, "self.count == 3", "--repair", "stop").code == 1
+    assert antiphon("find", COURIER, "any(p.index == 4 for p in self.each(Process))", "--processes", 5).code == 0
+
+
+def test_a_bad_expression_is_wrong_usage_with_its_place(antiphon: Run) -> None:
+    answer = antiphon("find", COURIER, "self.count == 1 and self.cuont == 2")
+    assert answer.code == 64
+    assert "<expression>:1:21: Courier has no 'cuont'; did you mean 'count'?" in answer.err
+    assert antiphon("find", COURIER, "self.count ==").code == 64
+    assert antiphon("find", COURIER, "self.count").code == 64
+
+
+def test_the_document_holds_the_way_and_the_file_can_be_shown(antiphon: Run, tmp_path: Path) -> None:
+    file = tmp_path / "found.itf.json"
+    document = antiphon("find", COURIER, "Letter(Process(1)) in self.network", "--json", "--save", file).document
+    assert (document.outcome, document.specification, document.saved) == ("holds", COURIER, str(file))
+    assert [step.step for step in document.trace.steps] == ["send(p1)"]
+    assert document.state == {"network": "{Letter(p1)}"}
+    assert antiphon("show", file).code == 0
+    nowhere = antiphon("find", COURIER, "self.count == 3 and self.stop", "--json").document
+    assert (nowhere.outcome, nowhere.complete, nowhere.trace) == ("violated", True, None)
+
+
+def test_counts_say_what_makes_the_state_space_grow(antiphon: Run) -> None:
+    text = antiphon("check", COURIER, "--counts").out
+    assert "counted over all 16 states:" in text
+    counts = antiphon("check", COURIER, "--counts", "--json").document.reports[0].counts
+    assert {item.action: item.states for item in counts.actions} == {"send": 16, "receive": 9, "lose": 12}
+    assert {item.variable: item.values for item in counts.variables} == {"network": 4, "count": 4}
+    assert antiphon("check", COURIER, "--json").document.reports[0].counts is None
+    assert antiphon("check", COURIER, "--counts", "--engine", "z3", "--depth", 1).code == 64
+
+
+def test_a_false_invariant_tells_its_part_in_text_and_document(antiphon: Run, trace: Path) -> None:
+    told = "self.count <= 2 is false: self.count is 3 (cli_courier.py:"
+    assert told.replace("(cli_courier.py:", "") in antiphon("check", COURIER).out.replace("\n", " ")
+    (because,) = antiphon("check", COURIER, "--json").document.reports[0].verdicts[0].trace.because
+    assert because.startswith("self.count <= 2 is false: self.count is 3 (")
+    document = antiphon("explain", trace, "--step", 6, "--after", "--why-false", "AtMostTwo", "--json").document
+    assert [(item.text, item.value, item.sides) for item in document.failures] == [("self.count <= 2", False, {"self.count": "3"})]
+    assert "AtMostTwo, before step 1, send(p0): true" in antiphon("explain", trace, "--step", 1, "--why-false", "AtMostTwo").out
+    assert antiphon("explain", trace, "--step", 1).code == 64
+    assert antiphon("explain", trace, "--step", 1, "--why-false", "Nothing").code == 64
