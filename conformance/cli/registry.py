@@ -22,6 +22,7 @@ from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+from antiphon.spec.protocols.total_judged import TotalJudged
 from antiphon.spec.services.ordering import OrderingJudged
 
 
@@ -41,6 +42,7 @@ ENTRIES = (
     Entry("rbp", RbpJudged, "RBP without failures (RBP report, figure 16)"),
     Entry("sequencer", SequencerJudged, "total order by a coordinator that multicasts for all (Ban, SEQUENCER)"),
     Entry("ordering", OrderingJudged, "the abstract machine that every protocol of total order refines: assign a number, learn, deliver"),
+    Entry("total", TotalJudged, "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)"),
     Entry("two-phase", TwoPhase, "two-phase commit, an example whose state counts are public"),
     Entry("die-hard", DieHard, "two jugs that must measure four gallons: the counterexample is the solution"),
     Entry("dining-philosophers", DiningPhilosophers, "philosophers who hand over clean forks (Chandy and Misra)"),

@@ -15,6 +15,7 @@ from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer import MovingSequencer
 from antiphon.spec.protocols.sequencer import Sequencer
 from antiphon.spec.protocols.total import Total
+from antiphon.spec.protocols.total_judged import TotalJudged
 from antiphon.spec.services import Process
 
 SEED = 7
@@ -99,10 +100,31 @@ def unicast_and_multicast() -> tuple[bool, str]:
     return good, f"{'; '.join(found)} (n={members}, {messages} messages, seed {SEED})"
 
 
+def messages_a_broadcast() -> tuple[bool, str]:
+    """A loss-free run of TOTAL in one view: one request for each message that is not the sequencer's own, one broadcast for each message."""
+    members, messages = 3, 6
+    machine = program(TotalJudged, processes=members, messages=messages, losses=0, views=1).reference
+    generator = random.Random(SEED)
+    state = machine.initial()[0]
+    counts: Counter[str] = Counter()
+    while not machine.holds(state, "AllDelivered"):
+        step = generator.choice([step for step in machine.enabled(state) if step.action != "ask"])
+        by_sequencer = step.action == "broadcast" and step.arguments[0].index == 0
+        counts["own" if by_sequencer else step.action] += 1
+        state = machine.apply(state, step).state
+    requests, own, copies = counts["receive_request"], counts["own"], counts["receive_bcast"]
+    found = (
+        f"{requests} requests for {messages - own} messages of other members and {own} of the sequencer, {copies} copies of {messages} broadcasts "
+        f"to {members - 1} others (seed {SEED})"
+    )
+    return 0 < own < messages and requests == messages - own and copies == messages * (members - 1), found
+
+
 MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "nacks": nacks,
     "two messages": two_messages,
     "messages a step": messages_a_step,
+    "messages a broadcast": messages_a_broadcast,
     "one unicast, one multicast": unicast_and_multicast,
 }
 """Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it found."""

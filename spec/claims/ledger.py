@@ -10,6 +10,7 @@ from antiphon.spec.claims.ordering import ORDERING
 from antiphon.spec.claims.rbp import RBP
 from antiphon.spec.claims.sequencer import SEQUENCER
 from antiphon.spec.claims.token_broadcast import TOKEN_BROADCAST
+from antiphon.spec.claims.total import TOTAL
 from antiphon.spec.lang import SpecError
 
 LEDGER: tuple[Claim, ...] = (
@@ -18,6 +19,7 @@ LEDGER: tuple[Claim, ...] = (
     *RBP,
     *SEQUENCER,
     *ORDERING,
+    *TOTAL,
 )
 """Every record; a further module of claims is one more line. Identifiers are unique."""
 

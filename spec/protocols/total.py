@@ -68,13 +68,9 @@ class Total(Losses[Packet], Membership, TotalReadings):
     await_new_view: Repair = repair(
         "after VIEW_CHANGE nothing is expected, and messages are queued, until TOTAL_NEW_VIEW says what is first; it clears nothing", answers="TOT-10"
     )
-    acknowledge_new_view: Repair = repair(
-        "TOTAL_NEW_VIEW is sent again until TOTAL_NEW_VIEW_ACK of each member has come", answers="TOT-09", builds_on=("await_new_view",)
-    )
+    acknowledge_new_view: Repair = repair("TOTAL_NEW_VIEW is sent again until TOTAL_NEW_VIEW_ACK of each member has come", answers="TOT-09")
     identify_requests: Repair = repair("the sequencer numbers a message once: a request says which message it is for", answers="TOT-15")
-    repeat_request: Repair = repair(
-        "a member asks again, in the next view too, until its own message was passed up", answers="TOT-14", builds_on=("identify_requests",)
-    )
+    repeat_request: Repair = repair("a member asks again, in the next view too, until its own message was passed up", answers="TOT-14")
     recover_suffix: Repair = repair("the last messages of the sequencer are asked for, or sent again, too", answers="TOT-18")
     flush: Repair = repair(
         "the view change waits until the members that go on have passed up the same messages; meanwhile nobody sends or receives others",
@@ -387,9 +383,7 @@ class Total(Losses[Packet], Membership, TotalReadings):
         for k in self.each(Number):
             m = self.sent[p][k]
             if m is not None:
-                self.network |= {
-                    Bcast(q, self.installed[p], k, m) for q in self.each(Process) if self.reaches(p, q) and self.acknowledged[p][q] < k
-                }
+                self.network |= {Bcast(q, self.installed[p], k, m) for q in self.each(Process) if self.reaches(p, q) and self.acknowledged[p][q] < k}
 
     # The layers below --------------------------------------------------------------------------------------------------------------------
 
