@@ -6,12 +6,16 @@ from antiphon.spec.lang import Spec
 from antiphon.spec.refinements.dtp import DTP
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.rbp import RBP
+from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinements.total import TOTAL
 
 REFINEMENTS: dict[str, Refinement] = {
     "moving-sequencer": MOVING_SEQUENCER,
     "rbp": RBP,
+    "rbp-resilient": RBP_RESILIENT,
     "dtp": DTP,
+    "total": TOTAL,
 }
 """Every refinement by the name of its protocol; a further one is one more line."""
 
@@ -21,4 +25,4 @@ def refinement_of(spec: type[Spec]) -> Refinement | None:
     return next((refinement for refinement in REFINEMENTS.values() if refinement.concrete is spec), None)
 
 
-__all__ = ["DTP", "MOVING_SEQUENCER", "RBP", "REFINEMENTS", "Refinement", "refinement_of"]
+__all__ = ["DTP", "MOVING_SEQUENCER", "RBP", "RBP_RESILIENT", "REFINEMENTS", "TOTAL", "Refinement", "refinement_of"]

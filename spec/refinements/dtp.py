@@ -29,7 +29,7 @@ class DtpOrdering(Dtp, Ordering):
             if item is not None and item.message == event.message and k in self.handed[p]:
                 self.given[p] |= {Assigned(1, k, item.message)}
 
-    def announced(self) -> Set[Message]:
+    def submitted(self) -> Set[Message]:
         """What was multicast has a source."""
         return Set() | {m for m in self.each(Message) if self.source[m] is not None}
 

@@ -16,7 +16,7 @@ from antiphon.spec.services.ordering import Assigned, Ordering, OrderingMachine,
 class MovingSequencerOrdering(MovingSequencer, Ordering):
     """Figure 12, seen as the abstract ordering machine."""
 
-    def announced(self) -> Set[Message]:
+    def submitted(self) -> Set[Message]:
         """Messages are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 

@@ -23,7 +23,7 @@ class RbpOrdering(Rbp, Ordering):
             return None
         return next((body.message for body in self.received[b.source] if body.identifier == b), None)
 
-    def announced(self) -> Set[Message]:
+    def submitted(self) -> Set[Message]:
         """Messages are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 

@@ -1,6 +1,6 @@
 """What is every protocol of total order at heart? A machine that gives messages numbers, tells processes, and delivers in the order of the numbers.
 
-It knows no token, no sequencer, no packet and no loss: a message is announced, a number is assigned to it once and for ever, processes learn
+It knows no token, no sequencer, no packet and no loss: a message is submitted, a number is assigned to it once and for ever, processes learn
 which message has which number, and each delivers number after number. Numbers stand in *series*: where a protocol starts counting anew (a
 view, another coordinator), a further series begins, and a process that enters it leaves the earlier ones behind. A message has one number,
 whatever the series. A number may be spent on no message at all (RBP's NULL acknowledgement): it is passed over.
@@ -67,25 +67,25 @@ class Ordering(Group):
 
 
 class OrderingMachine(Ordering):
-    """Announce, assign, learn, enter, deliver."""
+    """Submit, assign, learn, enter, deliver."""
 
-    announced: Set[Message] = Set()
+    submitted: Set[Message] = Set()
     history: Set[Assigned] = Set()
     learned: Map[Process, Set[Assigned]] = everywhere(Set())
     at: Map[Process, Position] = everywhere(Position(1, 0))
 
     @action
-    def announce(self, p: Process, m: Message) -> None:
+    def submit(self, p: Process, m: Message) -> None:
         """P hands m to the service."""
-        require(m not in self.announced)
-        self.announced |= {m}
+        require(m not in self.submitted)
+        self.submitted |= {m}
         emit(Broadcast(p, m))
 
     @action
     def assign(self, item: Assigned) -> None:
         """A number that nothing has goes to a message that has none, for ever."""
         require(not any(other.series == item.series and other.number == item.number for other in self.history))
-        require(item.message is None or item.message in self.announced)
+        require(item.message is None or item.message in self.submitted)
         require(item.message is None or not any(other.message == item.message for other in self.history))
         self.history |= {item}
 
@@ -150,9 +150,9 @@ def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple
     """The steps of the machine that would explain this change, in an order in which they are possible if they are in any.
 
     They are candidates: whether each is enabled, and whether together they lead from `before` to `after`, is for the machine to say. `events`
-    are what the protocol emitted; they tell who announced a message.
+    are what the protocol emitted; they tell who submitted a message.
     """
-    steps = [Step("announce", (_origin(m, events), m)) for m in _ordered(after["announced"] - before["announced"])]
+    steps = [Step("submit", (_origin(m, events), m)) for m in _ordered(after["submitted"] - before["submitted"])]
     steps += [Step("assign", (item,)) for item in _ordered(after["history"] - before["history"])]
     processes = range(len(after["learned"]))
     for p in processes:

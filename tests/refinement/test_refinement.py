@@ -64,7 +64,7 @@ def test_repaired_figures_refine_the_machine(name: str, constants: dict[str, int
     report = refine(REFINEMENTS[name], **{**constants, "spare": 0})
     assert report[PROPERTY].outcome is Outcome.HOLDS
     assert (report.exploration.states, report.exploration.complete) == (states, True)
-    assert all(f"{action} " in report.notes[0] for action in ("announce", "assign + learn", "learn", "deliver"))
+    assert all(f"{action} " in report.notes[0] for action in ("submit", "assign + learn", "learn", "deliver"))
 
 
 GUARDS = [
@@ -196,7 +196,7 @@ def test_a_mapping_without_a_helper_and_a_foreign_program_are_refused() -> None:
     with pytest.raises(SpecError, match="is not RbpOrdering"):
         check_refinement(foreign, RBP)
     half = replace(RBP, concrete=RbpJudged, sizes={})
-    with pytest.raises(SpecError, match="does not say what announced is"):
+    with pytest.raises(SpecError, match="does not say what submitted is"):
         check_refinement(foreign, half)
 
 

@@ -1,0 +1,81 @@
+"""In what sense is JavaGroups' TOTAL an ordering machine? Every view is a series; who passes a message up first, under its sequence id, fixes it.
+
+The document keeps nothing of earlier views, so the history is what was passed up (`given`, which no step of the protocol reads): assigning,
+learning and delivering are one transition, or the latter two. A view's ids "can begin at any value": those below the first that anybody passed up
+in it are spent on nothing, and passed over by whoever passes up something in that view. A member that has crashed goes on being looked at.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.environment import View
+from antiphon.spec.lang import Map, Set, everywhere, on, record
+from antiphon.spec.protocols.total import Total
+from antiphon.spec.protocols.total_headers import Number
+from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.ordering import Assigned, Ordering, OrderingMachine, Position, steps_between
+
+
+@record
+class PassedUp:
+    """A message that was passed up in a view under a sequence id."""
+
+    view: View
+    number: Number
+    message: Message
+
+
+class TotalOrdering(Total, Ordering):
+    """TOTAL, seen as the abstract ordering machine."""
+
+    given: Map[Process, Set[PassedUp]] = everywhere(Set())
+
+    @on(Deliver)
+    def remember(self, event: Deliver) -> None:
+        """What is passed up, with its sequence id: the next expected one has just gone beyond it."""
+        p = event.process
+        m = event.message
+        for v in self.each(View):
+            for k in self.each(Number):
+                if m is not None and v == self.installed[p] and k + 1 == self.next_expected[p]:
+                    self.given[p] |= {PassedUp(v, k, m)}
+
+    def below_first(self, v: View, k: Number) -> bool:
+        """K is lower than every id under which anybody passed up a message in view v."""
+        return all(item.view != v or k < item.number for q in self.each(Process) for item in self.given[q])
+
+    def submitted(self) -> Set[Message]:
+        """Messages are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def passed_over(self, p: Process) -> Set[Assigned]:
+        """The ids before the first of each view in which p has passed up something."""
+        return Set() | {
+            Assigned(v, k, None)
+            for v in self.each(View)
+            for k in self.each(Number)
+            if self.below_first(v, k) and any(item.view == v for item in self.given[p])
+        }
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """What p has passed up, and what it passed over."""
+        return self.passed_over(p) | {Assigned(item.view, item.number, item.message) for item in self.given[p]}
+
+    def history(self) -> Set[Assigned]:
+        """What anybody has passed up, and the ids before the first of each view."""
+        return Set() | {item for p in self.each(Process) for item in self.learned(p)}
+
+    def at(self, p: Process) -> Position:
+        """The last message that p passed up."""
+        v = max((item.view for item in self.given[p]), default=1)
+        return Position(v, max((item.number for item in self.given[p] if item.view == v), default=0))
+
+
+TOTAL = Refinement(
+    TotalOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": "views", "numbers": "first_ids - 1 + messages + spare"},
+    bounds={"processes": 2, "messages": 2, "losses": 1, "crashes": 0, "views": 1},
+)
