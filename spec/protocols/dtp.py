@@ -18,185 +18,23 @@ What is decided here, because the paper is silent:
    when an ACK shows it.
 4. An update that was missing when its ACK came is delivered when it comes.
 5. A REQ is answered from BUF before its h counts.
-6. `assigned` explores the runs in which update k comes from process k mod n, `patient` those in which timers expire only after losses, once for
-   each. Exploration stops where a run would need more than `messages + spare` numbers, and, as repaired, more than `nulls` NULLs in a row.
+6. `senders` explores the runs in which update k comes from process k mod `senders` (0: from any), `patient` those in which timers expire only
+   after losses, once for each, `instant` those in which everything in flight arrives before anything else is sent. Exploration stops where a
+   run would need more than `messages + spare` numbers, and, as repaired, more than `nulls` NULLs in a row.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.environment import Losses
-from antiphon.spec.lang import (
-    Between,
-    Const,
-    In,
-    Map,
-    Reading,
-    Repair,
-    Set,
-    action,
-    emit,
-    everywhere,
-    initial,
-    reading,
-    repair,
-    require,
-)
-from antiphon.spec.protocols.dtp_packets import (
-    Ack,
-    Acknowledged,
-    AskMessage,
-    AskNumber,
-    Lowered,
-    Msg,
-    Null,
-    Nulls,
-    Number,
-    Packet,
-    Pass,
-    Request,
-    Status,
-    Turn,
-)
-from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
+from antiphon.spec.lang import In, action, emit, require
+from antiphon.spec.protocols.dtp_packets import Ack, Acknowledged, AskMessage, AskNumber, Lowered, Msg, Null, Pass, Request, Turn
+from antiphon.spec.protocols.dtp_state import DtpState
+from antiphon.spec.services import Broadcast, Deliver, Message, Process
 
 
-class Dtp(Losses[Packet], Group):
+class Dtp(DtpState):
     """Dynamic token passing, section 4."""
-
-    spare: Const[int] = 0
-    nulls: Const[int] = 0
-    timeouts: Const[int] = 1
-    unlimited: Const[bool] = False
-    patient: Const[bool] = False
-    assigned: Const[bool] = False
-    resilience: Const[int] = 0
-
-    tie: Reading = reading("any", "lowest", about="which m is selected when several have R_i[m] = min: any of them, or the lowest ID")
-    transfer: Reading = reading(
-        "named",
-        "heard",
-        about="what ends TRST beside a higher gsn: an ACK that names the waiting process (Receiving ACK message: `i = m`), or one from the "
-        "process that it named (Timeout: `x = m`)",
-    )
-    resending: Reading = reading(
-        "same", "buffered", about="where the ACK that is multicast again at every timeout is kept: apart, or in BUF, which holds no ACK of NULL"
-    )
-    notified: Reading = reading(
-        "obtained",
-        "delivered",
-        about="what hgsn_i is when delivery is deferred: the gsn up to which everything was obtained (section 4.2), or the gsn of the message that "
-        "was delivered most recently (section 3)",
-    )
-    counted: Reading = reading(
-        "processes", "values", about="what |{R_i[k] | R_i[k] >= g}| counts: the processes k, or, as a set of values is printed, different values"
-    )
-
-    number_passes: Repair = repair("every pass of the token has a number; only a pass with a new number gives the token", answers="DTP-01")
-    keep_early_ack: Repair = repair("an ACK with g > R_i[i] + 1 is kept like the next one, and is not assigned again", answers="DTP-03")
-    acknowledge_new: Repair = repair("a MSG that comes to the holder is acknowledged only if it has no ACK in BUF", answers="DTP-04")
-    advance_on_delivery: Repair = repair("R_i[i] becomes g when U with gsn g has been obtained, not when its ACK comes", answers="DTP-05")
-    reset_own: Repair = repair("whoever acknowledges a buffered MSG of its own resets S.ACK_i as well", answers="DTP-09")
-    monotone_status: Repair = repair("a MSG never lowers R_i[j]", answers="DTP-10")
-    collect_always: Repair = repair("stable messages are removed whenever R_i changes, not only when h > R_i[j]", answers="DTP-11")
-    pass_to_another: Repair = repair("nobody names itself", answers="DTP-12")
-    end_by_number: Repair = repair("TRST ends with an ACK of a later pass, and with no other", answers="DTP-13", builds_on=("number_passes",))
-    answer_named: Repair = repair("in TRST, a REQ of the process that was named last is answered, also if it was named with NULL", answers="DTP-14")
-
-    holding: Map[Process, bool] = everywhere(False)
-    passed: Map[Process, Pass | None] = everywhere(None)
-    awaiting: Map[Process, bool] = everywhere(False)
-    expected: Map[Process, Map[Process, Annotated[int, Between(1, "messages + 1")]]] = everywhere(everywhere(1))
-    status: Map[Process, Map[Process, Status]] = everywhere(everywhere(0))
-    buffer: Map[Process, Set[Message]] = everywhere(Set())
-    acks: Map[Process, Map[Number, Acknowledged | None]] = everywhere(everywhere(None))
-    sought: Map[Process, Status] = everywhere(0)
-    handed: Map[Process, Set[Number]] = everywhere(Set())
-    turn: Map[Process, Turn] = everywhere(0)
-    source: Map[Message, Process | None] = everywhere(None)
-    stamp: Map[Message, Status] = everywhere(0)
-    arrived: Message | None = None
-    broadcasts: Annotated[int, Between(0, "messages")] = 0
-    expired: Annotated[int, Between(0, "timeouts")] = 0
-
-    @initial
-    def start(self) -> None:
-        """Section 4.1: S.Token_1 is HOLD; N is 1 and R is 0 everywhere."""
-        self.holding[Process(0)] = True
-
-    # What a process can tell -------------------------------------------------------------------------------------------------------------
-
-    def lsn(self, m: Message) -> int:
-        """The local sequence number of an update that was multicast."""
-        return sum(1 for x in self.each(Message) if x <= m and self.source[x] == self.source[m])
-
-    def has_ack(self, p: Process, k: Number, m: Message) -> bool:
-        """ACK(_, U_id, k, _) is in BUF_p."""
-        item = self.acks[p][k]
-        return item is not None and item.message == m
-
-    def is_acknowledged(self, p: Process, m: Message) -> bool:
-        """BUF_p holds an ACK for m."""
-        return any(self.has_ack(p, k, m) for k in self.each(Number))
-
-    def misses_number(self, p: Process, k: Number) -> bool:
-        """P knows that it lost the ACK with gsn k."""
-        return self.status[p][p] < k and k <= self.sought[p] and self.acks[p][k] is None
-
-    def misses_message(self, p: Process, k: Number) -> bool:
-        """P has the ACK with gsn k and not the update."""
-        item = self.acks[p][k]
-        return item is not None and item.message not in self.buffer[p] and k not in self.handed[p]
-
-    def is_recovered(self, p: Process) -> bool:
-        """P knows of nothing that it lost."""
-        return not any(self.misses_number(p, k) or self.misses_message(p, k) for k in self.each(Number))
-
-    def is_new(self, p: Process, m: Message) -> bool:
-        """BUF_p holds m, and no ACK for it; as printed, also the MSG whose arrival is being handled."""
-        return (self.arrived == m and not self.acknowledge_new) or (m in self.buffer[p] and not self.is_acknowledged(p, m))
-
-    def may_acknowledge(self, p: Process) -> bool:
-        """P holds the token, has recovered what it lost, and has a new MSG."""
-        return (
-            self.holding[p]
-            and self.status[p][p] < self.messages + self.spare
-            and self.is_recovered(p)
-            and any(self.is_new(p, m) for m in self.each(Message))
-        )
-
-    def is_idle(self) -> bool:
-        """No procedure is unfinished: nobody can acknowledge."""
-        return not any(self.may_acknowledge(p) for p in self.each(Process))
-
-    def known(self, p: Process, k: Process, own: Status) -> Status:
-        """R_p[k], where R_p[p] is `own`."""
-        return own if k == p else self.status[p][k]
-
-    def is_candidate(self, p: Process, m: Process, own: Status) -> bool:
-        """R_p[m] = min({R_p[k] | 1 <= k <= n})."""
-        return (m != p or not self.pass_to_another) and all(
-            self.known(p, m, own) <= self.known(p, k, own) for k in self.each(Process) if k != p or not self.pass_to_another
-        )
-
-    def may_name(self, p: Process, m: Process, own: Status) -> bool:
-        """M is the next token holder that p selects."""
-        return self.is_candidate(p, m, own) and (self.tie == "any" or not any(self.is_candidate(p, k, own) for k in self.each(Process) if k < m))
-
-    def turn_of(self, number: Status, nulls: Nulls) -> int:
-        """The number of a pass: of the first after gsn `number`, plus the NULLs since."""
-        return number * (self.nulls + 1) + nulls
-
-    def is_resilient(self, p: Process, k: Number) -> bool:
-        """Adjusting degree of fault tolerance: |{R_p[j] | R_p[j] >= k}| >= F + 1."""
-        if self.counted == "values":
-            return sum(1 for v in self.each(Number) if v >= k and any(self.status[p][j] == v for j in self.each(Process))) > self.resilience
-        return sum(1 for j in self.each(Process) if self.status[p][j] >= k) > self.resilience
-
-    def may_expire(self) -> bool:
-        """Whether the bound of the exploration allows another timeout."""
-        return self.is_idle() and (self.unlimited or self.expired < self.timeouts) and (not self.patient or self.expired < self.lost)
 
     # What the procedures share -----------------------------------------------------------------------------------------------------------
 
@@ -222,23 +60,19 @@ class Dtp(Losses[Packet], Group):
                 self.buffer[p] -= {item.message}
                 self.acks[p][k] = None
 
-    def learn_status(self, p: Process, j: Process, h: Status) -> None:
-        """Removing stable messages: `h > R_i[j]`."""
-        if h > self.status[p][j]:
-            self.status[p][j] = h
-            self.hand_over(p)
-            self.collect(p)
-
     def settle(self, p: Process) -> None:
-        """R_p[p] goes up to the last gsn before a gap, and what it covers is delivered."""
+        """R_p[p] goes up to the last gsn before a gap."""
         for k in self.each(Number):
             item = self.acks[p][k]
             if item is not None and k == self.status[p][p] + 1:
                 if not self.advance_on_delivery or item.message in self.buffer[p]:
                     if self.notified == "obtained" or self.is_resilient(p, k):
                         self.status[p][p] = k
+
+    def finish(self, p: Process, heard: bool) -> None:
+        """What R_p covers is delivered; stable messages are removed, as printed only when a status `h > R_i[j]` was heard."""
         self.hand_over(p)
-        if self.collect_always:
+        if heard or self.collect_always:
             self.collect(p)
 
     def ask(self, p: Process) -> None:
@@ -282,9 +116,11 @@ class Dtp(Losses[Packet], Group):
     def broadcast(self, p: Process, m: Message) -> None:
         """`MSG(U, (i, N_i[i]), R_i[i])` to all, if S.ACK_i is DONE; the holder acknowledges it."""
         require(m.index == self.broadcasts and not self.awaiting[p] and self.is_idle())
-        require(not self.assigned or p.index == m.index % self.processes)
+        require(self.senders == 0 or p.index == m.index % self.senders)
+        require(not self.instant or len(self.network) == 0)
         self.broadcasts += 1
         self.source[m] = p
+        self.lsn[m] = self.expected[p][p]
         self.stamp[m] = self.status[p][p]
         self.expected[p][p] += 1
         self.awaiting[p] = True
@@ -304,7 +140,6 @@ class Dtp(Losses[Packet], Group):
         self.status[p][p] = number
         self.acks[p][number] = Acknowledged(m, p, next_holder)
         self.send_pass(p, sent)
-        self.hand_over(p)
         self.holding[p] = False
         self.passed[p] = sent
         if self.number_passes:
@@ -312,8 +147,7 @@ class Dtp(Losses[Packet], Group):
         if self.source[m] == p and (self.reset_own or self.arrived == m):
             self.awaiting[p] = False
         self.arrived = None
-        if self.collect_always:
-            self.collect(p)
+        self.finish(p, False)
 
     # Receiving MSG message ---------------------------------------------------------------------------------------------------------------
 
@@ -323,16 +157,18 @@ class Dtp(Losses[Packet], Group):
         p = packet.to
         m = packet.message
         j = self.source[m]
-        require(self.is_idle() and j is not None and self.lsn(m) == self.expected[p][j])
+        require(self.is_idle() and j is not None and self.lsn[m] == self.expected[p][j])
         self.network -= {packet}
         if j is not None:
+            heard = self.stamp[m] > self.status[p][j]
             self.expected[p][j] += 1
             self.buffer[p] |= {m}
             if self.stamp[m] < self.status[p][j] and not self.monotone_status:
                 self.status[p][j] = self.stamp[m]
                 emit(Lowered(p, j))
-            self.learn_status(p, j, self.stamp[m])
-        self.settle(p)
+            self.status[p][j] = max(self.status[p][j], self.stamp[m])
+            self.settle(p)
+            self.finish(p, heard)
         if self.holding[p] and self.is_recovered(p) and (self.is_new(p, m) or not self.acknowledge_new):
             self.arrived = m
 
@@ -342,11 +178,11 @@ class Dtp(Losses[Packet], Group):
         p = packet.to
         m = packet.message
         j = self.source[m]
-        require(self.is_idle() and j is not None and self.lsn(m) > self.expected[p][j])
+        require(self.is_idle() and j is not None and self.lsn[m] > self.expected[p][j])
         self.network -= {packet}
         if j is not None:
             for x in self.each(Message):
-                if x < m and self.source[x] == j and self.lsn(x) >= self.expected[p][j]:
+                if x < m and self.source[x] == j and self.lsn[x] >= self.expected[p][j]:
                     self.network |= {AskMessage(q, p, self.status[p][p], x) for q in self.each(Process) if q != p}
 
     @action(fairness="weak")
@@ -355,7 +191,7 @@ class Dtp(Losses[Packet], Group):
         p = packet.to
         m = packet.message
         j = self.source[m]
-        require(self.is_idle() and j is not None and self.lsn(m) < self.expected[p][j])
+        require(self.is_idle() and j is not None and self.lsn[m] < self.expected[p][j])
         self.network -= {packet}
         if j is not None and self.holding[p]:
             for k in self.each(Number):
@@ -397,10 +233,12 @@ class Dtp(Losses[Packet], Group):
         """Receiving ACK message: what is done with an ACK that is kept."""
         if self.acks[p][packet.number] is None:
             self.acks[p][packet.number] = Acknowledged(packet.message, packet.sender, packet.next_holder)
-        if self.source[packet.message] == p and self.lsn(packet.message) == self.expected[p][p] - 1:
+        if self.source[packet.message] == p and self.lsn[packet.message] == self.expected[p][p] - 1:
             self.awaiting[p] = False
+        heard = packet.number > self.status[p][packet.sender]
+        self.status[p][packet.sender] = max(self.status[p][packet.sender], packet.number)
         self.settle(p)
-        self.learn_status(p, packet.sender, packet.number)
+        self.finish(p, heard)
 
     # Timeout -----------------------------------------------------------------------------------------------------------------------------
 
@@ -408,6 +246,7 @@ class Dtp(Losses[Packet], Group):
     def pass_null(self, p: Process, next_holder: Process) -> None:
         """No new MSG in T: `ACK(i, NULL, R_i[i], m)`; the token passes without ordering any message."""
         require(self.nulls > 0 and self.holding[p] and self.is_recovered(p) and self.is_idle())
+        require(not self.instant or len(self.network) == 0)
         require(not self.number_passes or self.turn[p] % (self.nulls + 1) < self.nulls)
         require(self.may_name(p, next_holder, self.status[p][p]))
         sent = Pass(None, self.status[p][p], next_holder, self.turn[p] % (self.nulls + 1) + 1 if self.number_passes else 0)
@@ -425,7 +264,9 @@ class Dtp(Losses[Packet], Group):
         self.network -= {packet}
         fresh = packet.number > self.status[p][p]
         self.take_pass(p, packet.sender, packet.next_holder, self.turn_of(packet.number, packet.nulls), fresh)
-        self.learn_status(p, packet.sender, packet.number)
+        heard = packet.number > self.status[p][packet.sender]
+        self.status[p][packet.sender] = max(self.status[p][packet.sender], packet.number)
+        self.finish(p, heard)
         if fresh:
             self.sought[p] = max(self.sought[p], packet.number)
             self.ask(p)
@@ -439,7 +280,7 @@ class Dtp(Losses[Packet], Group):
     @action(fairness="weak")
     def resend_message(self, p: Process, m: Message) -> None:
         """The same MSG at every timeout until it is acknowledged."""
-        require(self.awaiting[p] and self.source[m] == p and self.lsn(m) == self.expected[p][p] - 1 and self.may_expire())
+        require(self.awaiting[p] and self.source[m] == p and self.lsn[m] == self.expected[p][p] - 1 and self.may_expire())
         self.network |= {Msg(q, m) for q in self.each(Process) if q != p}
         self.expire()
 
@@ -504,4 +345,6 @@ class Dtp(Losses[Packet], Group):
             item = self.acks[p][packet.number]
             if item is not None:
                 self.network |= {Ack(j, item.sender, item.message, packet.number, item.next_holder)}
-        self.learn_status(p, j, packet.status)
+        heard = packet.status > self.status[p][j]
+        self.status[p][j] = max(self.status[p][j], packet.status)
+        self.finish(p, heard)

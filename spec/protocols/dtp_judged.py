@@ -24,28 +24,31 @@ class DtpProperties(Dtp):
     @invariant
     def UniqueNumbers(self) -> bool:  # noqa: N802
         """Theorem 1: a gsn belongs to one update, whoever knows it."""
-        return not any(
-            self.has_ack(p, k, a) and self.has_ack(q, k, b)
-            for k in self.each(Number)
-            for a in self.each(Message)
-            for b in self.each(Message)
-            if a != b
-            for p in self.each(Process)
-            for q in self.each(Process)
-        )
+        return not any(self.differ(p, q, k) for k in self.each(Number) for p in self.each(Process) for q in self.each(Process) if p < q)
+
+    def differ(self, p: Process, q: Process, k: Number) -> bool:
+        """P and q know different updates with gsn k."""
+        a = self.acks[p][k]
+        b = self.acks[q][k]
+        return a is not None and b is not None and a.message != b.message
 
     @invariant
     def AcknowledgedOnce(self) -> bool:  # noqa: N802
         """Lemma 1: no update has two gsns."""
         return not any(
-            self.has_ack(p, k, m) and self.has_ack(q, x, m)
-            for m in self.each(Message)
+            self.is_same(p, k, q, x)
             for k in self.each(Number)
             for x in self.each(Number)
             if k < x
             for p in self.each(Process)
             for q in self.each(Process)
         )
+
+    def is_same(self, p: Process, k: Number, q: Process, x: Number) -> bool:
+        """P knows an update with gsn k that q knows with gsn x."""
+        a = self.acks[p][k]
+        b = self.acks[q][x]
+        return a is not None and b is not None and a.message == b.message
 
     @invariant
     def StatusIsObtained(self) -> bool:  # noqa: N802
@@ -79,8 +82,8 @@ class DtpProperties(Dtp):
         """P received the last MSG of q, and has neither it nor an ACK for it."""
         return any(
             self.source[m] == q
-            and self.lsn(m) == self.expected[q][q] - 1
-            and self.lsn(m) < self.expected[p][q]
+            and self.lsn[m] == self.expected[q][q] - 1
+            and self.lsn[m] < self.expected[p][q]
             and m not in self.buffer[p]
             and not self.is_acknowledged(p, m)
             for m in self.each(Message)
@@ -116,20 +119,21 @@ class DtpProperties(Dtp):
         )
 
     @invariant
-    def Obtained(self) -> bool:  # noqa: N802
-        """Section 4.2: when an update is delivered, F + 1 processes have obtained it."""
-        return all(
-            not self.is_delivered(m) or sum(1 for q in self.each(Process) if self.has_obtained(q, m)) > self.resilience for m in self.each(Message)
+    def StableAfterNulls(self) -> bool:  # noqa: N802
+        """Timeout: NULLs bound the stability time: after n - 1 of them, when all have arrived, nothing acknowledged is unstable (as repaired)."""
+        return len(self.network) > 0 or not any(
+            self.holding[p] and self.turn[p] % (self.nulls + 1) >= self.processes - 1 and any(self.has_acks(q) for q in self.each(Process))
+            for p in self.each(Process)
         )
 
-    def is_delivered(self, m: Message) -> bool:
-        """Some process that still has the ACK has delivered m."""
-        return any(self.has_ack(p, k, m) and k in self.handed[p] for p in self.each(Process) for k in self.each(Number))
+    def has_acks(self, p: Process) -> bool:
+        """BUF_p holds an ACK."""
+        return any(self.acks[p][k] is not None for k in self.each(Number))
 
     def has_obtained(self, q: Process, m: Message) -> bool:
         """MSG(U, U_id, h) has come to q, or q sent it."""
         j = self.source[m]
-        return j is not None and self.expected[q][j] > self.lsn(m)
+        return j is not None and self.expected[q][j] > self.lsn[m]
 
     @obligation
     def TokenHeld(self) -> bool:  # noqa: N802
@@ -166,11 +170,13 @@ class DtpJudged(DtpProperties, TotalOrderBroadcast):
     """DTP, judged by its own properties and by total order broadcast."""
 
     @on(Deliver)
-    def judge_sender_order(self, event: Deliver) -> None:
-        """Updates of one process are delivered in the order in which it multicast them."""
+    def judge_delivery(self, event: Deliver) -> None:
+        """Updates of one process are delivered in the order in which it multicast them, and when F + 1 processes have obtained them."""
         m = event.message
         if m is not None:
             expect(all(self.delivered[event.process][x] for x in self.each(Message) if x < m and self.source[x] == self.source[m]), "SenderOrder")
+            expect(sum(1 for q in self.each(Process) if self.has_obtained(q, m)) > self.resilience, "Obtained")
+            expect(self.resilience + 1 < self.processes or all(self.has_obtained(q, m) for q in self.each(Process)), "SafeDelivery")
 
     @on(Lowered)
     def judge_status(self, event: Lowered) -> None:
@@ -180,3 +186,13 @@ class DtpJudged(DtpProperties, TotalOrderBroadcast):
 
 class DtpCrashing(DtpProperties, Crashes, TotalOrderBroadcast):
     """DTP while processes stop and nobody changes the group."""
+
+    @invariant
+    def SurvivorHolds(self) -> bool:  # noqa: N802
+        """Section 4.2: what a process that is up may have lost, and any process has delivered, is in the BUF of a process that is up."""
+        return all(
+            not any(self.delivered[p][m] for p in self.each(Process))
+            or all(self.down[q] or self.has_obtained(q, m) for q in self.each(Process))
+            or any(not self.down[q] and m in self.buffer[q] for q in self.each(Process))
+            for m in self.each(Message)
+        )
