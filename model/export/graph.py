@@ -71,7 +71,7 @@ def _shown(program: Program, state: State) -> dict[str, Any]:
 def graphml(program: Program, most: int = MOST_STATES) -> str:
     """The state graph as GraphML, which Gephi, yEd and Cytoscape open."""
     written = io.BytesIO()
-    networkx.write_graphml(state_graph(program, most), written, named_key_ids=True)
+    networkx.write_graphml(state_graph(program, most), written)
     return written.getvalue().decode("utf-8")
 
 

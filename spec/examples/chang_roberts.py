@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from antiphon.spec.lang import Const, Index, Map, Set, Spec, action, everywhere, initial, invariant, obligation, require, witness
+from antiphon.spec.lang import Const, Index, Map, Set, Spec, action, everywhere, initial, invariant, leads_to, require, witness
 
 
 class Node(Index, size="nodes", ordered=True):
@@ -39,6 +39,14 @@ class ChangRoberts(Spec):
         """The next node of the ring."""
         return Node((p.index + 1) % self.nodes)
 
+    def has_candidate(self) -> bool:
+        """Somebody may win."""
+        return any(self.standing[p] is Standing.CANDIDATE for p in self.each(Node))
+
+    def is_decided(self) -> bool:
+        """Somebody has won."""
+        return any(self.standing[p] is Standing.WON for p in self.each(Node))
+
     @initial
     def choose(self, initiators: Set[Node]) -> None:
         """Initiators are candidates; the others have lost before they begin."""
@@ -47,7 +55,7 @@ class ChangRoberts(Spec):
                 self.initiator[p] = True
                 self.standing[p] = Standing.CANDIDATE
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def start(self, p: Node) -> None:
         """An initiator sends its own identity to its neighbour."""
         require(not self.started[p])
@@ -55,7 +63,7 @@ class ChangRoberts(Spec):
         if self.initiator[p]:
             self.messages[self.successor(p)] |= {p}
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def receive(self, p: Node, identity: Node) -> None:
         """Pass on what is smaller, or anything once lost; who hears its own identity has won."""
         require(self.started[p] and identity in self.messages[p])
@@ -75,10 +83,7 @@ class ChangRoberts(Spec):
             for p in self.each(Node)
         )
 
-    @obligation
-    def Election(self) -> bool:  # noqa: N802
-        """If there are initiators, one of them wins."""
-        return not any(self.initiator[p] for p in self.each(Node)) or any(self.standing[p] is Standing.WON for p in self.each(Node))
+    Liveness = leads_to("has_candidate", "is_decided")
 
     @witness
     def Elected(self) -> bool:  # noqa: N802

@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, Index, Map, Spec, action, everywhere, initial, invariant, require, witness
+from antiphon.spec.lang import Between, Const, Index, Map, Spec, action, always_eventually, everywhere, initial, invariant, require, witness
 
 Distance = Annotated[int, Between(-1, 1)]
 
@@ -53,6 +53,10 @@ class DiningPhilosophers(Spec):
         right = self.beside(p, 1)
         return self.holder[p] == p and self.holder[right] == p and self.clean[p] and self.clean[right]
 
+    def is_sated(self, p: Philosopher) -> bool:
+        """P is not hungry."""
+        return not self.hungry[p]
+
     @initial
     def set_the_table(self) -> None:
         """All forks are dirty; each lies with its lower neighbour, or with the philosopher on its right."""
@@ -61,7 +65,7 @@ class DiningPhilosophers(Spec):
         if not self.alike and self.philosophers > 1:
             self.holder[Philosopher(1 % self.philosophers)] = Philosopher(0)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def loop(self, p: Philosopher) -> None:
         """Hand over one dirty fork, the left one first; then see what to do next."""
         right = self.beside(p, 1)
@@ -78,7 +82,7 @@ class DiningPhilosophers(Spec):
             self.holder[right] = right
             self.clean[right] = True
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def eat(self, p: Philosopher) -> None:
         """Eating makes both forks dirty."""
         require(self.place[p] is Place.EAT)
@@ -87,7 +91,7 @@ class DiningPhilosophers(Spec):
         self.clean[self.beside(p, 1)] = False
         self.place[p] = Place.LOOP
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def think(self, p: Philosopher) -> None:
         """Thinking makes hungry."""
         require(self.place[p] is Place.THINK)
@@ -102,6 +106,8 @@ class DiningPhilosophers(Spec):
             for p in self.each(Philosopher)
             for q in self.each(Philosopher)
         )
+
+    NobodyStarves = always_eventually("is_sated")
 
     @witness
     def SomebodyEats(self) -> bool:  # noqa: N802

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from antiphon.spec.lang import Const, Index, Map, Set, Spec, action, environment, everywhere, initial, invariant, obligation, require, witness
+from antiphon.spec.lang import Const, Index, Map, Set, Spec, action, environment, everywhere, initial, invariant, leads_to, require, witness
 
 
 class Node(Index, size="nodes", ordered=True):
@@ -108,10 +108,7 @@ class EWD840(Spec):
             or self.token_color is Color.BLACK
         )
 
-    @obligation
-    def Detection(self) -> bool:  # noqa: N802
-        """When nobody works, that is detected."""
-        return not self.terminated() or self.detected()
+    Liveness = leads_to("terminated", "detected")
 
     @witness
     def Detected(self) -> bool:  # noqa: N802
