@@ -28,7 +28,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.lang import In, action, emit, require
-from antiphon.spec.protocols.dtp_packets import Ack, Acknowledged, AskMessage, AskNumber, Lowered, Msg, Null, Pass, Request, Turn
+from antiphon.spec.protocols.dtp_packets import Ack, Acknowledged, AskMessage, AskNumber, Lowered, Msg, Null, Number, Pass, Request, Turn
 from antiphon.spec.protocols.dtp_state import DtpState
 from antiphon.spec.services import Broadcast, Deliver, Message, Process
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from antiphon.spec.environment import Losses
 from antiphon.spec.lang import Between, Const, Map, Reading, Repair, Set, everywhere, initial, reading, repair
-from antiphon.spec.protocols.dtp_packets import Acknowledged, Number, Nulls, Packet, Pass, Status, Turn
+from antiphon.spec.protocols.dtp_packets import Acknowledged, Nulls, Number, Packet, Pass, Status, Turn
 from antiphon.spec.services import Group, Message, Process
 
 
