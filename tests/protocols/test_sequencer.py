@@ -1,0 +1,206 @@
+"""SEQUENCER (Ban 2005): the document's own example, what the repaired text reaches and holds, its readings, and small changes that break it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.trace import replay
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import Spec, Step, action, emit, expect, program, require
+from antiphon.spec.protocols.sequencer import Number, Sequencer, SequencerJudged, SequencerViews
+from antiphon.spec.protocols.sequencer_copy import SequencerCopyJudged
+from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcast
+
+THREE = {"processes": 3, "messages": 2}
+CRASH: dict[str, Any] = THREE | {"crashes": 1, "views": 2}
+
+MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
+    "two crashes": (SequencerJudged, THREE | {"crashes": 2, "views": 3}, (49551, 80638, 21)),
+    "a crash and a stop": (SequencerJudged, THREE | {"crashes": 1, "stops": 1, "views": 3}, (45448, 76676, 21)),
+    "another coordinator": (SequencerJudged, THREE | {"crashes": 0, "views": 2, "handovers": True}, (4693, 11699, 18)),
+    "unordered unicasts": (SequencerJudged, CRASH | {"unicast": "unordered"}, (12651, 26536, 18)),
+    "a joiner": (SequencerViews, THREE | {"messages": 1, "crashes": 1, "joiners": 1, "views": 3, "reforms": True}, (2830, 4748, 15)),
+}
+"""Specification, constants; states, transitions and depth."""
+
+EXCEPT: dict[str, set[str]] = {
+    "unordered unicasts": {"NextNumber", "SenderOrder"},
+    "a joiner": {"Agreement", "UniformAgreement", "SurvivorsHeard"},
+}
+"""What cannot hold: that numbers come in order where messages overtake, and that a joiner delivers what was delivered before it came."""
+
+
+@cache
+def explored(name: str) -> Report:
+    spec, constants, _ = MODELS[name]
+    return check(program(spec, repairs="all", **constants))
+
+
+def failed(report: Report, outcome: Outcome = Outcome.VIOLATED) -> set[str]:
+    assert report.exploration.complete
+    return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
+    assert failed(explored(name)) == EXCEPT.get(name, set())
+    unreached = set() if name == "unordered unicasts" else {"Overtaken"}
+    assert failed(explored(name), Outcome.UNKNOWN) == unreached
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
+    seen = explored(name).exploration
+    assert (seen.states, seen.transitions, seen.depth) == MODELS[name][2]
+
+
+def test_every_action_fires_in_some_repaired_model() -> None:
+    """A kept FORWARD is never refused, and nobody is suspected who is up."""
+    idle = set.intersection(*(set(explored(name).exploration.never_fired) for name in MODELS))
+    assert idle == {"refuse_forward", "refuse_loose_forward", "suspect"}
+
+
+def test_every_action_fires_in_the_literal_text_but_those_of_repairs() -> None:
+    fired: set[str] = set()
+    for constants in (CRASH, CRASH | {"unicast": "unordered"}):
+        fired |= {name for name, count in check(program(SequencerJudged, **constants)).exploration.fired if count > 0}
+    assert {"send", "receive_forward", "receive_loose_forward", "refuse_forward", "refuse_loose_forward", "receive_data", "change_view"} <= fired
+    assert "pass_up" not in fired
+
+
+EXAMPLE = [
+    Step("send", (Process(2), Message(0))), Step("send", (Process(2), Message(1))),
+    Step("receive_forward", (Process(0), Process(2))), Step("receive_forward", (Process(0), Process(2))),
+    Step("receive_data", (Process(1), Process(0))), Step("receive_data", (Process(1), Process(0))), Step("receive_data", (Process(2), Process(0))),
+    Step("crash", (Process(0),)), Step("exclude"), Step("change_view", (Process(1),)), Step("change_view", (Process(2),)),
+    Step("receive_forward", (Process(1), Process(2))), Step("receive_data", (Process(2), Process(1))),
+]  # fmt: skip
+"""Section "Reliability on failover of coordinator", with two messages for six: all are broadcast, C misses the last, and sends it again."""
+
+
+def test_the_example_of_the_document_works_as_it_says() -> None:
+    """B discards what it has, C delivers it and removes it from its forward-table; nothing else is sent, and nothing goes wrong."""
+    bound = program(SequencerJudged, **CRASH)
+    trace = replay(bound, bound.reference.initial()[0], EXAMPLE)
+    assert [transition.refused for transition in trace.transitions] == [()] * len(EXAMPLE)
+    assert trace.transitions[-2].events == ()
+    assert trace.transitions[-1].events == (Deliver(Process(2), Message(1)),)
+    assert all(bound.reference.holds(trace.states[-1], name) for name in ("Acknowledged", "Agreement", "Validity"))
+
+
+READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
+    ("loopback queued", {"loopback": "queued"}, set()),
+    ("unicasts to oneself queued", {"self_unicast": "queued"}, {"NextNumber", "SenderOrder"}),
+]
+
+
+@pytest.mark.parametrize(("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS])
+def test_what_the_readings_come_to_in_the_repaired_protocol(constants: dict[str, Any], violated: set[str]) -> None:
+    """Where what a new coordinator sends to itself takes its time, its next message overtakes it (SEQ-15)."""
+    assert failed(check(program(SequencerJudged, repairs="all", **CRASH, **constants))) == violated
+
+
+class Noting(Sequencer):
+    """As printed, with a note of every broadcast that Deliver discards."""
+
+    def deliver(self, p: Process, s: Process, k: Number, m: Message) -> None:
+        if p == s:
+            self.forward_table[p][k] = None
+        foreign = self.only_members and s not in self.current_members(p)
+        expect(not foreign, "NothingForeign")
+        expect(foreign or not self.is_received(p, s, k), "NothingTwice")
+        if not foreign and not self.is_received(p, s, k):
+            self.received_table[p][s] |= {k}
+            emit(Deliver(p, m))
+
+
+DISCARDED: list[tuple[tuple[str, ...] | str, dict[str, Any], set[str]]] = [
+    ((), {"crashes": 1, "views": 2}, {"NothingTwice"}),
+    (("flush", "keep_early"), {"crashes": 1, "views": 2}, set()),
+    (("flush", "keep_early"), {"crashes": 2, "views": 3}, set()),
+    ("all", {"crashes": 1, "views": 2}, {"NothingForeign"}),
+]
+
+
+@pytest.mark.parametrize(("repairs", "constants", "discarded"), DISCARDED)
+def test_over_a_flush_nothing_is_received_twice(repairs: tuple[str, ...] | str, constants: dict[str, Any], discarded: set[str]) -> None:
+    """SEQ-16: the duplicates that received-table is there for come from broadcasts that only some survivors have."""
+    assert failed(check(program(Noting, repairs=repairs, **THREE, **constants), properties=["NothingForeign", "NothingTwice"])) == discarded
+
+
+class Decreasing(Sequencer):
+    """Sends again in decreasing order of seqnos."""
+
+    @action(fairness="weak")
+    def change_view(self, p: Process) -> None:
+        require(self.may_install(p) and (not self.flush or self.is_flushed(p)))
+        before = self.coordinator(p)
+        self.install(p)
+        after = self.coordinator(p)
+        if after is not None and before != after:
+            for k in self.each(Number):
+                self.resend_kept(p, after, self.messages + 1 - k)
+
+    def resend_kept(self, p: Process, to: Process, k: Number) -> None:
+        self.resend(p, to, k)
+
+
+class Accepting(Sequencer):
+    """Delivers whatever comes."""
+
+    def is_received(self, p: Process, s: Process, k: Number) -> bool:
+        return k > self.messages + 1
+
+
+class Forgetting(Sequencer):
+    """Removes nothing from the forward-table: what was received is sent again."""
+
+    def deliver(self, p: Process, s: Process, k: Number, m: Message) -> None:
+        if not self.is_received(p, s, k):
+            self.received_table[p][s] |= {k}
+            emit(Deliver(p, m))
+
+
+class DecreasingJudged(Decreasing, TotalOrderBroadcast):
+    pass
+
+
+class AcceptingJudged(Accepting, TotalOrderBroadcast):
+    pass
+
+
+class ForgettingJudged(Forgetting, TotalOrderBroadcast):
+    pass
+
+
+MUTANTS: list[tuple[type[Spec], str, tuple[str, ...]]] = [
+    (DecreasingJudged, "Validity", ("flush", "keep_early")),
+    (AcceptingJudged, "UniformIntegrity", ()),
+    (ForgettingJudged, "Acknowledged", ("flush", "keep_early")),
+]
+
+
+@pytest.mark.parametrize(("spec", "property", "repairs"), MUTANTS, ids=[case[0].__name__ for case in MUTANTS])
+def test_a_small_change_breaks_the_property(spec: type[Spec], property: str, repairs: tuple[str, ...]) -> None:
+    """SEQ-15, SEQ-16, SEQ-22: the order of sending again, the comparison with received-table, the removal from forward-table."""
+    changed = check(program(spec, repairs=repairs, **CRASH), properties=[property], stop_at_first=True)
+    assert changed[property].outcome is Outcome.VIOLATED
+    assert check(program(SequencerJudged, repairs=repairs, **CRASH), properties=[property])[property].outcome is Outcome.HOLDS
+
+
+def test_the_reference_sees_what_the_generated_code_sees() -> None:
+    bound = program(SequencerJudged, repairs="all", processes=2, messages=2, crashes=1, views=2)
+    fast, slow = check(bound), check(bound, engine="reference")
+    assert fast.exploration.states == slow.exploration.states
+    assert fast.exploration.transitions == slow.exploration.transitions
+    assert [(verdict.property, verdict.outcome) for verdict in fast.verdicts] == [(verdict.property, verdict.outcome) for verdict in slow.verdicts]
+
+
+def test_every_action_of_the_copy_fires() -> None:
+    report = check(program(SequencerCopyJudged, processes=3, messages=1, losses=1))
+    assert report.exploration.never_fired == ()
+    assert failed(report) == set()
