@@ -147,6 +147,9 @@ class Dtp(DtpState):
         if self.source[m] == p and (self.reset_own or self.arrived == m):
             self.awaiting[p] = False
         self.arrived = None
+        if self.carry_status:
+            for j in self.each(Process):
+                self.told[number][j] = self.status[p][j]
         self.finish(p, False)
 
     # Receiving MSG message ---------------------------------------------------------------------------------------------------------------
@@ -237,6 +240,10 @@ class Dtp(DtpState):
             self.awaiting[p] = False
         heard = packet.number > self.status[p][packet.sender]
         self.status[p][packet.sender] = max(self.status[p][packet.sender], packet.number)
+        if self.carry_status:
+            for j in self.each(Process):
+                if j != p:
+                    self.status[p][j] = max(self.status[p][j], self.told[packet.number][j])
         self.settle(p)
         self.finish(p, heard)
 

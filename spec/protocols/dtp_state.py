@@ -56,6 +56,7 @@ class DtpState(Losses[Packet], Group):
     pass_to_another: Repair = repair("nobody names itself", answers="DTP-12")
     end_by_number: Repair = repair("TRST ends with an ACK of a later pass, and with no other", answers="DTP-13", builds_on=("number_passes",))
     answer_named: Repair = repair("in TRST, a REQ of the process that was named last is answered, also if it was named with NULL", answers="DTP-14")
+    carry_status: Repair = repair("an ACK carries R_t of its sender, so that those who know the ACK know what its sender knew", answers="DTP-23")
 
     holding: Map[Process, bool] = everywhere(False)
     passed: Map[Process, Pass | None] = everywhere(None)
@@ -70,6 +71,7 @@ class DtpState(Losses[Packet], Group):
     source: Map[Message, Process | None] = everywhere(None)
     lsn: Map[Message, Annotated[int, Between(0, "messages")]] = everywhere(0)
     stamp: Map[Message, Status] = everywhere(0)
+    told: Map[Number, Map[Process, Status]] = everywhere(everywhere(0))
     arrived: Message | None = None
     broadcasts: Annotated[int, Between(0, "messages")] = 0
     expired: Annotated[int, Between(0, "timeouts")] = 0
