@@ -18,6 +18,8 @@ from antiphon.spec.examples.ewd840 import EWD840
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, Spec, program
 from antiphon.spec.lang.declare import declare
+from antiphon.spec.protocols.horus.judged import HorusJudged, TotalStack
+from antiphon.spec.protocols.horus.stacks import FragStack, NakStack
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged
@@ -41,6 +43,10 @@ ENTRIES = (
     Entry("moving-sequencer", MovingSequencerJudged, "total order by a moving sequencer (RBP report, figure 12)"),
     Entry("rbp", RbpJudged, "RBP without failures (RBP report, figure 16)"),
     Entry("sequencer", SequencerJudged, "total order by a coordinator that multicasts for all (Ban, SEQUENCER)"),
+    Entry("horus-nak", NakStack, "NAK:COM of Horus over a network that loses, judged as FIFO broadcast"),
+    Entry("horus-frag", FragStack, "FRAG:NAK:COM of Horus, judged as FIFO broadcast"),
+    Entry("horus-total", TotalStack, "TOTAL of Horus over an abstract MBRSHIP, judged as total order broadcast"),
+    Entry("horus", HorusJudged, "the stack TOTAL:MBRSHIP:FRAG:NAK:COM of Horus, judged as total order broadcast"),
     Entry("ordering", OrderingJudged, "the abstract machine that every protocol of total order refines: assign a number, learn, deliver"),
     Entry("total", TotalJudged, "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)"),
     Entry("two-phase", TwoPhase, "two-phase commit, an example whose state counts are public"),

@@ -30,6 +30,10 @@ class Document(Enum):
         'Cornell University, "JavaGroups TOTAL", design document of the protocol layer that M. Sambhu implemented in 1999; it bears no date itself',
     )
 
+    HORUS = (
+        "van Renesse 1995",
+        'R. van Renesse, K. P. Birman, R. Friedman, M. Hayden, D. A. Karr, "A Framework for Protocol Composition in Horus", 1995',
+    )
     SEQUENCER = (
         "Ban 2005",
         'B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005',

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from antiphon.spec.claims.claim import Claim
+from antiphon.spec.claims.horus import HORUS
 from antiphon.spec.claims.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.claims.ordering import ORDERING
 from antiphon.spec.claims.rbp import RBP
@@ -18,6 +19,7 @@ LEDGER: tuple[Claim, ...] = (
     *MOVING_SEQUENCER,
     *RBP,
     *SEQUENCER,
+    *HORUS,
     *ORDERING,
     *TOTAL,
 )

@@ -21,6 +21,7 @@ from antiphon.spec.protocols.horus.boundaries import (
     ComCast,
     ComReceive,
     ComSend,
+    ComView,
     Data,
     Envelope,
     LastPlace,
@@ -133,10 +134,19 @@ class Nak(Com):
             emit(ComSend(p, q, PlaceHolder(k)))
 
     def note(self, p: Process, q: Process, status: Status) -> None:
-        """What every member of the view has is flushed from the buffer; a number that q has used is known."""
+        """What q has is noted, and a number that q has used is known."""
         self.acknowledged[p][q] = max(self.acknowledged[p][q], status.received)
-        self.oldest[p] = max(self.oldest[p], self.held_by_all(p) + 1)
         self.known[p][q] = max(self.known[p][q], status.sent)
+        self.release(p)
+
+    @on(ComView)
+    def forget(self, call: ComView) -> None:
+        """A member that leaves the view need not acknowledge any more."""
+        self.release(call.process)
+
+    def release(self, p: Process) -> None:
+        """What every other member of the view has is not buffered any more."""
+        self.oldest[p] = max(self.oldest[p], self.held_by_all(p) + 1)
 
     def held_by_all(self, p: Process) -> LastPlace:
         """How many of its casts p knows every other member of its view to have."""

@@ -7,7 +7,7 @@ topmost layer. Message k is broadcast by process k mod `senders`, so that a plac
 from __future__ import annotations
 
 from antiphon.spec.environment import Duplications, Losses
-from antiphon.spec.lang import Const, Map, Set, action, emit, environment, everywhere, expect, invariant, obligation, on, require
+from antiphon.spec.lang import Const, Map, Set, action, emit, environment, everywhere, expect, invariant, obligation, on, require, witness
 from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive, NakCast, NakLost, NakReceive, Unit
 from antiphon.spec.protocols.horus.frag import Frag
 from antiphon.spec.protocols.horus.judges import FifoBroadcast
@@ -44,6 +44,11 @@ class OverNak(Senders, Nak):
     def hand_over(self, call: NakReceive) -> None:
         """What comes up is delivered."""
         emit(Deliver(call.process, self.message(call.unit)))
+
+    @witness
+    def AllCast(self) -> bool:  # noqa: N802
+        """Every message was cast."""
+        return sum(self.cast[p] for p in self.each(Process)) == self.messages
 
 
 class OverFrag(Senders, Frag):

@@ -248,6 +248,11 @@ class Total(Mbrship):
         return any(len(self.waiting[p]) > 0 for p in self.each(Process))
 
     @witness
+    def Continued(self) -> bool:  # noqa: N802
+        """In a later view a numbered message was delivered."""
+        return any(self.view[p] > 1 and self.next_number[p] > 1 for p in self.each(Process))
+
+    @witness
     def Gap(self) -> bool:  # noqa: N802
         """A numbered message waits for the one before it."""
         return any(self.numbered[p][k] is not None for p in self.each(Process) for k in self.each(Number))

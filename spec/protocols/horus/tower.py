@@ -93,7 +93,7 @@ class MbrshipOverFrag(Mbrship, Frag):
     def install(self) -> None:
         """The next view, in one step."""
         require(self.all_flushed() and not any(self.must_leave(p) for p in self.each(Process)))
-        require(not any(self.is_lacked(p, q, k) for p in self.each(Process) for q in self.each(Process) for k in self.each(Place)))
+        require(not self.agreed or not any(self.is_lacked(p, q, k) for p in self.each(Process) for q in self.each(Process) for k in self.each(Place)))
         self.move()
 
     @on(GroupView)

@@ -1,0 +1,362 @@
+"""What does the Horus paper claim about the stack TOTAL:MBRSHIP:FRAG:NAK:COM, and what of it do the machines find?
+
+The sentence that lists the properties of the stack names them by signs that the copy which was transcribed has lost, and so have its Tables 3 and 4;
+nothing here rests on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
+from antiphon.spec.lang import Spec
+from antiphon.spec.protocols.horus.judged import HorusJudged, HorusViews, TotalStack, TotalViews
+from antiphon.spec.protocols.horus.stacks import DestinationSets, FragStack, NakStack, NakStackRepeated
+
+_Constants = Mapping[str, int | bool | str]
+
+_NAK: _Constants = {"processes": 2, "messages": 2, "casts": 2}
+_LAST: _Constants = {"processes": 2, "messages": 1, "casts": 1, "buffer": 1}
+_SMALL: _Constants = {**_NAK, "buffer": 1}
+_WINDOW: _Constants = {"processes": 2, "messages": 3, "casts": 3, "buffer": 1, "losses": 2}
+_SENDERS: _Constants = {"processes": 3, "messages": 2, "casts": 1, "senders": 2, "patient": True}
+_ANONYMOUS: _Constants = {**_SENDERS, "source_address": "left out"}
+_SETS: _Constants = {"processes": 3, "messages": 1, "casts": 1}
+_STRANGER: _Constants = {"processes": 2, "messages": 1, "casts": 1}
+_FRAG: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 2, "patient": True}
+_TOWER: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 1, "crashes": 0, "patient": True, "oracle": "one that waits"}
+_TOWER_CRASH: _Constants = {
+    "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1, "oracle": "one that waits",
+}  # fmt: skip
+_TOWER_VIEWS: _Constants = {"processes": 3, "messages": 1, "casts": 2, "crashes": 1, "patient": True, "oracle": "one that waits"}
+_VIEWS: _Constants = {"processes": 3, "messages": 1, "crashes": 1}
+_CRASH: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
+_CRASHES: _Constants = {"processes": 3, "messages": 2, "crashes": 2, "stride": 1}
+_FLUSH_ONLY: _Constants = {**_CRASHES, "ranked": "what the flush sent"}
+_APART: _Constants = {"processes": 3, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 2}
+_ONE: _Constants = {"processes": 2, "messages": 1, "crashes": 1}
+_SECTION = "TOTAL:MBRSHIP:FRAG:NAK:COM:ATM"
+
+_STATUS = (
+    "Each endpoint will occasionally multicast its protocol status, so buffered messages may be flushed, and window-based flow control may be "
+    "implemented."
+)
+
+
+def _literal(spec: type[Spec], property: str, outcome: Outcome, constants: _Constants, length: int | None = None, *, deep: bool = False) -> Check:
+    return Check(spec, property, outcome, (), (), constants, length, deep)
+
+
+def _with(
+    repairs: tuple[str, ...] | str,
+    spec: type[Spec],
+    property: str,
+    outcome: Outcome,
+    constants: _Constants,
+    length: int | None = None,
+    *,
+    deep: bool = False,
+) -> Check:
+    return Check(spec, property, outcome, repairs, (), constants, length, deep)
+
+
+def _says(quotation: str) -> Source:
+    return Source(Document.HORUS, _SECTION, quotation)
+
+
+HORUS: tuple[Claim, ...] = (
+    Claim(
+        "HOR-01",
+        _says(
+            "MBRSHIP provides virtually synchronous communication with respect to group membership, and TOTAL provides totally ordered "
+            "communication within group memberships."
+        ),
+        "The stack over a network that only tries gives totally ordered, virtually synchronous communication.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "violated",
+        "NAK may replace a fragment by LOST_MESSAGE, and no layer above says what it does then: FRAG puts the fragments of two messages "
+        "together, and a member delivers what nobody broadcast. With a window, so that nothing is lost for good, the stack keeps its promises. "
+        "MBRSHIP is abstract: its flush is assumed, not shown.",
+        (
+            _literal(HorusJudged, "Integrity", "violated", _TOWER, 6, deep=True),
+            _with("all", HorusJudged, "Integrity", "holds", _TOWER_CRASH, deep=True),
+            _with("all", HorusJudged, "TotalOrder", "holds", _TOWER_CRASH, deep=True),
+            _with("all", HorusJudged, "PrefixOrder", "holds", _TOWER_CRASH, deep=True),
+            _with("all", HorusJudged, "Agreement", "holds", _TOWER_CRASH, deep=True),
+            _with("all", HorusJudged, "Validity", "holds", _TOWER_CRASH, deep=True),
+            _with("all", HorusJudged, "Continued", "holds", _TOWER_CRASH, 5, deep=True),
+            _with("all", HorusViews, "VirtualSynchrony", "holds", _TOWER_VIEWS),
+            _with("all", HorusViews, "SameView", "holds", _TOWER_VIEWS),
+            _with("all", HorusViews, "Agreement", "holds", _TOWER_VIEWS),
+        ),
+        defect="text",
+        repairs=("await_room",),
+    ),
+    Claim(
+        "HOR-02",
+        _says(
+            "The COM, NAK, and FRAG layers do not provide consistent views. A view at these layers is nothing but the set of destination endpoints "
+            "for multicast messages."
+        ),
+        "Below MBRSHIP members need not have the same view.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "One change of a destination set makes two views, and a message that one member delivers is never sent to another. Over MBRSHIP members "
+        "with the same view number have the same view.",
+        (
+            _literal(DestinationSets, "ConsistentViews", "violated", _SETS, 1),
+            _literal(DestinationSets, "UniformAgreement", "violated", _SETS, 2),
+            _literal(TotalStack, "ConsistentViews", "holds", _VIEWS),
+        ),
+    ),
+    Claim(
+        "HOR-03",
+        _says(
+            "If necessary, COM keeps track of the source of messages (by pushing the address of the source endpoint on each outgoing message), and "
+            "filters out spurious messages from endpoints not in its view."
+        ),
+        "What COM passes up was sent by an endpoint of its view.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "holds",
+        "Where the source address is pushed. Where it is left out, as `If necessary` allows, there is nothing to filter by. The filter knows "
+        "endpoints, not views: what a member sent before a view changed passes after it.",
+        (
+            _literal(DestinationSets, "FromTheView", "holds", _SETS),
+            _literal(DestinationSets, "FromTheView", "violated", {**_STRANGER, "source_address": "left out"}, 3),
+        ),
+    ),
+    Claim(
+        "HOR-04",
+        _says(
+            "The NAK layer provides FIFO ordering of messages. For this it pushes a sequence number on each outgoing message, that the receiver "
+            "can check."
+        ),
+        "The messages of a sender are passed up in the order in which they were cast, each once.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "holds",
+        "Over a network that loses, reorders and duplicates. It takes the source address: where COM leaves it out, the numbers of two senders "
+        "are taken for one sequence, and a message is delivered to its own sender again.",
+        (
+            _literal(NakStack, "Fifo", "holds", _NAK),
+            _literal(NakStack, "Fifo", "holds", _SENDERS),
+            _literal(NakStack, "UniformIntegrity", "holds", _SENDERS),
+            _literal(NakStackRepeated, "Fifo", "holds", _NAK),
+            _literal(NakStackRepeated, "UniformIntegrity", "holds", _NAK),
+            _literal(NakStack, "CameEarly", "holds", _NAK, 3),
+            _literal(NakStack, "UniformIntegrity", "violated", _ANONYMOUS, 8),
+        ),
+    ),
+    Claim(
+        "HOR-05",
+        _says(
+            "The NAK layer buffers some messages for retransmission, and will retransmit if the message is still buffered. If not, it will send "
+            "a place holder that will result in a LOST_MESSAGE event when received."
+        ),
+        "A message that is lost and not buffered any more is never received; its receivers are told instead.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "So FIFO ordering, not reliable delivery, is what NAK gives: agreement fails, and every cast is passed up or reported. The text names the "
+        "way out itself, as a possibility: a window, so that a member casts only what its buffer has room for.",
+        (
+            _literal(NakStack, "UniformAgreement", "violated", _SMALL, 3),
+            _literal(NakStack, "Answered", "holds", _SMALL),
+            _literal(NakStack, "Replaced", "holds", _SMALL, 5),
+            _with(("await_room",), NakStack, "UniformAgreement", "holds", _SMALL),
+            _with(("await_room",), NakStack, "UniformAgreement", "holds", _WINDOW),
+        ),
+        repairs=("await_room",),
+    ),
+    Claim(
+        "HOR-06",
+        _says("The FRAG layer depends on FIFO ordering for reassembly. When the last fragment is received, it delivers the message."),
+        "FIFO ordering is enough for reassembly with one boolean on each fragment.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "violated",
+        "FIFO ordering as NAK provides it has gaps, each with a LOST_MESSAGE event, and the text has no word for that event. When the last "
+        "fragment of a message is lost, its first ones are put together with the next message. FRAG must throw away what a loss has touched; "
+        "but one boolean does not say whether the lost fragment was a last one, so the next message goes too, although nothing of it was lost. "
+        "A second boolean, for the first fragment, saves it.",
+        (
+            _literal(FragStack, "UniformIntegrity", "violated", {**_FRAG, "patient": False}, 6),
+            _with(("discard_after_loss",), FragStack, "UniformIntegrity", "holds", _FRAG),
+            _with(("discard_after_loss",), FragStack, "OnlyHarmedLost", "violated", _FRAG, 3),
+            _with(("discard_after_loss", "mark_first"), FragStack, "UniformIntegrity", "holds", _FRAG),
+            _with(("discard_after_loss", "mark_first"), FragStack, "OnlyHarmedLost", "holds", _FRAG),
+            _with(("await_room",), FragStack, "UniformIntegrity", "holds", _FRAG),
+            _with("all", FragStack, "UniformAgreement", "holds", _FRAG),
+            _with("all", FragStack, "Fifo", "holds", {**_FRAG, "patient": False}),
+            _with("all", FragStack, "Reassembling", "holds", _FRAG, 2),
+        ),
+        defect="text",
+        repairs=("discard_after_loss", "mark_first"),
+    ),
+    Claim(
+        "HOR-07",
+        _says("Each endpoint will occasionally multicast its protocol status, so buffered messages may be flushed"),
+        "A lost last message, which no later number shows, is noticed when a status comes.",
+        Standing.QUESTION,
+        Kind.LIVENESS,
+        "holds",
+        "If the status says how many messages a member has cast. If it says only what the member has received, which is all that flushing buffers "
+        "needs, nobody asks for the last message, and it is lost without a LOST_MESSAGE event.",
+        (
+            _literal(NakStack, "UniformAgreement", "holds", _LAST),
+            _literal(NakStack, "Answered", "holds", _LAST),
+            _literal(NakStack, "UniformAgreement", "violated", {**_LAST, "status_tells": "received"}, 2),
+            _literal(NakStack, "Answered", "violated", {**_LAST, "status_tells": "received"}, 2),
+        ),
+    ),
+    Claim(
+        "HOR-08",
+        _says(_STATUS),
+        "Status messages empty the buffers, and open a window again.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "With a buffer of one message and a window every message is cast and received in the end. That a missing status reveals a failure needs "
+        "a clock and is not modelled; and a member that is down closes the window of the others until a view leaves it out.",
+        (
+            _literal(NakStack, "BuffersFlushed", "holds", _NAK),
+            _with(("await_room",), NakStack, "BuffersFlushed", "holds", _WINDOW),
+            _with(("await_room",), NakStack, "AllCast", "holds", _WINDOW, 9),
+        ),
+    ),
+    Claim(
+        "HOR-09",
+        _says("it guarantees that all members in the view that were also in the previous view have delivered the same messages."),
+        "Members that go together from one view to the next have delivered the same messages.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "holds",
+        "Of the abstract MBRSHIP it is the assumption; TOTAL passes it on, and over FRAG:NAK:COM it holds if members complete one another "
+        "during the flush. Where they do not, it fails.",
+        (
+            _literal(TotalViews, "VirtualSynchrony", "holds", _VIEWS),
+            _with("all", HorusViews, "VirtualSynchrony", "holds", _TOWER_VIEWS),
+            _literal(TotalViews, "VirtualSynchrony", "violated", {**_VIEWS, "agreed": False}, 7),
+            _with("all", HorusViews, "VirtualSynchrony", "violated", {**_TOWER_VIEWS, "agreed": False}, 6),
+            _with("all", HorusViews, "ViewChanged", "holds", _TOWER_VIEWS, 5),
+        ),
+    ),
+    Claim(
+        "HOR-10",
+        _says(
+            "When the new view is installed, each member that remains connected to the system is guaranteed to have all messages from the previous "
+            "view, and a deterministic order can easily be constructed (e.g., messages are delivered in the order of the rank of the source)."
+        ),
+        "A lost token does no harm: the order of the rank of the source completes the order of the numbers.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "Not where a number is missing because all who have it were left out. A member behind that gap holds numbered messages. If the rank "
+        "orders them too, it delivers them otherwise than members that were left out have delivered them, though nobody has failed; if only "
+        "what the flush sent is ordered by rank, they are never delivered, not even to their own sender. Numbers first, gaps or not, then the "
+        "rank: then the order is one.",
+        (
+            _literal(TotalStack, "TotalOrder", "violated", _APART, 15, deep=True),
+            _literal(TotalStack, "Validity", "violated", _FLUSH_ONLY, 12, deep=True),
+            _literal(TotalStack, "Validity", "holds", _CRASHES, deep=True),
+            _with(("numbers_first",), TotalStack, "Validity", "holds", _CRASHES, deep=True),
+            _with(("numbers_first",), TotalStack, "Validity", "holds", _FLUSH_ONLY, deep=True),
+            _with(("numbers_first",), TotalStack, "UniformTotalOrder", "holds", _CRASHES, deep=True),
+            _with(("numbers_first",), TotalStack, "Agreement", "holds", _CRASHES, deep=True),
+            _with(("numbers_first",), TotalStack, "TotalOrder", "holds", _APART, deep=True),
+            _literal(TotalStack, "TokenLost", "holds", _ONE, 1),
+            _literal(TotalStack, "Gap", "holds", _CRASH, 6),
+        ),
+        defect="text",
+        repairs=("numbers_first",),
+    ),
+    Claim(
+        "HOR-11",
+        _says(
+            "During the flush, all members that did not get the token in time send their messages. These messages are not delivered, but buffered."
+        ),
+        "Messages that are sent during the flush are buffered, not delivered.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "holds",
+        "And they must be: delivered at once, they come before numbered messages at one member and after them at another.",
+        (
+            _literal(TotalStack, "TotalOrder", "holds", _CRASH),
+            _literal(TotalStack, "PrefixOrder", "holds", _CRASH),
+            _literal(TotalStack, "Buffered", "holds", _CRASH, 5),
+            _literal(TotalStack, "TotalOrder", "violated", {**_CRASH, "buffers": False}, 7),
+        ),
+    ),
+    Claim(
+        "HOR-12",
+        _says(
+            "The oracle cannot always make the optimal decision for minimal overhead, but the protocol that the TOTAL layer uses comes close in "
+            "many cases."
+        ),
+        "The oracle's choices cost little more than the best ones.",
+        Standing.STATED,
+        Kind.PERFORMANCE,
+        "unknown",
+        "The text says neither what the oracle knows nor what is measured. What can be checked: whomever it chooses, who waits can still get "
+        "the token, unless it never gives the token away; then everybody else waits for the next view.",
+        (
+            _literal(TotalStack, "Validity", "holds", _VIEWS),
+            _literal(TotalStack, "Validity", "holds", {**_VIEWS, "oracle": "next in rank"}),
+            _literal(TotalStack, "Validity", "violated", {**_ONE, "crashes": 0, "oracle": "itself"}, 1),
+        ),
+    ),
+    Claim(
+        "HOR-13",
+        _says("Interestingly, the TOTAL layer does not require direct interaction with a failure detector."),
+        "Views are all that TOTAL needs to know of failures.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "holds",
+        "With views who waits is served after the holder went down; without any view change it waits for ever.",
+        (
+            _literal(TotalStack, "Validity", "holds", _VIEWS),
+            _literal(TotalStack, "Agreement", "holds", _VIEWS),
+            _literal(TotalStack, "Validity", "violated", {**_ONE, "views": 1}, 2),
+        ),
+    ),
+    Claim(
+        "HOR-14",
+        _says(
+            "First, the semantics that the TOTAL layer provides are slightly weaker, since it only guarantees timely delivery to the surviving "
+            "members in the view."
+        ),
+        "The impossibility of consensus does not apply, because TOTAL promises less.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "unknown",
+        "An argument about impossibility is no property of a finite model. That the promise is weaker shows: what a member delivered before it "
+        "went down may be delivered by nobody else, and another message may take its place; among survivors agreement and order hold.",
+        (
+            _literal(TotalStack, "UniformAgreement", "violated", _CRASH, 6),
+            _literal(TotalStack, "UniformPrefixOrder", "violated", _CRASH, 7),
+            _literal(TotalStack, "Agreement", "holds", _CRASH),
+            _literal(TotalStack, "PrefixOrder", "holds", _CRASH),
+        ),
+    ),
+    Claim(
+        "HOR-15",
+        _says(
+            "Another deterministic rule decides who the first token holder in this view is (e.g., the lowest ranked member), and normal "
+            "operation can continue."
+        ),
+        "In each view exactly one member is the first holder, and the token stays one.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "holds",
+        "Also where members are left out that are up: they keep the token of their view, and it is worth nothing in the next.",
+        (
+            _literal(TotalStack, "OneHolder", "holds", _CRASH),
+            _literal(TotalStack, "OneHolder", "holds", {**_VIEWS, "suspicions": 1}),
+            _literal(TotalStack, "Continued", "holds", _CRASH, 6),
+        ),
+    ),
+)
+"""The records, in order."""
