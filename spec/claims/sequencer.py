@@ -18,6 +18,7 @@ _CRASHES: _Constants = {"processes": 3, "messages": 2, "crashes": 2, "views": 3}
 _LAST: _Constants = {"processes": 3, "messages": 1, "crashes": 2, "views": 3}
 _HAND_OVER: _Constants = {"processes": 3, "messages": 2, "crashes": 0, "views": 2, "handovers": True}
 _STOP: _Constants = {"processes": 3, "messages": 2, "crashes": 0, "stops": 1, "views": 2}
+_REFUSED: _Constants = {"processes": 4, "messages": 1, "crashes": 2, "views": 3, "from_left": "refused"}
 _JOIN: _Constants = {"processes": 4, "messages": 1, "crashes": 1, "views": 2, "joiners": 1}
 _COPY: _Constants = {"processes": 3, "messages": 1, "losses": 1}
 
@@ -287,10 +288,12 @@ SEQUENCER: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "What it sent may still come: by UNICAST to the coordinator, or as the second broadcast of a message that it sent again after a failover. "
-        "Without the entry it is delivered a second time. Whoever removes the entry must refuse the sender.",
+        "What it sent may still come: by UNICAST to the coordinator, or, where that is refused, as the second broadcast of a message that it sent "
+        "again after a failover. Without the entry it is delivered a second time. Whoever removes the entry must refuse the sender.",
         (
             _literal("UniformIntegrity", "violated", _LAST, 11),
+            _literal("UniformIntegrity", "violated", _REFUSED, 13),
+            _with(("only_members",), "UniformIntegrity", "holds", _REFUSED),
             _with(("only_members",), "UniformIntegrity", "holds", _LAST),
             _repaired("UniformIntegrity", _CRASHES),
             _without("only_members", "EntriesOfMembers", _CRASHES, 7),

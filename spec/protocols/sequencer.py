@@ -9,9 +9,10 @@ coordinator's own copy comes back by the same way (`loopback`).
 
 The document says of views only what to do when one comes. `Membership` is kind: views are the same for all, only who has crashed or stopped is
 excluded, and no view forms before the last is installed everywhere. Kind, too: a broadcast is received only after the view that it was sent
-in (a new coordinator's view comes before its broadcasts), and, unless `synchrony` says otherwise, nothing is received from a process that is not
-in the receiver's view. `hand_over` makes another member coordinator, without a departure. Left out: messages without a header and unicasts,
-which pass; the copy of the message, which is the matter of `sequencer_copy.py`.
+in (a new coordinator's view comes before its broadcasts), and, unless `synchrony` says otherwise, no broadcast of a process that is not in the
+receiver's view. `hand_over` makes another member coordinator, without a departure. Left out: messages without a header and unicasts,
+which pass; the copy of the message, which is the matter of `sequencer_copy.py`. Every run ends, since messages, faults and views are limited: what
+must come about is judged where nothing more can happen.
 """
 
 from __future__ import annotations
@@ -81,6 +82,10 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
         "at once", "queued", about="whether what a new coordinator sends to the new coordinator arrives as it is sent, or through UNICAST"
     )
 
+    from_left: Reading = reading(
+        "taken", "refused", about="whether UNICAST passes up what was sent by a process that is not in the view of the receiver any more"
+    )
+
     keep_early: Repair = repair(
         "On reception, FORWARD: a process that is not coordinator keeps what was forwarded to it, until it is", answers="SEQ-11"
     )
@@ -141,6 +146,10 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
         if s not in self.current_members(p):
             return not self.flush and self.synchrony == "none"
         return not self.is_blocked(p) or any(self.goes_on(p, q) and self.is_held(s, k, q) for q in self.each(Process))
+
+    def may_take_forward(self, p: Process, q: Process) -> bool:
+        """P is the coordinator, and multicasts what q forwards to it."""
+        return self.is_coordinator(p) and not self.is_blocked(p) and (self.from_left == "taken" or q in self.current_members(p))
 
     def is_flushed(self, p: Process) -> bool:
         """P has received and passed up what any of those has received who go on with it."""
@@ -225,7 +234,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
     @action(fairness="weak")
     def receive_forward(self, p: Process, q: Process) -> None:
         """FORWARD, at the coordinator: Multicast(M,S)."""
-        require(self.has_packet(q, p) and self.is_coordinator(p) and not self.is_blocked(p))
+        require(self.has_packet(q, p) and self.may_take_forward(p, q))
         packet = self.channel[q][p][0]
         self.take(q, p)
         self.multicast_data(p, packet.sender, packet.number, packet.message)
@@ -234,7 +243,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
     def receive_loose_forward(self, packet: Annotated[Forward, In("loose")]) -> None:
         """The same, where UNICAST does not keep the order."""
         p = packet.to
-        require(self.is_coordinator(p) and not self.is_blocked(p))
+        require(self.may_take_forward(p, packet.sender))
         self.loose -= {packet}
         self.multicast_data(p, packet.sender, packet.number, packet.message)
 

@@ -94,6 +94,7 @@ def test_the_example_of_the_document_works_as_it_says() -> None:
 
 READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("loopback queued", {"loopback": "queued"}, set()),
+    ("nothing from who has left", {"from_left": "refused"}, set()),
     ("unicasts to oneself queued", {"self_unicast": "queued"}, {"NextNumber", "SenderOrder"}),
 ]
 
