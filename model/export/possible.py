@@ -23,6 +23,12 @@ from antiphon.spec.lang.declare import MethodDeclaration
 MOST_VALUES = 4_096
 """So many values of one number are listed; beyond that only its interval is known."""
 
+MOST_TRIED = 64
+"""A guard rules values of a number out one by one, if there are at most so many."""
+
+PATIENCE = 16
+"""A number that still grows after so many rounds may be anything in its declared interval."""
+
 Listed = frozenset[int]
 Values = Listed | int | None
 """Of a boolean or number the values it may have (None: any of its interval); of a bit set the mask of possible members."""
@@ -201,7 +207,7 @@ def narrowed(slots: Sequence[Values], condition: Expression) -> list[Values]:
     for part in parts:
         read = _only_slot(part)
         values = found[read] if read is not None else None
-        if read is not None and isinstance(values, frozenset) and len(values) > 1:
+        if read is not None and isinstance(values, frozenset) and 1 < len(values) <= MOST_TRIED:
             trial = list(slots)
             kept = set()
             for value in values:
@@ -270,13 +276,17 @@ class _Search:
 
     def run(self) -> Possible:
         """See `possible`."""
-        while True:
+        for turn in itertools.count():
             self._meet()
             before = list(self.slots)
             for step in self.steps.values():
                 self._apply(step)
             if self.slots == before:
                 break
+            if turn >= PATIENCE:
+                for position, (old, new) in enumerate(zip(before, self.slots, strict=True)):
+                    if old != new and not isinstance(new, int):
+                        self.slots[position] = _all(self.layout.slots[position].sort)
         alive = [self.steps[order] for order in sorted(self.steps) if self._enabled(self.steps[order])]
         return Possible(tuple(self.slots), tuple(alive))
 
