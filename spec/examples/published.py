@@ -1,7 +1,7 @@
 """How many states do the examples have, according to others? The counts that TLC gave their TLA+ originals, to hold every engine against.
 
-Sources: the manifests of the public TLA+ examples (`distinctStates`, and `totalStates`, which counts initial states and transitions); for
-TwoPhase with 3, 5, 7 and 8 resource managers and for DieHard, whose model stops at the solution, counts that are quoted in public.
+Sources: the manifests of the public TLA+ examples (`distinctStates`, and `totalStates`, which counts initial states and transitions). Counts of
+TwoPhase and of DieHard, whose public model stops at the solution, are those that TLC gives the same modules without that.
 
 `generated` is given where the original takes a step exactly where ours does: TLC counts a disjunction in a guard once for each side, and the
 loop of a philosopher also where it changes nothing.
@@ -37,14 +37,14 @@ def _count(spec: type[Spec], distinct: int, generated: int | None = None, **cons
 
 
 PUBLISHED = (
-    _count(DieHard, 16),
+    _count(DieHard, 16, 97),
     _count(DiningPhilosophers, 67, philosophers=5),
     _count(EWD840, 302, nodes=3),
     _count(EWD840, 1_566, nodes=4),
     _count(ChangRoberts, 137, 227, nodes=3),
     _count(Chameneos, 34_534, 104_697, creatures=4, meetings=4),
-    _count(TwoPhase, 288, managers=3),
-    _count(TwoPhase, 8_832, managers=5),
+    _count(TwoPhase, 288, 1_146, managers=3),
+    _count(TwoPhase, 8_832, 58_146, managers=5),
     _count(TwoPhase, 296_448, managers=7),
     _count(TwoPhase, 1_745_408, managers=8),
 )
