@@ -22,6 +22,7 @@ from antiphon.spec.protocols.horus.judged import HorusJudged, TotalStack
 from antiphon.spec.protocols.horus.stacks import FragStack, NakStack
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 from antiphon.spec.protocols.total_judged import TotalJudged
@@ -42,6 +43,7 @@ ENTRIES = (
     Entry("figure-5", Figure5Judged, "reliable broadcast with a token that carries identifiers (RBP report, figure 5)"),
     Entry("moving-sequencer", MovingSequencerJudged, "total order by a moving sequencer (RBP report, figure 12)"),
     Entry("rbp", RbpJudged, "RBP without failures (RBP report, figure 16)"),
+    Entry("rbp-resilient", RbpResilientJudged, "RBP with failures, up to Reformation (RBP report, figure 25)"),
     Entry("sequencer", SequencerJudged, "total order by a coordinator that multicasts for all (Ban, SEQUENCER)"),
     Entry("horus-nak", NakStack, "NAK:COM of Horus over a network that loses, judged as FIFO broadcast"),
     Entry("horus-frag", FragStack, "FRAG:NAK:COM of Horus, judged as FIFO broadcast"),

@@ -9,6 +9,7 @@ from antiphon.spec.claims.horus import HORUS
 from antiphon.spec.claims.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.claims.ordering import ORDERING
 from antiphon.spec.claims.rbp import RBP
+from antiphon.spec.claims.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.claims.sequencer import SEQUENCER
 from antiphon.spec.claims.token_broadcast import TOKEN_BROADCAST
 from antiphon.spec.claims.total import TOTAL
@@ -17,7 +18,7 @@ from antiphon.spec.lang import SpecError
 LEDGER: tuple[Claim, ...] = (
     *TOKEN_BROADCAST,
     *MOVING_SEQUENCER,
-    *RBP,
+    *sorted((*RBP, *RBP_RESILIENT), key=lambda claim: claim.id),
     *SEQUENCER,
     *HORUS,
     *ORDERING,

@@ -65,22 +65,40 @@ class RbpResilient(ResilientAlgorithm):
         """Every process has the body, or had it until it was collected."""
         return all(m in self.received[q] or m in self.collected[q] for q in self.each(Process))
 
+    def has_delivered(self, p: Process, m: Message) -> bool:
+        """P has delivered m."""
+        if m in self.collected[p]:
+            return not any(item.message == m for item in self.stable[p])
+        return self.resilience > 0 and any(item.message == m and item.number <= self.last_delivered[p] for item in self.numbered[p])
+
+    def has_ordered(self, q: Process, m: Message) -> bool:
+        """Q has m and its number, or had them until it delivered m."""
+        if m in self.received[q]:
+            return any(item.message == m for item in self.numbered[q])
+        return m in self.collected[q]
+
+    def is_held_by(self, m: Message) -> int:
+        """How many processes, up or not, have m and its number."""
+        return sum(1 for q in self.each(Process) if self.has_ordered(q, m))
+
     @invariant
     def HeldByEnough(self) -> bool:  # noqa: N802
         """What is delivered is held by as many processes as the resiliency says, by all when it is total (section 3.2.2)."""
-        return all(
-            k > self.last_delivered[p] or self.holders(k) >= (self.resilience if self.resilience > 0 else self.processes)
-            for p in self.each(Process)
-            for k in self.each(Number)
-        )
+        enough = self.resilience if self.resilience > 0 else self.processes
+        return all(not self.has_delivered(p, m) or self.is_held_by(m) >= enough for p in self.each(Process) for m in self.each(Message))
+
+    @invariant
+    def HeldByAnother(self) -> bool:  # noqa: N802
+        """What a process has delivered another one has too (section 4.2, figure 26)."""
+        return all(not self.has_delivered(p, m) or self.is_held_by(m) > 1 for p in self.each(Process) for m in self.each(Message))
 
     @invariant
     def DeliveredSurvives(self) -> bool:  # noqa: N802
         """What any process has delivered some process that is up has (section 4.2)."""
         return all(
-            k > self.last_delivered[p] or any(not self.down[q] and self.has_message(q, k) for q in self.each(Process))
+            not self.has_delivered(p, m) or any(not self.down[q] and self.has_ordered(q, m) for q in self.each(Process))
             for p in self.each(Process)
-            for k in self.each(Number)
+            for m in self.each(Message)
         )
 
     @invariant
@@ -97,11 +115,6 @@ class RbpResilient(ResilientAlgorithm):
     def OneTurnBufferedByAll(self) -> bool:  # noqa: N802
         """The same, also for a process that misses something."""
         return all(any(self.can_settle(p, item) for item in self.numbered[p]) or len(self.numbered[p]) <= self.processes for p in self.each(Process))
-
-    @invariant
-    def WatchesNeighbours(self) -> bool:  # noqa: N802
-        """A process that calls Reformation because of another one waits for the process before it or after it (section 4.1)."""
-        return all(not self.awaits_sequencer(p) or self.successor(self.predecessor(p)) == p for p in self.each(Process))
 
     # Properties: what happens in the end -------------------------------------------------------------------------------------------------
 
@@ -128,18 +141,39 @@ class RbpResilient(ResilientAlgorithm):
         """Where the token is lost, a process that is up calls Reformation in the end."""
         return not self.is_blocked() or self.is_noticed() or self.is_used_up()
 
+    @obligation
+    def NoVainWait(self) -> bool:  # noqa: N802
+        """Nobody that is up waits for ever for a neighbour that has failed, be it its sequencer or its successor."""
+        return self.is_used_up() or not any(
+            not self.down[p]
+            and not self.reforming[p]
+            and (
+                (self.awaits_sequencer(p) and self.down[self.predecessor(p)])
+                or (self.passed[p] is not None and any(self.successor(p) == q and self.down[q] for q in self.each(Process)))
+            )
+            for p in self.each(Process)
+        )
+
     def is_simple(self, s: Process) -> bool:
-        """S is neither the sequencer nor the next one: it neither gave the highest number nor is named by it, nor follows the holder."""
+        """S is neither the sequencer, which gave the highest number, nor the next one, and no process that is up waits for s to accept."""
         top = max((k for k in self.each(Number) if any(self.knows(q, k) for q in self.each(Process))), default=0)
         last = Process((top + self.processes - 1) % self.processes)
         named = Process(top % self.processes)
-        after = Process((top + 1) % self.processes)
-        return s != named and (s != after if self.holding[named] else s != last)
+        return s != last and s != named and not any(self.awaits(q, s) for q in self.each(Process))
 
     @obligation
     def ReachesTheFailed(self) -> bool:  # noqa: N802
         """A simple process that has failed becomes the next sequencer in the end: until then the token goes round without it."""
-        return not any(self.down[s] and self.is_simple(s) for s in self.each(Process)) or self.is_used_up()
+        return not any(self.down[s] and self.is_simple(s) for s in self.each(Process)) or self.is_noticed() or self.is_used_up()
+
+    @invariant
+    def SimpleUnwatched(self) -> bool:  # noqa: N802
+        """Nobody waits for a simple process that has failed (section 3.2.1 a)."""
+        return not any(
+            self.down[s] and self.is_simple(s) and not self.down[p] and self.awaits_sequencer(p) and self.predecessor(p) == s
+            for s in self.each(Process)
+            for p in self.each(Process)
+        )
 
     # Witnesses ---------------------------------------------------------------------------------------------------------------------------
 
@@ -151,17 +185,13 @@ class RbpResilient(ResilientAlgorithm):
     @witness
     def SomethingDelivered(self) -> bool:  # noqa: N802
         """Some process has delivered a message, not only passed over NULL."""
-        return any(
-            m in self.collected[p] and not any(item.message == m for item in self.stable[p] | self.numbered[p])
-            for p in self.each(Process)
-            for m in self.each(Message)
-        )
+        return any(self.has_delivered(p, m) for p in self.each(Process) for m in self.each(Message))
 
     @witness
     def AllDelivered(self) -> bool:  # noqa: N802
         """Everything was broadcast, collected and delivered everywhere."""
         return self.broadcasts == self.messages and all(
-            m in self.collected[p] and len(self.stable[p]) == 0 for p in self.each(Process) for m in self.each(Message)
+            m in self.collected[p] and self.has_delivered(p, m) for p in self.each(Process) for m in self.each(Message)
         )
 
     @witness

@@ -77,7 +77,8 @@ class ResilientState(Losses[Data | Ack | Numbered], Crashes):
         answers="RBP-06",
         builds_on=("track_numbers", "handled_replies"),
     )
-    skip_null: Repair = repair("lines 32, 45, 74-82: NULL has no body to ask for, to wait for, or to deliver", answers="RBP-11")
+    skip_null: Repair = repair("lines 32 and 45: NULL has no body to ask for or to wait for", answers="RBP-11")
+    pass_over_null: Repair = repair("lines 74-82: NULL needs no body to become stable, and is passed over in delivery", answers="RBP-43")
     await_all_bodies: Repair = repair("lines 45-48: the token is accepted when the bodies of all numbers up to its own are there", answers="RBP-37")
     await_successor: Repair = repair("lines 55 and 62: only a higher number ends the loop, not any ACK of the successor", answers="RBP-38")
     store_late_body: Repair = repair("lines 20-24: a body that arrives after its number is stored", answers="RBP-39")
@@ -166,6 +167,12 @@ class ResilientState(Losses[Data | Ack | Numbered], Crashes):
         """P is up, and in the normal phase."""
         return not self.down[p] and not (self.leave_after_reformation and self.reforming[p])
 
+    def is_there(self, p: Process, m: Message | None) -> bool:
+        """Line 74: (m', B) is in recvQ_p. NULL never is; repaired, it need not be."""
+        if m is None:
+            return self.pass_over_null
+        return m in self.received[p]
+
     # Who can do what ---------------------------------------------------------------------------------------------------------------------
 
     def can_settle(self, p: Process, item: Sequenced) -> bool:
@@ -173,7 +180,7 @@ class ResilientState(Losses[Data | Ack | Numbered], Crashes):
         reached = item.number + self.processes - 1 if self.stable_bound else item.number + self.processes
         return (
             item in self.numbered[p]
-            and self.has_body(p, item.message)
+            and self.is_there(p, item.message)
             and reached <= self.last_number[p]
             and (self.resilience == 0 or item.number <= self.last_delivered[p])
         )
@@ -184,7 +191,7 @@ class ResilientState(Losses[Data | Ack | Numbered], Crashes):
             return False
         if self.resilience == 0:
             return item in self.stable[p]
-        return item in self.numbered[p] and self.has_body(p, item.message) and item.number + self.resilience - 1 <= self.last_number[p]
+        return item in self.numbered[p] and self.is_there(p, item.message) and item.number + self.resilience - 1 <= self.last_number[p]
 
     def can_accept(self, p: Process) -> bool:
         """Lines 38 and 48: the number of the token is reached and its body is there."""

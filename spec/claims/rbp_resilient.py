@@ -1,0 +1,383 @@
+"""What does the report claim about RBP with failures (figure 25), short of Reformation?
+
+The bounds say how few losses and failures there are: one process fails where `crashes=1`, all that is measured is without Reformation. Checks of
+three processes are deep, except where two cannot show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
+from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+
+Constants = Mapping[str, int | bool]
+
+_RUNS: Constants = {"losses": 0, "crashes": 0, "unlimited": True, "urgent": True, "assigned": True}
+_TWO: Constants = {"processes": 2, "messages": 1, "passes": 4, **_RUNS, "losses": 1}
+_CALM: Constants = {"processes": 2, "messages": 1, "passes": 4, **_RUNS}
+_PAIR: Constants = {**_TWO, "messages": 2, "patient": True}
+_FAILED: Constants = {**_TWO, "crashes": 1, "patient": True, "brief": False}
+_AGAIN: Constants = {**_CALM, "passes": 5, "unlimited": False, "timeouts": 1, "brief": False}
+_THREE: Constants = {"processes": 3, "messages": 1, "passes": 5, **_RUNS, "losses": 1, "patient": True}
+_RING: Constants = {"processes": 3, "messages": 1, "passes": 3, **_RUNS, "patient": True}
+_BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
+
+
+def _check(property: str, outcome: Outcome, *without: str, of: Constants, length: int | None = None) -> Check:
+    return Check(RbpResilientJudged, property, outcome, "all", without, of, length, deep=of["processes"] == 3, long_for_z3=True)
+
+
+def _shown(check: Check) -> Check:
+    """A check of three processes that is quick, and that two cannot show."""
+    return replace(check, deep=False)
+
+
+def _figure(quotation: str, lines: str = "", section: str = "3.2.3") -> Source:
+    return Source(Document.RBP, section, quotation, figure="25", lines=lines)
+
+
+def _text(section: str, quotation: str) -> Source:
+    return Source(Document.RBP, section, quotation)
+
+
+RBP_RESILIENT: tuple[Claim, ...] = (
+    Claim(
+        "RBP-18",
+        _figure("if failure(q) then Reformation()", "39-40, 49-50, 56-57, 63-64"),
+        "After Reformation has returned, nothing is done with the token of the old list.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "Nothing leaves the handler. A process that was named, misses numbers and suspects its sequencer goes on to line 51 when Reformation "
+        "returns, and gives ts_p + 1, a number that has been given; or it acknowledges without the bodies, and what it lets others believe to "
+        "be stable is not. One wrong suspicion is enough.",
+        (
+            _shown(_check("UniqueNumbers", "violated", "leave_after_reformation", of={**_RING, "passes": 1, "suspicions": 1}, length=8)),
+            _check("HolderHasAll", "violated", "leave_after_reformation", of={**_CALM, "suspicions": 1}, length=17),
+            _check("StableAtAll", "violated", "leave_after_reformation", of={**_CALM, "suspicions": 1}, length=18),
+            _check("HolderHasAll", "holds", of={**_CALM, "suspicions": 1}),
+            _check("StableAtAll", "holds", of={**_CALM, "suspicions": 1}),
+            _check("UniqueNumbers", "holds", of={**_RING, "suspicions": 1}),
+        ),
+        defect="text",
+        repairs=("leave_after_reformation",),
+    ),
+    Claim(
+        "RBP-19",
+        _figure(
+            "each message is tagged by the “token list version”, which allow a process in the “normal phase” to discard messages coming from "
+            "excluded processes",
+            "25-28",
+        ),
+        "Messages of excluded processes do not interfere.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "Line 26 records the ACK before line 27 tests its version, the test guards only the timer, and the version of the sender, TL_q, is no "
+        "field of the ACK. One NULL acknowledgement of an excluded process gives a number twice, makes a second holder, and in the end makes a "
+        "message be delivered twice.",
+        (
+            _check("OneHolder", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=4),
+            _check("UniqueNumbers", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=8),
+            _check("UniformIntegrity", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=22),
+            _check("OneHolder", "holds", of={**_CALM, "strays": 1}),
+            _check("UniqueNumbers", "holds", of={**_CALM, "strays": 1}),
+            _check("UniformIntegrity", "holds", of={**_CALM, "strays": 1}),
+        ),
+        defect="text",
+        repairs=("filter_versions",),
+    ),
+    Claim(
+        "RBP-20",
+        _figure("if (TL_q=TL_p) then", "19"),
+        "A process that installs the list after the others gets what it dropped before.",
+        Standing.QUESTION,
+        Kind.SAFETY,
+        "holds",
+        "What came with another version is dropped, and comes again: the sender repeats it until it is acknowledged, and afterwards whoever has it "
+        "tells it on request.",
+        (
+            _check("UniformAgreement", "holds", of={**_TWO, "late": True}),
+            _check("Validity", "holds", of={**_TWO, "late": True}),
+            _check("UniformAgreement", "holds", of={**_THREE, "late": True}),
+        ),
+    ),
+    Claim(
+        "RBP-21",
+        _text("3.2.2", "can be delivered, because all processes have them"),
+        "When number k is sent, all processes have all messages with numbers up to k - n + 1.",
+        Standing.STATED,
+        Kind.BOUND,
+        "holds",
+        "Where acknowledging implies having everything before (RBP-37): lines 45-48 as printed do not see to that, and the bound fails with them. "
+        "It is tight: with k - n + 2 it fails.",
+        (
+            _check("StableAtAll", "holds", of=_TWO),
+            _check("CollectedAtAll", "holds", of=_TWO),
+            _check("StableAtAll", "holds", of=_THREE),
+            _check("CollectedAtAll", "holds", of=_THREE),
+            _check("StableSooner", "violated", of=_THREE, length=4),
+            _check("StableAtAll", "violated", "await_all_bodies", of=_RING, length=27),
+            _check("CollectedAtAll", "violated", "await_all_bodies", of=_RING, length=29),
+        ),
+        repairs=("await_all_bodies",),
+    ),
+    Claim(
+        "RBP-22",
+        _figure("if seqnum' < (ts_p - n + 1) then", "75"),
+        "The figure makes messages stable as soon as the text says that they are.",
+        Standing.IMPLIED,
+        Kind.BOUND,
+        "violated",
+        "`<` where the text has “less or equal”: the figure waits for one more acknowledgement. It is safe, and a message is never delivered at "
+        "the bound of the text.",
+        (
+            _check("DeliveredAtTheBound", "unknown", "stable_bound", of=_TWO),
+            _check("HeldByEnough", "holds", "stable_bound", of=_TWO),
+            _check("Validity", "holds", "stable_bound", of=_TWO),
+            _check("DeliveredAtTheBound", "holds", of=_TWO, length=14),
+            _check("HeldByEnough", "holds", of=_TWO),
+            _check("DeliveredAtTheBound", "unknown", "stable_bound", of=_THREE),
+            _check("DeliveredAtTheBound", "holds", of=_THREE, length=20),
+        ),
+        defect="text",
+        repairs=("stable_bound",),
+    ),
+    Claim(
+        "RBP-23",
+        _text("3.2.2", "This way, using “total resiliency” we ensure the Uniform property."),
+        "What any process has delivered, also one that fails, all processes have; so agreement and order are uniform.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "holds",
+        "Everything that is delivered is held by all at that moment, and order is uniform, whoever fails. Without failures all deliver it. That "
+        "the survivors of a failure deliver it in the end is left to Reformation, which these checks do not have.",
+        (
+            _check("HeldByEnough", "holds", of={**_TWO, "crashes": 1}),
+            _check("UniformTotalOrder", "holds", of={**_TWO, "crashes": 1}),
+            _check("UniformPrefixOrder", "holds", of={**_TWO, "crashes": 1}),
+            _check("UniformIntegrity", "holds", of={**_TWO, "crashes": 1}),
+            _check("UniformAgreement", "holds", of=_TWO),
+            _check("Validity", "holds", of=_TWO),
+            _check("HeldByEnough", "holds", of={**_THREE, "crashes": 2}),
+            _check("UniformPrefixOrder", "holds", of={**_THREE, "crashes": 2}),
+            _check("UniformAgreement", "holds", of=_THREE),
+            _check("Validity", "holds", of=_THREE),
+            _check("AllDelivered", "holds", of=_THREE, length=29),
+            _check("UniformTotalOrder", "holds", of=_PAIR),
+            _check("UniformPrefixOrder", "holds", of=_PAIR),
+            _check("AllDelivered", "holds", of=_PAIR, length=26),
+        ),
+    ),
+    Claim(
+        "RBP-24",
+        _text("4.4", "the buffers from the processes will have at most the messages sequenced in the last turn of the token"),
+        "After garbage collection a process keeps the messages of one turn of the token, n, at most.",
+        Standing.STATED,
+        Kind.BOUND,
+        "holds",
+        "Counted are the numbers in seqQ; messages that have no number yet are not. As printed NULL numbers never leave seqQ, and it grows for "
+        "ever (RBP-43).",
+        (
+            _check("OneTurnBufferedByAll", "holds", of=_TWO),
+            _check("OneTurnBufferedByAll", "holds", of=_THREE),
+            _check("OneTurnBuffered", "violated", "pass_over_null", of=_TWO, length=7),
+        ),
+        repairs=("pass_over_null",),
+    ),
+    Claim(
+        "RBP-26",
+        _text("3.2.2", "we should ensure that the message was received by at least k processes"),
+        "A message survives k - 1 failures when k processes have it at delivery, and may be lost when fewer have it.",
+        Standing.STATED,
+        Kind.BOUND,
+        "holds",
+        "Delivered when k processes have acknowledged, it is held by k, and survives k - 1 failures and not k.",
+        (
+            _check("HeldByEnough", "holds", of={**_RING, "crashes": 1, "resilience": 2}),
+            _shown(_check("DeliveredSurvives", "holds", of={**_RING, "crashes": 1, "resilience": 2})),
+            _check("DeliveredSurvives", "violated", of={**_RING, "crashes": 2, "resilience": 2}, length=16),
+            _check("DeliveredSurvives", "holds", of={**_RING, "crashes": 2, "resilience": 3}),
+        ),
+    ),
+    Claim(
+        "RBP-27",
+        _text("4.2", "before delivering, to be sure that at least one correct process has all messages"),
+        "To tolerate f failures a message waits for f + 1 token passings before delivery, and for no fewer.",
+        Standing.STATED,
+        Kind.BOUND,
+        "holds",
+        "If the passing by the message's own ACK counts as the first: with f + 1 acknowledgements some process that is up has what was "
+        "delivered, with f there are f failures after which nobody has it. Counted from the next ACK on, f + 1 would be one too many.",
+        (
+            _check("DeliveredSurvives", "violated", of={**_CALM, "crashes": 1, "resilience": 1}, length=10),
+            _check("DeliveredSurvives", "holds", of={**_CALM, "crashes": 1, "resilience": 2}),
+            _check("DeliveredSurvives", "violated", of={**_RING, "crashes": 2, "resilience": 2}, length=16),
+            _check("DeliveredSurvives", "holds", of={**_RING, "crashes": 2, "resilience": 3}),
+        ),
+    ),
+    Claim(
+        "RBP-28",
+        _text("4.2", "We cannot deliver messages immediately without risking an inconsistent state."),
+        "A process that delivers at once may be the only one that has the message when it is cut off.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "The sequencer delivers its own number before anybody else has it. That the others then give the number to another message is "
+        "Reformation's part, and not modelled here.",
+        (
+            _check("HeldByAnother", "violated", of={**_CALM, "resilience": 1}, length=8),
+            _check("HeldByAnother", "holds", of={**_CALM, "resilience": 2}),
+        ),
+    ),
+    Claim(
+        "RBP-29",
+        _text("4.2", "once the Reformation Phase is called, this process will share the message with the other processes"),
+        "A sequenced message that one process has received is shared by Reformation.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "unknown",
+        "By reading: nothing in figure 25 shares it. It depends on figures 23 and 24, whose originator chooses the new sequencer, and on which "
+        "sites it hears; this is a question to the model of Reformation.",
+    ),
+    Claim(
+        "RBP-30",
+        _text("3.2.1", "its fail does not affect immediately the protocol"),
+        "The failure of a process that is neither sequencer nor next sequencer has no effect until the process should become the next one.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "Nobody waits for it, and the token can always still go on until it is named, without any detection. That needs what the report supposes "
+        "in passing, that “the previous sequencer has received that message”: one that has not still waits for a process that has passed the "
+        "token on, and takes its failure for a lost token.",
+        (
+            _check("SimpleUnwatched", "holds", of={**_BROKEN, "passive": False}),
+            _check("ReachesTheFailed", "holds", of={**_BROKEN, "passive": False}),
+        ),
+    ),
+    Claim(
+        "RBP-31",
+        _text("3.2.1", "does not allow to determine if the next sequencer was already failed or if it failed after receiving the token"),
+        "The sequencer, which detects the failure of the next one, cannot tell whether that accepted the token, or has not failed at all.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "All three situations are reached with the sequencer having done and received the same (figures 18 and 19). Where the next one has failed, "
+        "the sequencer, which alone waits, always gets to call Reformation.",
+        (
+            _check("NextFailedBefore", "holds", of=_FAILED, length=1),
+            _check("NextFailedAfter", "holds", of=_FAILED, length=6),
+            _check("NextSilent", "holds", of=_FAILED, length=3),
+            _check("NoVainWait", "holds", of={**_FAILED, "passive": False}),
+            _check("NoVainWait", "holds", of={**_BROKEN, "passive": False}),
+        ),
+    ),
+    Claim(
+        "RBP-32",
+        _text("3.2.1", "When this situation occurs, no process is directly monitoring q"),
+        "When the sequencer fails and its ACK has not reached the next one, the token is lost and nobody's wait detects it.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "The situation is reached, and without passive detection nobody ever calls Reformation.",
+        (
+            _check("TokenLost", "holds", of=_FAILED, length=2),
+            _check("BlockNoticed", "violated", of={**_FAILED, "passive": False}, length=2),
+            _check("BlockNoticed", "violated", of={**_BROKEN, "passive": False}, length=2),
+        ),
+    ),
+    Claim(
+        "RBP-33",
+        _text("3.2.1", "the absence of a token passing for a time too long can indicate that the token passing is blocked"),
+        "With NULL passed on by force and passive detection, every failure that blocks the token is noticed.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "From every state after one or two failures and one loss, among two and three processes, somebody that is up gets to call Reformation. The "
+        "timeout is taken to be long enough: it fires only where the token is lost.",
+        (
+            _check("FailureNoticed", "holds", of=_FAILED),
+            _check("BlockNoticed", "holds", of=_FAILED),
+            _check("FailureNoticed", "holds", of=_BROKEN),
+            _check("BlockNoticed", "holds", of=_BROKEN),
+            _check("FailureNoticed", "holds", of={**_BROKEN, "crashes": 2}),
+            _check("BlockNoticed", "holds", of={**_BROKEN, "crashes": 2}),
+        ),
+    ),
+    Claim(
+        "RBP-34",
+        _text("3.2.1", "is the process that shall raise a suspicion and call the Reformation Phase, as it cannot receive any answer"),
+        "When the sequencer fails and the next one, which was named, misses messages, the next one detects it.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "The situation is reached (figure 21), and from each such state the next one gets what it misses from others, or calls Reformation, "
+        "without passive detection.",
+        (
+            _check("NextMissesMessages", "holds", of=_FAILED, length=15),
+            _check("NoVainWait", "holds", of={**_FAILED, "passive": False}),
+            _check("NextMissesMessages", "holds", of=_BROKEN, length=5),
+            _check("NoVainWait", "holds", of={**_BROKEN, "passive": False}),
+        ),
+    ),
+    Claim(
+        "RBP-35",
+        _text("3.2.1", "no alive process is directly concerned in monitoring the failures"),
+        "When sequencer and next sequencer fail together, only passive detection notices it.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "Of three processes two fail, and the third waits for neither; without passive detection it never calls Reformation, with it always.",
+        (
+            _check("BothFailed", "holds", of={**_BROKEN, "crashes": 2}, length=2),
+            _shown(_check("BlockNoticed", "violated", of={**_RING, "passes": 1, "crashes": 2, "brief": False, "passive": False}, length=2)),
+            _check("BlockNoticed", "holds", of={**_BROKEN, "crashes": 2}),
+        ),
+    ),
+    Claim(
+        "RBP-36",
+        _text("4.1", "monitoring is done on the next or on the previous process in the ring"),
+        "Active detection watches the neighbours in the ring only.",
+        Standing.STATED,
+        Kind.PERFORMANCE,
+        "holds",
+        "By reading: failure(·) is asked of q, whose ACK names the process (lines 38 and 48), and of toknext_p (lines 55 and 62); as the ring is "
+        "repaired (RBP-02) these are its two neighbours. That passive detection sends nothing is plain from lines 28 and 70.",
+    ),
+    Claim(
+        "RBP-42",
+        _figure("remove msg from the recv queue and seq queue", "20, 26, 77-78"),
+        "A message that was collected is not taken for a new one when it comes again.",
+        Standing.QUESTION,
+        Kind.SAFETY,
+        "violated",
+        "Lines 20 and 26 recognise what is in seqQ, and lines 77-78 take it out. A copy that was on its way is stored, gets a second number, and "
+        "is delivered twice.",
+        (
+            _check("UniformIntegrity", "violated", "keep_collected", of=_AGAIN, length=31),
+            _check("UniformIntegrity", "holds", of=_AGAIN),
+        ),
+        defect="text",
+        repairs=("keep_collected",),
+    ),
+    Claim(
+        "RBP-43",
+        _figure("In this case a sequence number is assigned to a NULL message", "74-82"),
+        "What follows a NULL message is delivered.",
+        Standing.QUESTION,
+        Kind.LIVENESS,
+        "violated",
+        "NULL takes a number, and has no body in recvQ, so that line 74 never takes it to stableQ, and line 79 waits for its number for ever. The "
+        "first number is NULL's (line 11): nothing is ever delivered.",
+        (
+            _check("SomethingDelivered", "unknown", "pass_over_null", of=_TWO),
+            _check("Validity", "violated", "pass_over_null", of=_TWO, length=1),
+            _check("SomethingDelivered", "holds", of=_TWO, length=14),
+            _check("Validity", "holds", of=_TWO),
+        ),
+        defect="text",
+        repairs=("pass_over_null",),
+    ),
+)
