@@ -385,6 +385,7 @@ _HANDLERS: dict[type[ir.Expression], Callable[[Texts, Any, Scope], str]] = {
     ir.Compare: _compare,
     ir.Arithmetic: _arithmetic,
     ir.Not: lambda texts, node, scope: f"~({texts.text(node.operand, scope)})",
+    ir.Budget: lambda texts, node, scope: texts.text(node.condition, scope),
     ir.And: _joined("/\\"),
     ir.Or: _joined("\\/"),
     ir.Choose: _choose,
