@@ -175,6 +175,11 @@ def _not(run: Run, node: ir.Not) -> Leaves:
     return (make.negation(truth(run, node.operand)),)
 
 
+@handles(ir.Budget)
+def _budget(run: Run, node: ir.Budget) -> Leaves:
+    return (truth(run, node.condition),)
+
+
 @handles(ir.And)
 def _and(run: Run, node: ir.And) -> Leaves:
     mark, found = len(run.path), []

@@ -20,6 +20,7 @@ from antiphon.spec.lang.values import (
     Set,
     action,
     always_eventually,
+    budget,
     emit,
     environment,
     eventually,
@@ -41,7 +42,7 @@ from antiphon.spec.lang.values import (
 
 __all__ = [
     "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map", "Program", "Reading", "Refusal", "Repair", "Seq",
-    "Set", "Spec", "SpecError", "State", "Step", "Transition", "action", "always_eventually", "emit", "environment", "eventually",
-    "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "obligation", "on", "present", "program", "reading", "record",
+    "Set", "Spec", "SpecError", "State", "Step", "Transition", "action", "always_eventually", "budget", "emit", "environment",
+    "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "obligation", "on", "present", "program", "reading", "record",
     "repair", "require", "witness",
 ]  # fmt: skip

@@ -166,6 +166,13 @@ class And(Expression):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Budget(Expression):
+    """`budget(condition)`: means its condition. Steps that only this keeps from happening are kept back by a bound of the exploration."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
 class Or(Expression):
     """Disjunction, left to right, stops at the first True."""
 

@@ -30,8 +30,9 @@ HELPERS = ("gate", "invariant", "witness", "obligation")
 class Reference:
     """Executes the text of a specification with CPython; see `Machine` for the interface."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, *, unspent: bool = False) -> None:
+        """The machine of `program`; with `unspent` every `budget(...)` counts as True, whatever it says."""
+        self.program, self._unspent = program, unspent
         self._scope = Scope(program.spec)
         self._live = _checked(program)
         self._domains: dict[object, types.Domain] = {}
@@ -196,6 +197,12 @@ class Reference:
         if condition is not False:
             raise SpecError(f"require({text}) is {condition!r}, not a bool", at)
         raise Disabled(at, text)
+
+    def budget(self, condition: object) -> bool:
+        """A bound of the exploration."""
+        if not isinstance(condition, bool):
+            raise SpecError(f"budget(...) is {condition!r}, not a bool")
+        return condition or self._unspent
 
     def emit(self, event: object) -> None:
         """An event and its handlers."""

@@ -37,6 +37,9 @@ class Context(Protocol):
     def expect(self, condition: object, property: str, clash: object, depth: int) -> None:
         """Record a refusal of `property` when the condition is False."""
 
+    def budget(self, condition: object) -> bool:
+        """The condition, or True when budgets are asked to count as unspent."""
+
 
 _active: list[Context] = []
 
@@ -330,6 +333,15 @@ def present(value: T | None) -> T:
 def require(condition: bool) -> None:
     """A guard: when it is False the action is not enabled. Guards come before updates."""
     active().require(condition, 2)
+
+
+def budget(condition: bool) -> bool:
+    """The part of a guard that bounds the exploration; it means its condition.
+
+    Written `require(self.waits[p] and budget(self.expired < self.timeouts))`. Where nothing more can happen because such a budget is spent, an
+    obligation is not violated: it is unknown.
+    """
+    return active().budget(condition)
 
 
 def emit(event: object) -> None:

@@ -185,6 +185,7 @@ EXPRESSIONS: tuple[tuple[type[ir.Expression], str, Mutation], ...] = (
     (ir.Arithmetic, "swapped", rewritten(swapped)),
     (ir.Arithmetic, "divisor not checked", unchecked),
     (ir.Not, "forgotten", changed(flip)),
+    (ir.Budget, "never spent", rewritten(lambda node: ir.Or(type=node.type, operands=(node.condition, ir.Literal(type=node.type, value=True))))),
     (ir.And, "or", rewritten(lambda node: ir.Or(type=node.type, operands=node.operands))),
     (ir.And, "does not stop", instead(eager)),
     (ir.Or, "and", rewritten(lambda node: ir.And(type=node.type, operands=node.operands))),

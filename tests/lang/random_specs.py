@@ -456,7 +456,7 @@ class Maker:
             lines.append(f"        {bound} = {self.expression(sort, 2)}")
             self.scope.append((bound, sort))
         if self.chance(50):
-            lines.append(f"        require({self.boolean(1)} or {self.boolean(2)})")
+            lines.append(f"        require({self.boolean(1)} or budget({self.boolean(2)}))")
         if self.chance(20):
             lines += ["        self.guard(self.who)"]
         if self.chance(15):

@@ -237,6 +237,11 @@ def _length(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool)
     return Value(ir.Size(type=ir.INTEGER, collection=value.node, at=body.at(node)), ir.INTEGER, low=0)
 
 
+def _budget(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    del wanted, stored
+    return Value(operators.condition(body, node)[0], ir.BOOL)
+
+
 def _present(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
     del stored
     one = _single(body, node, "present", "present(self.holder[p])")
@@ -364,4 +369,5 @@ READERS: dict[Any, Reader] = {
     max: _reduce(ir.Reduction.MAXIMUM),
     next: _first,
     isinstance: _isinstance,
+    values.budget: _budget,
 }

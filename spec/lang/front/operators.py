@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from antiphon.spec.lang import ir, types
+from antiphon.spec.lang import ir, types, values
 from antiphon.spec.lang.front import displays, expressions
 from antiphon.spec.lang.front.body import Body, Fact, Facts, Value, path_of, python_object
 from antiphon.spec.lang.front.sorts import NONE, accepts, is_integer, join, records_of, surface, words
@@ -53,10 +53,19 @@ def condition(body: Body, node: ast.expr) -> Condition:
             return _chain(body, node)
         case ast.Call(func=function) if python_object(body, function) is isinstance:
             return _instance(body, node)
+        case ast.Call(func=function) if python_object(body, function) is values.budget:
+            return _budget(body, node)
     value = expressions.read(body, node)
     if not isinstance(value.type, types.Bool):
         raise body.error(node, f"{ast.unparse(node)} is {words(value.type)}, not a bool", _as_test(node, value.type))
     return value.node, {}, {}
+
+
+def _budget(body: Body, node: ast.Call) -> Condition:
+    if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+        raise body.error(node, "budget takes one condition", "budget(self.expired < self.timeouts)")
+    inner, yes, no = condition(body, node.args[0])
+    return ir.Budget(type=ir.BOOL, condition=inner, at=body.at(node)), yes, no
 
 
 def _as_test(node: ast.expr, kind: types.Type) -> str:
