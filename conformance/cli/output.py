@@ -114,10 +114,6 @@ def print_report(name: str, report: Report) -> None:
         console.print(f"never {'taken' if measured else 'enabled'}: {', '.join(explored.never_fired)}", style="yellow")
     for note in report.notes:
         console.print(note, style="yellow" if not explored.complete else None)
-    if bound.constants.get("unlimited") is False and any(
-        verdict.kind == "obligation" and verdict.outcome is Outcome.VIOLATED for verdict in report.verdicts
-    ):
-        console.print("timers were limited, and the limit may be why: judge obligations with --set unlimited=true", style="yellow")
     if bound.declaration.constants and report.verdicts:
         console.print(f"evidence: {report.verdicts[0].evidence.kind.value}")
     console.print()

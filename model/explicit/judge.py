@@ -8,8 +8,11 @@ This file knows nothing of how states are stored or found.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
+from antiphon.model.budgets import held_step, short_of_budget
+from antiphon.model.explicit.excuses import excused
 from antiphon.model.explicit.obligations import Future, futures
 from antiphon.model.explicit.search import Decision, Search, path
 from antiphon.model.explicit.space import Finding, PredicateError, Space
@@ -27,6 +30,7 @@ class Judge:
     def __init__(self, program: Program, space: Space, search: Search, kinds: dict[str, str]) -> None:
         self.program, self.space, self.search, self.kinds = program, space, search, kinds
         self._swept: dict[str, Future] | None = None
+        self._excused: dict[str, Future] | None = None
         self.provenance = Provenance.of(program, space.engine)
         self.evidence = Evidence(EvidenceKind.BOUNDED, f"{constants(program)}{self._extent()}")
 
@@ -81,6 +85,10 @@ class Judge:
         if self.search.error is not None:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
         future = self._futures()[name]
+        if kind == "obligation" and (future.quiescent is not None or future.irrecoverable is not None):
+            strict, future = future, self._with_budgets(name, future)
+            if future.quiescent is None and future.irrecoverable is None:
+                return self._verdict(name, kind, Outcome.UNKNOWN, self._short_of_budget(strict))
         quiet, lost = future.quiescent, future.irrecoverable if kind == "obligation" else None
         if lost is not None and (quiet is None or len(path(self.space, lost)) < len(path(self.space, quiet))):
             trace = self._trace(lost, [], name)
@@ -103,6 +111,23 @@ class Judge:
             truths |= {name: bytearray(len(self.space)) for name, kind in self.kinds.items() if kind == DEADLOCK}
             self._swept = futures(self.space, self.search.expanded, truths, complete=self.search.complete)
         return self._swept
+
+    def _with_budgets(self, name: str, future: Future) -> Future:
+        """The future when whatever a spent budget keeps back counts as met."""
+        if self._excused is None:
+            held = excused(self.program, self.space)
+            self._excused = {}
+            if held is not None:
+                truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind == "obligation"}
+                met = {name: bytearray(map(operator.or_, good, held)) for name, good in truths.items()}
+                self._excused = futures(self.space, self.search.expanded, met, complete=self.search.complete)
+        return self._excused.get(name, future)
+
+    def _short_of_budget(self, future: Future) -> str:
+        """Why nothing is said: the obligation is false, and only for lack of budget is there no way on."""
+        ways = [path(self.space, state) for state in (future.quiescent, future.irrecoverable) if state is not None]
+        way = min(ways, key=len)
+        return short_of_budget(len(way) - 1, held_step(self.program, self.space.value(way[-1])))
 
     def _violated(self, name: str, kind: str, trace: Trace, why: str) -> Verdict:
         if kind == "obligation" and self._holds(trace, name):

@@ -13,8 +13,8 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 from antiphon.model.symbolic.circuit import Circuit
+from antiphon.model.symbolic.excused import hunt_of
 from antiphon.model.symbolic.hunt import INTERRUPTED, Clock, Hunt, Progress
-from antiphon.model.symbolic.recovery import RecoveryHunt
 from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import SPECIFICATION, Target, groups, targets
@@ -62,7 +62,7 @@ def check_bounded(
         open_ = [target for target in listed if target.kind != SPECIFICATION]
         return _unexplored(program, open_, "the model is empty: it has no initial state", clock)
     template = Template(program, Circuit())
-    hunts = [(RecoveryHunt if group[0].kind == "obligation" else Hunt)(template, group, depth, clock) for group in groups(listed)]
+    hunts = [hunt_of(template, group, depth, clock) for group in groups(listed)]
     for hunt in hunts:
         if hunt is hunts[-1] and len(hunts) > 1 and not any(other.open for other in hunts[:-1]):
             break

@@ -47,7 +47,13 @@ class RecoveryHunt(Hunt):
         super().__init__(template, group, depth, clock)
         self.target = group[0]
         self.good = template.predicate(self.target.property).holds
+        self.bad = template.predicate(self.target.property).fails
         self.recoveries: list[int] = []
+
+    def excuse(self, held: int) -> None:
+        """Count states in which this literal is true as met: there only a spent budget keeps a step back."""
+        self.good = self.template.circuit.disjunction((self.good, held))
+        self.bad = self.template.circuit.conjunction((self.bad, -held))
 
     def _sought(self, reachable: Closure) -> Iterator[int]:
         """Whether a state can recover depends both ways on everything that steps and the obligation look at."""
@@ -58,7 +64,7 @@ class RecoveryHunt(Hunt):
     def _judge(self, unrolling: Unrolling, start: Start, now: int) -> bool:
         solver = unrolling.solver
         question = unrolling.circuit.variable()
-        solver.clause((-question, unrolling.at(now, self.template.predicate(self.target.property).fails)))
+        solver.clause((-question, unrolling.at(now, self.bad)))
         for recovery in self.recoveries:
             solver.clause((-question, -unrolling.at(now, recovery)))
         while (answer := solver.check((question,), seconds=self.clock.left())) is Answer.SATISFIABLE:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from antiphon.model.ground import ground, ground_predicate, layout
-from antiphon.model.ground.form import Bits, Check
+from antiphon.model.ground.form import Bits, Check, Expression
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
 from antiphon.model.symbolic.translate import Cells, TooWide, Translator
 from antiphon.spec.lang import Program, Step, ir
@@ -102,6 +102,10 @@ class Template:
             true, false = (self.circuit.conjunction((literal, *sound)) for literal in (holds, -holds))
             self._predicates[name] = Predicate(true, false, reasons)
         return self._predicates[name]
+
+    def condition(self, expression: Expression) -> int:
+        """The literal of a grounded condition on the state."""
+        return self._translator.boolean(expression)
 
     def _reasons(self, checks: Sequence[Check]) -> tuple[tuple[int, str], ...]:
         found = [(self._translator.boolean(check.wrong), f"{check.at}: {check.reason}") for check in checks]

@@ -38,6 +38,7 @@ from antiphon.spec.lang import (
     Seq,
     Set,
     action,
+    budget,
     emit,
     everywhere,
     initial,
@@ -279,7 +280,7 @@ class Rbp(Losses[Packet], Group):
 
     def may_expire(self) -> bool:
         """Whether the bound of the exploration allows another round of a loop."""
-        return self.is_idle() and (self.unlimited or self.expired < self.timeouts) and (not self.patient or self.expired < self.lost)
+        return self.is_idle() and budget(self.unlimited or self.expired < self.timeouts) and (not self.patient or self.expired < self.lost)
 
     def expire(self) -> None:
         """Counts a round, when rounds are limited."""

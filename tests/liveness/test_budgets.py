@@ -1,0 +1,202 @@
+"""A budget bounds the exploration: what is missing only because one is spent is unknown, and not violated, by every engine."""
+
+from __future__ import annotations
+
+import random
+from typing import Annotated, Any, cast
+
+import pytest
+from tests.lang.random_specs import program_of, random_states
+
+from antiphon.model.budgets import held_back, held_step, unspent
+from antiphon.model.explicit import check
+from antiphon.model.explicit.packing import Packing
+from antiphon.model.explicit.source import compile_functions, predicate_source
+from antiphon.model.ground import flatten, layout
+from antiphon.model.symbolic import check_bounded
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    In,
+    Index,
+    Set,
+    Spec,
+    SpecError,
+    action,
+    budget,
+    environment,
+    obligation,
+    program,
+    require,
+)
+from antiphon.spec.lang.dump import dump
+from antiphon.spec.protocols.rbp import RbpJudged
+
+
+class Timer(Spec):
+    """A packet is sent, may be lost twice, and is sent again while the budget lasts; unless the timer is `broken`."""
+
+    timeouts: Const[int] = 1
+    broken: Const[bool] = False
+
+    sent: bool = False
+    flying: bool = False
+    arrived: bool = False
+    lost: Annotated[int, Between(0, 2)] = 0
+    expired: Annotated[int, Between(0, "timeouts")] = 0
+
+    def may_expire(self) -> bool:
+        """A budget in a helper."""
+        return not self.broken and budget(self.expired < self.timeouts)
+
+    @action
+    def send(self) -> None:
+        """Once."""
+        require(not self.sent)
+        self.sent = True
+        self.flying = True
+
+    @action
+    def send_again(self) -> None:
+        """The timer."""
+        require(self.sent and not self.arrived and not self.flying and self.may_expire())
+        self.flying = True
+        self.expired += 1
+
+    @action
+    def receive(self) -> None:
+        """It arrives."""
+        require(self.flying)
+        self.flying = False
+        self.arrived = True
+
+    @environment
+    def lose(self) -> None:
+        """Up to two are lost; this budget is the environment's, whose steps are no progress."""
+        require(self.flying and budget(self.lost < 2))
+        self.flying = False
+        self.lost += 1
+
+    @obligation
+    def arrives(self) -> bool:
+        """It arrives in the end."""
+        return self.arrived
+
+
+class Item(Index, size=2):
+    """What is in the box."""
+
+
+class Box(Spec):
+    """Items go out of a box, one for each unit of budget: a parameter that ranges over a set."""
+
+    units: Const[int] = 1
+    box: Set[Item] = Set()
+    full: bool = False
+    used: Annotated[int, Between(0, "units")] = 0
+
+    @action
+    def fill(self) -> None:
+        """Both go in."""
+        require(not self.full)
+        self.full = True
+        self.box |= {item for item in self.each(Item) if item not in self.box}
+
+    @action
+    def take(self, item: Annotated[Item, In("box")]) -> None:
+        """One goes out."""
+        require(budget(self.used < self.units))
+        self.box -= {item}
+        self.used += 1
+
+    @obligation
+    def emptied(self) -> bool:
+        """It was full, and is empty."""
+        return self.full and len(self.box) == 0
+
+
+def outcomes(spec: type[Spec], property: str, **constants: Any) -> set[tuple[Outcome, str]]:
+    """What all engines say; a violation and a hold without the reason, which each words in its own way."""
+    bound = program(spec, **constants)
+    reports = [check(bound), check(bound, engine="reference"), check_bounded(bound, depth=8)]
+    verdicts = [report[property] for report in reports]
+    return {(verdict.outcome, verdict.reason if verdict.outcome is Outcome.UNKNOWN else "") for verdict in verdicts}
+
+
+def test_what_only_a_spent_budget_keeps_from_happening_is_unknown_for_every_engine() -> None:
+    ((outcome, reason),) = outcomes(Timer, "arrives")
+    assert outcome is Outcome.UNKNOWN
+    assert reason.startswith("not decided: after 4 steps it is false, and only a spent budget keeps send_again() from happening (self.sent and")
+    ((outcome, reason),) = outcomes(Box, "emptied")
+    assert outcome is Outcome.UNKNOWN
+    assert reason == "not decided: after 0 steps it is false, and what could lead on is kept back by a spent budget only"
+
+
+def test_what_more_budget_could_not_mend_is_violated_and_enough_budget_holds() -> None:
+    assert outcomes(Timer, "arrives", broken=True) == {(Outcome.VIOLATED, "")}
+    assert outcomes(Timer, "arrives", timeouts=2) == {(Outcome.HOLDS, "")}
+    assert outcomes(Box, "emptied", units=2) == {(Outcome.HOLDS, "")}
+
+
+def test_a_place_further_on_where_a_budget_is_spent_excuses_as_well() -> None:
+    class Waits(Timer):
+        """A step that leads from the loss to where the timer would expire: the lost packet alone is no place of a spent budget."""
+
+        noticed: bool = False
+
+        @action
+        def notice(self) -> None:
+            """Only who notices waits for the timer."""
+            require(self.sent and not self.flying and not self.arrived and not self.noticed)
+            self.noticed = True
+
+        def may_expire(self) -> bool:
+            """As before."""
+            return self.noticed and budget(self.expired < self.timeouts)
+
+    ((outcome, reason),) = outcomes(Waits, "arrives", timeouts=0)
+    assert outcome is Outcome.UNKNOWN
+    assert "spent budget" in reason
+
+
+def test_a_budget_means_its_condition_and_stands_in_the_intermediate_form() -> None:
+    bound = program(Timer, timeouts=0)
+    assert "(budget (compare < (read expired) (constant timeouts)))" in dump(bound.module)
+    free = unspent(bound)
+    assert free is not None
+    assert "(budget" not in dump(free.module)
+    assert unspent(program(RbpJudged, unlimited=True)) is not None
+    assert held_back(program(RbpJudged, unlimited=True, processes=2, messages=1)) is None, "an unlimited budget is never spent"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_grounded_condition_and_reference_agree_where_a_budget_holds_a_step_back(seed: int) -> None:
+    bound = program_of(seed)
+    condition = held_back(bound)
+    packing = Packing(layout(bound).slots)
+    held: Any = lambda packed: False  # noqa: E731
+    if condition is not None:
+        held = cast("Any", compile_functions([("held", predicate_source("held", condition, (), packing))])["held"])
+    for state in random_states(bound, random.Random(seed), 15):
+        try:
+            for transition in bound.reference.successors(state):
+                assert transition
+        except SpecError:
+            continue  # an error of the specification, which ends a search before anything is excused
+        assert (held_step(bound, state) is not None) is bool(held(packing.pack(flatten(bound, state))))
+
+
+def test_limited_timers_of_rbp_leave_its_obligations_open() -> None:
+    report = check(program(RbpJudged, repairs="all", processes=2, messages=1))
+    assert {report[name].outcome for name in ("Validity", "UniformAgreement", "Agreement", "Returns")} == {Outcome.UNKNOWN}
+    assert report["Validity"].reason.endswith("keeps resend(Process(0)) from happening (own is not None and self.may_expire())")
+
+
+def test_budget_takes_one_condition() -> None:
+    class Two(Timer):
+        def may_expire(self) -> bool:
+            return budget(self.expired < self.timeouts, True)  # type: ignore[call-arg]
+
+    with pytest.raises(SpecError, match="budget takes one condition"):
+        program(Two).module  # noqa: B018 - reading is what is tested
