@@ -4,6 +4,7 @@
 #   make test         set up, then ruff, mypy --strict and pytest
 #   make lint         ruff and mypy alone
 #   make check-deep   the tests with fresh random seeds and many more examples; long explorations
+#   make check-exports  SPIN on exported models against our own checker; needs spin and gcc, and says so
 #   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
 #   make clean        remove the environment and all that was built
 #
@@ -13,7 +14,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help check test lint pytest check-deep lock clean environment install
+.PHONY: help check test lint pytest check-deep check-exports lock clean environment install
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -46,6 +47,9 @@ pytest: install
 check-deep: install
 	$(BIN)/antiphon claims --engine z3 --deep
 	$(BIN)/python -m pytest --hypothesis-profile=deep $(PYTEST_ARGS)
+
+check-exports: install
+	$(BIN)/antiphon check-exports
 
 install: environment
 	@$(UV) pip install --quiet --offline --python $(BIN)/python --no-deps --no-build-isolation \
