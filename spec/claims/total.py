@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
 from antiphon.spec.protocols.total_judged import TotalJudged, TotalRepeatedJudged
 
-_STABLE: dict[str, Any] = {"views": 1, "processes": 3, "messages": 2, "losses": 2}
-_MORE: dict[str, Any] = {"views": 1, "processes": 3, "messages": 3, "losses": 2, "assigned": True}
-_PAIR: dict[str, Any] = {"views": 1, "processes": 2, "messages": 2, "losses": 2}
-_SURE: dict[str, Any] = {"views": 1, "processes": 3, "messages": 2, "losses": 0}
-_NEXT: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "reforms": True, "assigned": True}
+_STABLE: dict[str, Any] = {"views": 1, "losses": 2, "processes": 3, "messages": 2}
+_MORE: dict[str, Any] = {"views": 1, "losses": 2, "processes": 3, "messages": 3, "assigned": True}
+_PAIR: dict[str, Any] = {"views": 1, "losses": 2, "processes": 2, "messages": 2}
+_SURE: dict[str, Any] = {"views": 1, "losses": 0, "processes": 3, "messages": 2}
+_NEXT: dict[str, Any] = {"losses": 0, "processes": 2, "messages": 2, "crashes": 0, "reforms": True, "assigned": True}
 _LOSSY: dict[str, Any] = {**_NEXT, "losses": 1}
 _ANY: dict[str, Any] = {**_NEXT, "first_ids": 2}
-_CRASH: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 1, "first_ids": 2, "patient": True, "assigned": True}
+_CRASH: dict[str, Any] = {"losses": 1, "processes": 3, "messages": 2, "first_ids": 2, "patient": True, "assigned": True}
 _REFORM: dict[str, Any] = {**_CRASH, "crashes": 0, "reforms": True}
-_JOIN: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 1, "joiners": 1, "crashes": 0, "patient": True, "assigned": True}
+_JOIN: dict[str, Any] = {"losses": 1, "processes": 3, "messages": 2, "joiners": 1, "crashes": 0, "patient": True, "assigned": True}
 _ORDERS: dict[str, Any] = {**_REFORM, "losses": 0, "first_ids": 1, "lists": "another order"}
 _QUICK: dict[str, Any] = {**_CRASH, "losses": 0, "first_ids": 1}
 
@@ -31,6 +32,10 @@ def _check(property: str, outcome: Outcome, *without: str, length: int | None = 
 
 def _only(repairs: tuple[str, ...], property: str, outcome: Outcome, length: int | None = None, **constants: int | str | bool) -> Check:
     return Check(TotalJudged, property, outcome, repairs, constants=constants, length=length)
+
+
+def _deep(check: Check) -> Check:
+    return replace(check, deep=True)
 
 
 def _source(section: str, quotation: str) -> Source:
@@ -219,7 +224,7 @@ TOTAL: tuple[Claim, ...] = (
             _check("ViewAgreement", "violated", "acknowledge_new_view", length=5, **_LOSSY),
             _check("ViewAgreement", "violated", "acknowledge_new_view", length=5, **_NEXT, early="dropped"),
             _check("ViewAgreement", "holds", **_NEXT, early="dropped"),
-            _check("ViewAgreement", "holds", **_REFORM, early="dropped"),
+            _deep(_check("ViewAgreement", "holds", **_REFORM, early="dropped")),
             _check("Validity", "holds", **_REFORM),
         ),
         defect="text",
@@ -330,7 +335,7 @@ TOTAL: tuple[Claim, ...] = (
                 TotalRepeatedJudged,
                 "UniformIntegrity",
                 "violated",
-                constants={"views": 1, "processes": 2, "messages": 1, "losses": 0, "spare": 1},
+                constants={"views": 1, "losses": 0, "processes": 2, "messages": 1, "spare": 1},
                 length=5,
             ),
             _check("UniformIntegrity", "violated", "identify_requests", length=4, **{**_PAIR, "spare": 1}),
@@ -339,7 +344,7 @@ TOTAL: tuple[Claim, ...] = (
                 "UniformIntegrity",
                 "holds",
                 "all",
-                constants={"views": 1, "processes": 2, "messages": 2, "losses": 0, "spare": 1},
+                constants={"views": 1, "losses": 0, "processes": 2, "messages": 2, "spare": 1},
             ),
         ),
         defect="text",
@@ -422,7 +427,7 @@ TOTAL: tuple[Claim, ...] = (
             _check("Agreement", "holds", **_PAIR, suffix="announced"),
             _check("Agreement", "holds", **_PAIR, suffix="acknowledged"),
             _check("UniformAgreement", "holds", **_STABLE, patient=True, suffix="acknowledged"),
-            _check("ViewAgreement", "holds", **_CRASH, suffix="acknowledged"),
+            _deep(_check("ViewAgreement", "holds", **_CRASH, suffix="acknowledged")),
         ),
     ),
     Claim(
@@ -438,7 +443,8 @@ TOTAL: tuple[Claim, ...] = (
             _literal("GapsAreFilled", "holds", **_STABLE),
             _literal("GapsAreFilled", "holds", **_PAIR, keeping="until acknowledged"),
             _literal("GapsAreFilled", "violated", 6, **_MORE, keeping="the last"),
-            _check("ViewAgreement", "holds", **_CRASH, keeping="until acknowledged"),
+            _deep(_check("ViewAgreement", "holds", **_CRASH, keeping="until acknowledged")),
+            _deep(_check("UniformIntegrity", "holds", **_CRASH, keeping="until acknowledged")),
         ),
     ),
     Claim(

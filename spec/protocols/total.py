@@ -83,6 +83,7 @@ class Total(Losses[Packet], Membership, TotalReadings):
     next_to_assign: Map[Process, Next] = everywhere(0)
     first_assigned: Map[Process, First] = everywhere(1)
     sent: Map[Process, Map[Number, Message | None]] = everywhere(everywhere(None))
+    known: Map[Process, Set[Message]] = everywhere(Set())
     broadcasts: Annotated[int, Between(0, "messages")] = 0
     unacknowledged: Map[Process, Set[Process]] = everywhere(Set())
     acknowledged: Map[Process, Map[Process, Next]] = everywhere(everywhere(0))
@@ -135,7 +136,7 @@ class Total(Losses[Packet], Membership, TotalReadings):
 
     def is_known(self, p: Process, m: Message) -> bool:
         """As repaired, the sequencer p knows that it has numbered m."""
-        return self.identify_requests and any(self.sent[p][k] == m for k in self.each(Number))
+        return self.identify_requests and m in self.known[p]
 
     def has_room(self, p: Process, m: Message) -> bool:
         """Not a guard of the protocol: whether an id is left for m, should p be the one to number it."""
@@ -237,6 +238,8 @@ class Total(Losses[Packet], Membership, TotalReadings):
             if self.keeping == "the last":
                 self.sent[p] = everywhere(None)
             self.sent[p][number] = m
+            if self.identify_requests:
+                self.known[p] |= {m}
             self.network |= {Bcast(q, self.installed[p], number, m) for q in self.each(Process) if self.reaches(p, q)}
             self.take_in(p, number, m)
 
@@ -272,6 +275,7 @@ class Total(Losses[Packet], Membership, TotalReadings):
             self.next_to_assign[p] = 0
             self.first_assigned[p] = 1
             self.sent[p] = everywhere(None)
+            self.known[p] = Set()
             if self.await_new_view:
                 self.next_expected[p] = 0
 
@@ -282,6 +286,7 @@ class Total(Losses[Packet], Membership, TotalReadings):
     def begin_view(self, p: Process, first: First) -> None:
         """P, the sequencer, starts with `first` and tells everybody."""
         self.sent[p] = everywhere(None)
+        self.known[p] = Set()
         self.next_to_assign[p] = first
         self.first_assigned[p] = first
         self.next_expected[p] = first

@@ -1,0 +1,150 @@
+"""JavaGroups TOTAL: what the repaired text holds and reaches, which branches of the text are ever taken, and small changes that break it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import Spec, expect, on, program
+from antiphon.spec.protocols.total import Total
+from antiphon.spec.protocols.total_headers import Discarded, Number, QueuedTwice
+from antiphon.spec.protocols.total_judged import TotalJudged, TotalRepeatedJudged
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast
+
+THREE: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 1, "patient": True, "assigned": True}
+PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "crashes": 0, "reforms": True, "assigned": True}
+FREED = {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"}
+
+MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
+    "one view": (TotalJudged, {"views": 1, "processes": 2, "messages": 2, "losses": 2}, (6130, 43409, 18)),
+    "a crash": (TotalJudged, THREE | {"first_ids": 2}, (8572, 18554, 17)),
+    "the same members": (TotalJudged, PAIR | {"losses": 0, "first_ids": 2}, (6318, 36111, 19)),
+    "acknowledgements": (TotalJudged, PAIR | {"losses": 1} | FREED, (10551, 62166, 20)),
+    "a joiner": (TotalJudged, THREE | {"joiners": 1, "crashes": 0}, (3469, 11123, 19)),
+    "a wrong suspicion": (TotalJudged, THREE | {"messages": 1, "crashes": 0, "suspicions": True}, (536, 1122, 12)),
+    "repeated packets": (TotalRepeatedJudged, {"views": 1, "processes": 2, "messages": 2, "losses": 0, "spare": 1}, (12716, 77049, 16)),
+}
+"""Specification, constants; states, transitions and depth."""
+
+ALONE = {"UniformPrefixOrder", "UniformTotalOrder"}
+JOINED = {"UniformPrefixOrder", "PrefixOrder", "UniformAgreement", "Agreement"}
+CUT_OFF = {"Validity", "UniformAgreement", "Agreement", "ViewAgreement"}
+
+EXCEPT: dict[str, set[str]] = {"a crash": ALONE, "a joiner": JOINED, "a wrong suspicion": CUT_OFF}
+"""What cannot hold: a sequencer may pass messages up and crash before it has sent them; a joiner does not pass up what came before it; a member that
+is cut off has left its view's others behind."""
+
+UNREACHED: dict[str, set[str]] = {"one view": {"NextView"}, "repeated packets": {"NextView"}}
+
+
+@cache
+def explored(name: str) -> Report:
+    spec, constants, _ = MODELS[name]
+    return check(program(spec, repairs="all", **constants))
+
+
+def having(report: Report, outcome: Outcome) -> set[str]:
+    assert report.exploration.complete
+    return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
+    assert having(explored(name), Outcome.VIOLATED) == EXCEPT.get(name, set())
+    assert having(explored(name), Outcome.UNKNOWN) == UNREACHED.get(name, set())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
+    seen = explored(name).exploration
+    assert (seen.states, seen.transitions, seen.depth) == MODELS[name][2]
+
+
+def test_every_action_fires_in_some_repaired_model() -> None:
+    """Every header that the document describes as used is sent and received, and so are those that repairs and readings put to use."""
+    assert set.intersection(*(set(explored(name).exploration.never_fired) for name in MODELS)) == set()
+
+
+def test_the_literal_text_uses_five_of_the_eight_headers() -> None:
+    """TOTAL_UNICAST passes by; TOTAL_NEW_VIEW_ACK and TOTAL_CUM_SEQ_ACK have no sender in the text, TOTAL_SEQ_ACK has none in any repair."""
+    fired = {name for name, count in check(program(TotalJudged, **PAIR, losses=1)).exploration.fired if count > 0}
+    received = {name for name in fired if name.startswith("receive_")}
+    assert received == {"receive_request", "receive_bcast", "receive_new_view", "receive_resend"}
+    assert "ask" in fired
+
+
+class Branches(Total, TotalOrderBroadcast):
+    """Every branch that leaves no other trace is a broken promise."""
+
+    @on(Discarded)
+    def note_discarded(self, event: Discarded) -> None:
+        expect(False, "NothingOld")
+
+    @on(QueuedTwice)
+    def note_queued(self, event: QueuedTwice) -> None:
+        expect(False, "NothingQueuedTwice")
+
+
+BRANCHES = {"NothingOld", "NothingQueuedTwice"}
+
+
+@pytest.mark.parametrize("repairs", [(), "all"], ids=["literal", "repaired"])
+def test_both_ways_to_discard_a_message_are_taken_while_the_view_stays(repairs: Any) -> None:
+    """Section Members: so that TOT-05 and TOT-06 are about something."""
+    report = check(program(Branches, repairs=repairs, views=1, processes=2, messages=3, losses=0, assigned=True), properties=sorted(BRANCHES))
+    assert {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED} == BRANCHES
+
+
+def test_a_request_that_was_numbered_before_is_ignored_as_repaired() -> None:
+    """Without the repair, the same duplicate gets a second id (TOT-15)."""
+    constants = {"views": 1, "processes": 2, "messages": 1, "losses": 0, "spare": 1}
+    for without, outcome in (("", Outcome.HOLDS), ("identify_requests", Outcome.VIOLATED)):
+        repairs = [item.name for item in program(TotalRepeatedJudged).declaration.constants if item.repair and item.name != without]
+        verdict = check(program(TotalRepeatedJudged, repairs=repairs, **constants), properties=["UniformIntegrity"])["UniformIntegrity"]
+        assert verdict.outcome is outcome
+
+
+class SkippingSequencer(TotalJudged):
+    """The second id is skipped."""
+
+    def assign(self, p: Process, m: Message) -> None:
+        number = self.next_to_assign[p] + (1 if self.next_to_assign[p] == 2 else 0)
+        self.next_to_assign[p] = number + 1
+        self.sent[p][number] = m
+        self.take_in(p, number, m)
+
+
+class Hasty(TotalJudged):
+    """What arrives is passed up at once."""
+
+    def take_in(self, p: Process, k: Number, m: Message) -> None:
+        if not self.delivered[p][m]:
+            self.pass_up(p, k, m)
+
+
+class TwoOfThree(TotalJudged):
+    """Whoever is second in the list finds itself first."""
+
+    def is_sequencer(self, p: Process) -> bool:
+        return self.is_member(p) and p.index < 2
+
+
+MUTANTS: list[tuple[str, type[Spec], dict[str, Any]]] = [
+    ("NoIdSkipped", SkippingSequencer, {"views": 1, "processes": 2, "messages": 3, "losses": 0, "spare": 1, "assigned": True}),
+    ("GapsAreFilled", SkippingSequencer, {"views": 1, "processes": 2, "messages": 3, "losses": 0, "spare": 1, "assigned": True}),
+    ("UniformTotalOrder", Hasty, {"views": 1, "processes": 3, "messages": 2, "losses": 0, "patient": True}),
+    ("ViewPrefix", Hasty, {"views": 1, "processes": 3, "messages": 2, "losses": 0, "patient": True}),
+    ("OneSequencer", TwoOfThree, {"views": 1, "processes": 3, "messages": 2, "losses": 0}),
+]
+
+
+@pytest.mark.parametrize(("property", "spec", "constants"), MUTANTS, ids=[case[0] for case in MUTANTS])
+def test_a_small_change_breaks_the_property(property: str, spec: type[Spec], constants: dict[str, Any]) -> None:
+    for text, outcome in ((spec, Outcome.VIOLATED), (TotalJudged, Outcome.HOLDS)):
+        report = check(program(text, **constants), properties=[property])
+        assert [verdict.property for verdict in report.verdicts] == [property], "the changed text is in the language"
+        assert report[property].outcome is outcome
