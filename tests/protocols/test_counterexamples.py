@@ -14,6 +14,7 @@ from antiphon.model.trace import Trace
 from antiphon.spec.claims import Check, claim_of
 
 MAIN = ["RBC-01", "RBC-05", "RBC-06", "MSQ-02", "MSQ-03", "MSQ-05", "RBP-03", "RBP-06", "RBP-12", "RBP-37"]
+MAIN += ["RBP-18", "RBP-19", "RBP-21", "RBP-27", "RBP-42"]
 MAIN += ["SEQ-04", "SEQ-08", "SEQ-09", "SEQ-11", "SEQ-13", "SEQ-14", "SEQ-21"]
 MAIN += ["TOT-05", "TOT-07", "TOT-09", "TOT-11", "TOT-13", "TOT-14", "TOT-15", "TOT-17", "TOT-18", "TOT-20", "TOT-21", "TOT-23"]
 
