@@ -18,6 +18,10 @@ from antiphon.spec.lang import Program, ir
 from antiphon.spec.lang.question import asked
 
 
+DEFAULT = next(iter(Engine))
+"""What explores when nothing is said: the first, as for `check`."""
+
+
 def find(
     specification: Annotated[str, typer.Argument(metavar="SPEC", help="A name as for `check`, or module:Class.")],
     expression: Annotated[
@@ -31,7 +35,7 @@ def find(
     repairs: options.Repairs = None,
     without: options.Without = None,
     readings: options.Readings = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = Engine.GENERATED,
+    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = DEFAULT,
     depth: Annotated[int | None, typer.Option("--depth", min=0, help="Greatest number of steps; z3 needs it.", show_default=False)] = None,
     max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0.0, help="Stop after this time.", show_default=False)] = None,

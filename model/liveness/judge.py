@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from antiphon.model.explicit.checking import ENGINES
 from antiphon.model.explicit.search import Bounds, Progress
 from antiphon.model.liveness.fairness import Fairness, fair_on
 from antiphon.model.liveness.lasso import Lasso, find_lasso
@@ -53,9 +54,11 @@ def judge(
         engine: "reference" (CPython executes the text), or any other (generated Python).
 
     Raises:
-        SpecError: `fairness` names what does not exist.
+        SpecError: `fairness` names what does not exist, or there is no such engine.
         InternalError: a lasso is none on the reference: our failure, not the specification's.
     """
+    if engine not in ENGINES:
+        raise SpecError(f"unknown engine {engine!r}; known: {', '.join(ENGINES)}")
     assumed = fairness if isinstance(fairness, Fairness) else fair_on(program, fairness)
     bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)
     walk = Walk(program, assumed, engine=engine, bounds=bounds, progress=progress)

@@ -165,6 +165,7 @@ def test_questions_from_outside_go_by_name_and_fairness_may_be_changed() -> None
         (lambda bound: liveness.judge(bound, [], fairness={"lose": "weak"}), "no action 'lose' that can be fair"),
         (lambda bound: liveness.judge(bound, [], fairness={"send": "fair"}), "none, weak or strong, not 'fair'"),
         (lambda bound: liveness.judge(bound, [], fairness={"send": ("weak", "m")}), "has no parameter 'm'; known: n"),
+        (lambda bound: liveness.judge(bound, [], engine="fast"), "unknown engine 'fast'; known: "),
     ],
 )
 def test_what_does_not_exist_is_refused_with_what_does(call: Any, words: str) -> None:
