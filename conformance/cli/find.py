@@ -17,7 +17,6 @@ from antiphon.model.verdict import Exploration, Outcome, Report, Verdict
 from antiphon.spec.lang import Program, ir
 from antiphon.spec.lang.question import asked
 
-
 DEFAULT = next(iter(Engine))
 """What explores when nothing is said: the first, as for `check`."""
 
