@@ -1,0 +1,77 @@
+"""On small specifications under random fairness the verdict is that of an oracle, which walks with CPython and tries every set of states."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from tests.liveness.specs import Lock, LossyChannel, Table
+from tests.liveness.test_lasso import Edge, graph_of, shortest_stem
+
+from antiphon.model import liveness
+from antiphon.model.liveness import Fairness, Question
+from antiphon.model.liveness.lasso import Graph
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Program, ir, program
+
+PROGRAMS = [program(Table, seats=2), program(Table, seats=2, last_differs=False), program(LossyChannel), program(Lock)]
+
+
+def walked(bound: Program, fairness: Fairness) -> tuple[list[Any], Graph]:
+    """All states and steps by CPython alone; steps that change nothing are left out."""
+    machine = bound.reference
+    states = list(machine.initial())
+    starts = len(states)
+    numbers = {state: number for number, state in enumerate(states)}
+    kinds: dict[Any, int] = {}
+    edges: list[Edge] = []
+    for state in states:
+        for transition in machine.successors(state):
+            if transition.state not in numbers:
+                numbers[transition.state] = len(states)
+                states.append(transition.state)
+            what = fairness.kind(transition.step)
+            kind = -1 if what is None else kinds.setdefault(what, len(kinds))
+            if transition.state != state:
+                edges.append((numbers[state], numbers[transition.state], kind))
+    strong = sum(1 << kind for what, kind in kinds.items() if fairness.is_strong(what))
+    weak = sum(1 << kind for what, kind in kinds.items() if not fairness.is_strong(what))
+    return states, graph_of(len(states), starts, edges, weak, strong)
+
+
+def expected(bound: Program, question: Question, fairness: Fairness) -> int | None:
+    """The length of the shortest stem of a fair lasso, for any values of the parameters; None when there is no lasso."""
+    states, graph = walked(bound, fairness)
+    promise, found = question.promise, []
+
+    def true_in(expression: ir.Expression | None, instance: tuple[Any, ...]) -> bytearray:
+        if expression is None:
+            return bytearray(b"\1" * len(states))
+        assert isinstance(expression, ir.Call)
+        return bytearray(bound.reference.evaluate(state, expression.function, *instance[: len(expression.arguments)]) for state in states)
+
+    for instance in question.instances:
+        premise = None if promise.kind is ir.PromiseKind.EVENTUALLY else true_in(promise.premise, instance)
+        stem = shortest_stem(graph, premise, true_in(promise.goal, instance))
+        found += [] if stem is None else [stem]
+    return min(found, default=None)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_verdict_and_stem_are_those_of_the_oracle(seed: int) -> None:
+    chance = random.Random(seed)
+    bound = PROGRAMS[seed % len(PROGRAMS)]
+    changes: dict[str, Any] = {}
+    for action in bound.module.actions:
+        if not action.fault:
+            per = tuple(parameter.name for parameter in action.parameters if chance.random() < 0.5)
+            changes[action.name] = chance.choice(("none", "weak", "weak", "strong")), per
+    fairness = liveness.fair_on(bound, changes)
+    for question in liveness.promised(bound).values():
+        verdict = liveness.judge(bound, [question], fairness=fairness).verdicts[0]
+        stem = expected(bound, question, fairness)
+        assert (verdict.outcome is Outcome.VIOLATED) is (stem is not None)
+        if verdict.trace is not None:
+            assert verdict.trace.loop == stem
+            assert liveness.shows_lasso(verdict.trace, question, fairness)
