@@ -26,6 +26,7 @@ from antiphon.conformance.cli import (
     replay,
     show,
     simulate,
+    stack,
     stateful,
     verify,
 )
@@ -62,6 +63,7 @@ COMMANDS: tuple[tuple[str, Any], ...] = (
     ("replay", replay.replay),
     ("show", show.show),
     ("explain", explain.explain),
+    ("stack", stack.stack),
     ("export", export.export),
     ("check-exports", export.check_exports),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, record
+from antiphon.spec.lang import Between, Const, Map, everywhere, record
 from antiphon.spec.services import Group, Process
 
 Place = Annotated[int, Between(1, "casts")]
@@ -23,9 +23,15 @@ NextPlace = Annotated[int, Between(1, "casts + 1")]
 
 
 class Casts(Group):
-    """How many casts of one author NAK has numbers for."""
+    """The place of each cast below FRAG: at most `casts` of one author, `cast[p]` of p so far."""
 
     casts: Const[int] = 2
+
+    cast: Map[Process, LastPlace] = everywhere(0)
+
+    def room(self, p: Process) -> int:
+        """How many messages p may cast now: as many as there are numbers for. A layer with a window has its own answer."""
+        return self.casts - self.cast[p]
 
 
 @record

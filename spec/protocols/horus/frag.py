@@ -14,8 +14,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.lang import AtMost, Between, Const, Map, Repair, Seq, Spec, emit, everywhere, on, record, repair, witness
-from antiphon.spec.protocols.horus.boundaries import FragCast, FragReceive, NakCast, NakLost, NakReceive, Place, Unit
-from antiphon.spec.protocols.horus.nak import Nak
+from antiphon.spec.protocols.horus.boundaries import Casts, FragCast, FragReceive, NakCast, NakLost, NakReceive, Place, Unit
 from antiphon.spec.services import Process
 
 
@@ -34,7 +33,7 @@ class Fragments(Spec):
     fragments: Const[int] = 2
 
 
-class Frag(Nak, Fragments):
+class Frag(Casts, Fragments):
     """The layer FRAG.
 
     State: `pieces[p]` what p handed to NAK, `handed[p]` how many messages that were, `gathered[p][q]` the fragments from q that wait for a last

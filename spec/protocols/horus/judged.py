@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Const, action, emit, on, require
+from antiphon.spec.protocols.horus.group import GroupCast, GroupReceive, GroupView, NewView, Unordered
 from antiphon.spec.protocols.horus.judges import FifoBroadcast, ViewSynchrony
-from antiphon.spec.protocols.horus.mbrship import MbrshipAlone
+from antiphon.spec.protocols.horus.mbrship import Mbrship, MbrshipAlone
 from antiphon.spec.protocols.horus.total import Total
 from antiphon.spec.protocols.horus.tower import Horus
-from antiphon.spec.services import TotalOrderBroadcast
+from antiphon.spec.services import Broadcast, Deliver, Message, Process, TotalOrderBroadcast
+
+
+class OverMbrship(Mbrship):
+    """An application over MBRSHIP: it delivers what comes as it comes."""
+
+    stride: Const[int] = 0
+
+    broadcasts: Annotated[int, Between(0, "messages")] = 0
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """A message of p, delivered by p at once."""
+        require(m.index == self.broadcasts and not self.flushed[p])
+        require(self.stride == 0 or p.index == m.index * self.stride % self.processes)
+        self.broadcasts += 1
+        emit(Broadcast(p, m))
+        emit(GroupCast(p, Unordered(m)))
+        emit(Deliver(p, m))
+
+    @on(GroupReceive)
+    def take(self, call: GroupReceive) -> None:
+        """What MBRSHIP hands up."""
+        body = call.body
+        if isinstance(body, Unordered):
+            emit(Deliver(call.process, body.message))
+
+    @on(GroupView)
+    def enter(self, call: GroupView) -> None:
+        """The next view."""
+        emit(NewView(call.process))
+
+
+class MbrshipViews(OverMbrship, MbrshipAlone, FifoBroadcast, ViewSynchrony):
+    """The abstract MBRSHIP alone, judged as FIFO broadcast with virtual synchrony."""
+
+
+class MbrshipOrder(OverMbrship, MbrshipAlone, TotalOrderBroadcast):
+    """The abstract MBRSHIP alone, judged as total order broadcast, which it is not."""
 
 
 class TotalStack(Total, MbrshipAlone, TotalOrderBroadcast):

@@ -118,8 +118,11 @@ class Mbrship(Crashes, Views):
 class MbrshipAlone(Mbrship):
     """MBRSHIP with queues for what is below it: reliable, in the order of the sender.
 
-    `queue[q][p]` is what is on its way from q to p. A token goes only to whom it is for.
+    `queue[q][p]` is what is on its way from q to p. A token goes only to whom it is for. `in_order` false lets messages of one sender overtake each
+    other, which is no fault of what stands above.
     """
+
+    in_order: Const[bool] = True
 
     queue: Map[Process, Map[Process, Annotated[Seq[Body], AtMost("messages + 1")]]] = everywhere(everywhere(()))
 
@@ -143,6 +146,12 @@ class MbrshipAlone(Mbrship):
         body = self.queue[q][p][0]
         self.queue[q][p] = self.queue[q][p][1:]
         emit(GroupReceive(p, q, body))
+
+    @environment
+    def overtake(self, p: Process, q: Process) -> None:
+        """The first message on its way from q to p is overtaken by the others."""
+        require(not self.in_order and len(self.queue[q][p]) > 1)
+        self.queue[q][p] = self.queue[q][p][1:] + (self.queue[q][p][0],)  # noqa: RUF005
 
     def ahead(self, q: Process, p: Process) -> int:
         """How many messages of q are on their way to p, tokens not counted."""

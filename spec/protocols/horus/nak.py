@@ -42,7 +42,7 @@ from antiphon.spec.services import Process
 class Nak(Com):
     """The layer NAK.
 
-    State: `cast[p]` how many p has cast, `oldest[p]` the first that it still buffers, `expected[p][q]` the number that p needs next from q,
+    State: `oldest[p]` the first of p's casts that it still buffers, `expected[p][q]` the number that p needs next from q,
     `known[p][q]` the highest number that p knows q to have used, `early[p][q]` what came too early, `acknowledged[p][q]` what q said it has of p's.
     """
 
@@ -57,7 +57,6 @@ class Nak(Com):
         "`window-based flow control may be implemented`: it is; a member casts only what its buffer has room for", answers="HOR-05"
     )
 
-    cast: Map[Process, LastPlace] = everywhere(0)
     oldest: Map[Process, NextPlace] = everywhere(1)
     expected: Map[Process, Map[Process, NextPlace]] = everywhere(everywhere(1))
     known: Map[Process, Map[Process, LastPlace]] = everywhere(everywhere(0))
@@ -67,7 +66,7 @@ class Nak(Com):
     # Downwards -------------------------------------------------------------------------------------------------------------------------------
 
     def room(self, p: Process) -> int:
-        """How many messages p may cast now: for which there are numbers and, as repaired, for which there is room in the buffer."""
+        """As many as there are numbers for and, as repaired, room in the buffer."""
         numbers = self.casts - self.cast[p]
         return min(numbers, self.buffer + self.oldest[p] - 1 - self.cast[p]) if self.await_room else numbers
 
@@ -208,3 +207,22 @@ class Nak(Com):
     def Replaced(self) -> bool:  # noqa: N802
         """A place holder is on its way."""
         return any(isinstance(envelope.header, PlaceHolder) for envelope in self.network)
+
+
+class Unnumbered(Com):
+    """What stands in NAK's place where there is no NAK: what COM hands up goes up as it comes."""
+
+    @on(NakCast)
+    def pass_down(self, call: NakCast) -> None:
+        """The place is a name only; nobody looks at it."""
+        p = call.process
+        self.cast[p] += 1
+        emit(ComCast(p, Data(Unit(p, self.cast[p]))))
+
+    @on(ComReceive)
+    def pass_on(self, call: ComReceive) -> None:
+        """Whatever comes is passed up."""
+        header = call.header
+        source = call.source
+        if source is not None and isinstance(header, Data):
+            emit(NakReceive(call.process, source, header.unit))

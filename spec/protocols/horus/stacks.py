@@ -11,7 +11,7 @@ from antiphon.spec.lang import Const, Map, Set, action, emit, environment, every
 from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive, NakCast, NakLost, NakReceive, Unit
 from antiphon.spec.protocols.horus.frag import Frag
 from antiphon.spec.protocols.horus.judges import FifoBroadcast
-from antiphon.spec.protocols.horus.nak import Nak
+from antiphon.spec.protocols.horus.nak import Nak, Unnumbered
 from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 
@@ -52,7 +52,7 @@ class OverNak(Senders, Nak):
 
 
 class OverFrag(Senders, Frag):
-    """An application over FRAG:NAK:COM. Every message is as large as a message can be.
+    """An application over FRAG. Every message is as large as a message can be.
 
     `harmed[p]` are the messages of which p lost a fragment; only the judgement looks at it.
     """
@@ -83,13 +83,28 @@ class OverFrag(Senders, Frag):
 class NakStack(OverNak, Losses[Envelope], FifoBroadcast):
     """NAK:COM over a network that loses and reorders, judged as FIFO broadcast."""
 
+    @on(NakReceive)
+    def judge_author(self, call: NakReceive) -> None:
+        """The origin that NAK reports is who cast it."""
+        expect(call.origin == call.unit.author, "TrueSource")
+
+
+class FragOverCom(OverFrag, Unnumbered, FifoBroadcast):
+    """FRAG:COM, without NAK, over a network that only reorders: a stack that is not well-formed."""
+
 
 class NakStackRepeated(NakStack, Duplications[Envelope]):
     """The same where the network also duplicates."""
 
 
-class FragStack(OverFrag, Losses[Envelope], FifoBroadcast):
+class FragStack(OverFrag, Nak, Losses[Envelope], FifoBroadcast):
     """FRAG:NAK:COM over a network that loses and reorders, judged as FIFO broadcast."""
+
+    @on(FragReceive)
+    def judge_author(self, call: FragReceive) -> None:
+        """The origin that FRAG reports is who cast it."""
+        unit = call.unit
+        expect(unit is None or call.origin == unit.author, "TrueSource")
 
     @obligation
     def OnlyHarmedLost(self) -> bool:  # noqa: N802

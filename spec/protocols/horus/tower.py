@@ -19,6 +19,7 @@ from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast
 from antiphon.spec.protocols.horus.frag import Frag
 from antiphon.spec.protocols.horus.group import Body, GroupCast, GroupReceive, GroupView, Token, View
 from antiphon.spec.protocols.horus.mbrship import Mbrship
+from antiphon.spec.protocols.horus.nak import Nak
 from antiphon.spec.protocols.horus.total import Total
 from antiphon.spec.services import Crash, Deliver, Process
 
@@ -32,7 +33,7 @@ class Entry:
 
 
 class MbrshipOverFrag(Mbrship, Frag):
-    """MBRSHIP:FRAG:NAK:COM."""
+    """MBRSHIP:FRAG over whatever casts for them."""
 
     log: Map[Process, Annotated[Seq[Entry], AtMost("casts")]] = everywhere(())
     got: Map[Process, Map[Process, Set[Place]]] = everywhere(everywhere(Set()))
@@ -103,22 +104,22 @@ class MbrshipOverFrag(Mbrship, Frag):
             if q not in call.members:
                 emit(ComView(call.process, q))
 
+
+class Horus(Total, MbrshipOverFrag, Nak, Losses[Envelope]):
+    """TOTAL:MBRSHIP:FRAG:NAK:COM."""
+
     def listens(self, q: Process) -> bool:
         """Nothing reaches a member that is down."""
         return not self.down[q]
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """P stops for ever; what is on its way to it is gone."""
         require(not self.down[p] and self.may_fail(p))
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
         self.down[p] = True
         self.network -= {envelope for envelope in self.network if envelope.to == p}
         emit(Crash(p))
-
-
-class Horus(Total, MbrshipOverFrag, Losses[Envelope]):
-    """TOTAL:MBRSHIP:FRAG:NAK:COM."""
 
     def can_send(self, p: Process) -> bool:
         """Everything that waits will be cast at once when the token comes, so there must be room for all of it."""

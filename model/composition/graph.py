@@ -1,0 +1,62 @@
+"""Which stack is smallest? On the graph of property sets: a layer is an edge from what holds below it to what holds above it.
+
+Every set of properties that layers can reach from what the network gives is a node, so the search is exhaustive: what it does not find does not
+exist, with any number of layers. Layers that add and mask nothing make no edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, product
+
+import networkx as nx
+
+from antiphon.model.composition.search import Found, Stack
+from antiphon.model.verdict import Outcome
+from antiphon.spec.composition import LAYERS, Layer, Property, properties_above
+
+Node = frozenset[Property]
+
+
+def property_graph(given: Iterable[Property], layers: Sequence[Layer] = LAYERS) -> nx.DiGraph[Node]:
+    """The sets that can hold above some stack over `given`; an edge has its layers, in the order of the table, as `layers`."""
+    graph: nx.DiGraph[Node] = nx.DiGraph()
+    waiting = [frozenset(given)]
+    graph.add_node(waiting[0])
+    while waiting:
+        below = waiting.pop()
+        for layer in layers:
+            above = properties_above(layer, below)
+            if layer.requires <= below and above != below:
+                if above not in graph:
+                    waiting.append(above)
+                if graph.has_edge(below, above):
+                    graph.edges[below, above]["layers"].append(layer)
+                else:
+                    graph.add_edge(below, above, layers=[layer])
+    return graph
+
+
+def smallest_on_graph(wanted: Iterable[Property], given: Iterable[Property], layers: Sequence[Layer] = LAYERS) -> Found:
+    """The well-formed stacks of the fewest layers above which everything wanted holds."""
+    goal, start = frozenset(wanted), frozenset(given)
+    graph = property_graph(start, layers)
+    distance = nx.single_source_shortest_path_length(graph, start)
+    ends = [node for node in graph if goal <= node]
+    if not ends:
+        unreachable = sorted((item.name for item in goal if not any(item in node for node in graph)), key=lambda name: int(name[1:]))
+        reason = f"no layer can bring {', '.join(unreachable)}" if unreachable else "no stack has all of it at once"
+        return Found(Outcome.VIOLATED, (), f"{reason}; {graph.number_of_nodes()} sets of properties can be reached")
+    size = min(distance[node] for node in ends)
+    order = {layer.name: place for place, layer in enumerate(layers)}
+    stacks = {stack for node in ends if distance[node] == size for stack in _stacks(graph, start, node)}
+    chosen = tuple(sorted(stacks, key=lambda stack: [order[layer.name] for layer in reversed(stack)]))
+    return Found(Outcome.HOLDS, chosen, f"smallest of all: {graph.number_of_nodes()} sets of properties can be reached")
+
+
+def _stacks(graph: nx.DiGraph[Node], start: Node, end: Node) -> Iterator[Stack]:
+    """Every stack along a shortest path; its top is the last edge."""
+    for path in nx.all_shortest_paths(graph, start, end):
+        choices = [graph.edges[below, above]["layers"] for below, above in pairwise(path)]
+        for chosen in product(*choices):
+            yield tuple(reversed(chosen))

@@ -1,0 +1,76 @@
+"""When is a stack well-formed, and what holds above it? When each layer finds below what it requires; what it provides, and what it passes on.
+
+The rule is that of the Horus paper (van Renesse, Birman, Friedman, Hayden, Karr 1995): a stack is well-formed if each layer's requirements are
+guaranteed by the stack underneath it, provided by the layer next below or inherited from a lower one.
+
+    well_formed(l:S)  =  well_formed(S) and Requires(l) is within Properties(S)
+    Properties(l:S)   =  Provides(l) + (Inherits(l) within Properties(S))
+
+This file knows nothing of which layers there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from antiphon.spec.composition.layers import Layer
+from antiphon.spec.composition.properties import Property
+
+
+@dataclass(frozen=True)
+class Level:
+    """A layer in its place: what holds below it, what it lacks there, what it loses and what holds above."""
+
+    layer: Layer
+    below: frozenset[Property]
+    above: frozenset[Property]
+
+    @property
+    def missing(self) -> frozenset[Property]:
+        """What the layer requires and does not find."""
+        return self.layer.requires - self.below
+
+    @property
+    def masked(self) -> frozenset[Property]:
+        """What holds below and not above."""
+        return self.below - self.above
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A stack, judged level by level from the bottom."""
+
+    given: frozenset[Property]
+    levels: tuple[Level, ...]
+
+    @property
+    def well_formed(self) -> bool:
+        """Whether every layer finds what it requires."""
+        return not any(level.missing for level in self.levels)
+
+    @property
+    def properties(self) -> frozenset[Property]:
+        """What holds above the top, if the stack is well-formed."""
+        return self.levels[-1].above if self.levels else self.given
+
+
+def properties_above(layer: Layer, below: frozenset[Property]) -> frozenset[Property]:
+    """What holds above a layer that finds what it requires."""
+    return layer.provides | (layer.inherits & below)
+
+
+def judge(stack: Sequence[Layer], given: Iterable[Property]) -> Judgement:
+    """A stack, its top first, over a network that gives `given`."""
+    below = frozenset(given)
+    levels = []
+    for layer in reversed(stack):
+        level = Level(layer, below, properties_above(layer, below))
+        levels.append(level)
+        below = level.above
+    return Judgement(frozenset(given), tuple(levels))
+
+
+def ordered(properties: Iterable[Property]) -> tuple[Property, ...]:
+    """Properties by their numbers."""
+    return tuple(sorted(properties, key=lambda property: property.number))

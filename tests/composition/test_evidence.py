@@ -1,0 +1,50 @@
+"""The entries of the table of layers that models confirm: every check comes out as recorded, and says what the table says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from antiphon.conformance.ledger.run import program_of
+from antiphon.model.explicit import check
+from antiphon.model.verdict import Report
+from antiphon.spec.composition import EVIDENCE, Entry, Role, layer_of
+from antiphon.spec.lang import Spec
+
+
+def title(entry: Entry) -> str:
+    return f"{entry.layer}-{entry.role.value}-{entry.property.name}"
+
+
+@pytest.mark.parametrize("entry", EVIDENCE, ids=title)
+def test_an_entry_is_what_the_table_says(entry: Entry) -> None:
+    layer = layer_of(entry.layer)
+    rows = {Role.REQUIRES: layer.requires, Role.PROVIDES: layer.provides, Role.INHERITS: layer.inherits}
+    if entry.role is Role.LACKS:
+        assert entry.property not in layer.provides
+    else:
+        assert entry.property in rows[entry.role]
+    outcomes = {item.outcome for item in entry.checks}
+    assert "violated" in outcomes if entry.role in (Role.REQUIRES, Role.LACKS) else "holds" in outcomes
+
+
+@cache
+def explored(spec: type[Spec], digest: str) -> Report:
+    """One exploration of a program for all properties that entries ask it about."""
+    asked = [item for entry in EVIDENCE for item in entry.checks if item.spec is spec and program_of(item).digest == digest]
+    return check(program_of(asked[0]), properties=list(dict.fromkeys(item.property for item in asked)))
+
+
+@pytest.mark.parametrize("entry", EVIDENCE, ids=title)
+def test_the_models_confirm_the_entry(entry: Entry) -> None:
+    for recorded in entry.checks:
+        verdict = explored(recorded.spec, program_of(recorded).digest)[recorded.property]
+        assert verdict.outcome.value == recorded.outcome, str(recorded)
+        if recorded.length is not None:
+            assert verdict.trace is not None
+            assert len(verdict.trace) == recorded.length, str(recorded)
+
+
+def test_entries_are_recorded_once() -> None:
+    assert len({(entry.layer, entry.role, entry.property) for entry in EVIDENCE}) == len(EVIDENCE)
