@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
-from antiphon.spec.lang import Spec
-from antiphon.spec.refinements import MOVING_SEQUENCER, RBP, Refinement
+from antiphon.spec.refinements import DTP, MOVING_SEQUENCER, RBP, RBP_RESILIENT, SEQUENCER, TOTAL, Refinement
 from antiphon.spec.services.ordering import OrderingJudged
 
-_MACHINE = {"processes": 2, "messages": 2, "numbers": 3}
-_SERIES = {"processes": 2, "messages": 2, "numbers": 1, "series": 2}
-_FIGURE_12 = {"processes": 2, "messages": 2, "losses": 1, "urgent": True}
-_FIGURE_12_SPARE = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
-_FIGURE_16 = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
-_FIGURE_16_SPARE = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 1, "spare": 1}
-_FIGURE_16_THREE = {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1}
+_Constants = Mapping[str, int | bool]
 
-_Constants = dict[str, int] | dict[str, int | bool]
+_MACHINE: _Constants = {"processes": 2, "messages": 2, "numbers": 3}
+_SERIES: _Constants = {"processes": 2, "messages": 2, "numbers": 1, "series": 2}
+_FORGETS: _Constants = {"processes": 2, "messages": 2, "numbers": 2, "forgets": True}
+_FIGURE_12: _Constants = {"processes": 2, "messages": 2, "losses": 1, "urgent": True}
+_FIGURE_12_SPARE: _Constants = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
+_FIGURE_16: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
+_FIGURE_16_SPARE: _Constants = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 1, "spare": 1}
+_FIGURE_16_THREE: _Constants = {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1}
+_FIGURE_25: _Constants = {"processes": 2, "messages": 1, "losses": 1, "crashes": 1, "passes": 2, "timeouts": 1}
+_FIGURE_25_STRAY: _Constants = {**_FIGURE_25, "strays": 1}
+_DTP: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1}
+_TOTAL: _Constants = {"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "views": 2, "reforms": True, "first_ids": 2, "assigned": True}
+_TOTAL_CRASH: _Constants = {"processes": 3, "messages": 2, "losses": 0, "crashes": 1, "views": 2, "assigned": True, "patient": True}
+_SEQUENCER: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
 
 
 def _machine(property: str, outcome: Outcome, constants: _Constants, length: int | None = None) -> Check:
@@ -24,8 +33,7 @@ def _machine(property: str, outcome: Outcome, constants: _Constants, length: int
 
 def _refines(refinement: Refinement, constants: _Constants) -> Check:
     """Repaired, every transition is a step of the machine or a stutter."""
-    spec: type[Spec] = refinement.concrete
-    return Check(spec, "Refinement", "holds", "all", constants=constants)
+    return Check(refinement.concrete, "Refinement", "holds", "all", constants=constants)
 
 
 def _fails(refinement: Refinement, constants: _Constants, length: int, *without: str) -> Check:
@@ -47,16 +55,20 @@ ORDERING: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "The machine gives uniform total order and integrity; each repaired protocol refines it through a stated mapping, checked on every "
-        "transition of the bounded model. Without a repair the refinement fails in the variants in which a safety claim fails, at the guard that the defect "
-        "breaks: a message with two numbers (MSQ-02, RBP-03), a number with two messages (RBP-06), a delivery of what is not there (MSQ-05, RBP-12). "
-        "Repairs that only liveness needs break no guard.",
+        "The machine gives uniform total order and integrity (over several series without prefixes; where a crash is forgotten, for those that do "
+        "not crash). Each repaired protocol refines it through a stated mapping, checked on every transition of the bounded model; TOTAL and "
+        "SEQUENCER refine the machine that forgets. Without a repair the refinement fails in the variants in which a claim about order or integrity "
+        "fails, at the guard that the defect breaks: a message with two numbers (MSQ-02, RBP-03, DTP-04, TOT-15, TOT-17, SEQ-08), a number with two "
+        "messages (RBP-06, DTP-01), a delivery that is not the next (TOT-10), a delivery of what is not there (MSQ-05, RBP-12). Repairs that only "
+        "liveness needs break no guard.",
         (
             _machine("NumberToMessage", "holds", _MACHINE),
             _machine("UniformIntegrity", "holds", _MACHINE),
             _machine("UniformTotalOrder", "holds", _MACHINE),
             _machine("UniformPrefixOrder", "holds", _MACHINE),
             _machine("UniformTotalOrder", "holds", _SERIES),
+            _machine("TotalOrder", "holds", _FORGETS),
+            _machine("UniformTotalOrder", "violated", _FORGETS, 17),
             _machine("Delivered", "holds", _MACHINE, 6),
             _refines(MOVING_SEQUENCER, _FIGURE_12),
             _fails(MOVING_SEQUENCER, _FIGURE_12_SPARE, 10, "wait_for_missing_number", "answer_last"),
@@ -65,6 +77,18 @@ ORDERING: tuple[Claim, ...] = (
             _fails(RBP, _FIGURE_16_SPARE, 9, "one_identifier"),
             _fails(RBP, _FIGURE_16_THREE, 14, "old_token"),
             _fails(RBP, _FIGURE_16, 7, "await_body"),
+            replace(_refines(RBP_RESILIENT, _FIGURE_25), deep=True),
+            _fails(RBP_RESILIENT, _FIGURE_25_STRAY, 11, "old_token"),
+            _refines(DTP, _DTP),
+            _fails(DTP, _DTP, 10, "number_passes"),
+            _fails(DTP, _DTP, 5, "acknowledge_new"),
+            _refines(TOTAL, _TOTAL),
+            _refines(TOTAL, _TOTAL_CRASH),
+            _fails(TOTAL, _TOTAL, 11, "await_new_view"),
+            _fails(TOTAL, _TOTAL, 4, "identify_requests"),
+            _fails(TOTAL, _TOTAL, 7, "flush"),
+            _refines(SEQUENCER, _SEQUENCER),
+            _fails(SEQUENCER, _SEQUENCER, 11, "flush"),
         ),
     ),
 )

@@ -8,6 +8,7 @@ from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.rbp import RBP
 from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinements.sequencer import SEQUENCER
 from antiphon.spec.refinements.total import TOTAL
 
 REFINEMENTS: dict[str, Refinement] = {
@@ -16,6 +17,7 @@ REFINEMENTS: dict[str, Refinement] = {
     "rbp-resilient": RBP_RESILIENT,
     "dtp": DTP,
     "total": TOTAL,
+    "sequencer": SEQUENCER,
 }
 """Every refinement by the name of its protocol; a further one is one more line."""
 
@@ -25,4 +27,4 @@ def refinement_of(spec: type[Spec]) -> Refinement | None:
     return next((refinement for refinement in REFINEMENTS.values() if refinement.concrete is spec), None)
 
 
-__all__ = ["DTP", "MOVING_SEQUENCER", "RBP", "RBP_RESILIENT", "REFINEMENTS", "TOTAL", "Refinement", "refinement_of"]
+__all__ = ["DTP", "MOVING_SEQUENCER", "RBP", "RBP_RESILIENT", "REFINEMENTS", "SEQUENCER", "TOTAL", "Refinement", "refinement_of"]

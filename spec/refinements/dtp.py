@@ -12,10 +12,10 @@ from antiphon.spec.protocols.dtp import Dtp
 from antiphon.spec.protocols.dtp_packets import Number
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
-from antiphon.spec.services.ordering import Assigned, Count, Ordering, OrderingMachine, Position, steps_between
+from antiphon.spec.services.ordering import Assigned, Count, OrderingMachine, OrderingView, Position, steps_between
 
 
-class DtpOrdering(Dtp, Ordering):
+class DtpOrdering(Dtp, OrderingView):
     """DTP, seen as the abstract ordering machine."""
 
     given: Map[Process, Set[Assigned]] = everywhere(Set())

@@ -10,10 +10,10 @@ from antiphon.spec.lang import Set
 from antiphon.spec.protocols.moving_sequencer import MovingSequencer
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
-from antiphon.spec.services.ordering import Assigned, Ordering, OrderingMachine, Position, steps_between
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
-class MovingSequencerOrdering(MovingSequencer, Ordering):
+class MovingSequencerOrdering(MovingSequencer, OrderingView):
     """Figure 12, seen as the abstract ordering machine."""
 
     def submitted(self) -> Set[Message]:

@@ -11,10 +11,10 @@ from antiphon.spec.lang import Set
 from antiphon.spec.protocols.rbp import Identifier, Rbp
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
-from antiphon.spec.services.ordering import Assigned, Ordering, OrderingMachine, Position, steps_between
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
-class RbpOrdering(Rbp, Ordering):
+class RbpOrdering(Rbp, OrderingView):
     """Figure 16, seen as the abstract ordering machine."""
 
     def named(self, b: Identifier | None) -> Message | None:

@@ -12,10 +12,10 @@ from antiphon.spec.protocols.rbp_resilient import RbpResilient, Sequenced
 from antiphon.spec.protocols.rbp_resilient.state import Number
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
-from antiphon.spec.services.ordering import Assigned, Ordering, OrderingMachine, Position, steps_between
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
-class RbpResilientOrdering(RbpResilient, Ordering):
+class RbpResilientOrdering(RbpResilient, OrderingView):
     """Figure 25, seen as the abstract ordering machine."""
 
     given: Map[Process, Set[Sequenced]] = everywhere(Set())

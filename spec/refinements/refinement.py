@@ -30,7 +30,7 @@ Explain = Callable[[Mapping[str, Any], Mapping[str, Any], tuple[Any, ...]], tupl
 class Refinement:
     """A stated mapping of `concrete` (a protocol with the mapping's helpers) to `abstract`.
 
-    `sizes` gives constants of the abstract machine that the protocol does not have, as expressions over the protocol's constants.
+    `sizes` gives constants of the abstract machine that the protocol does not have, numbers as expressions over the protocol's constants.
     `events` are the records that both emit. `explain` proposes the steps of the machine that a change could be. `bounds` are constants within
     which the protocol is explored when nobody says otherwise.
     """
@@ -39,7 +39,7 @@ class Refinement:
     abstract: type[Spec]
     events: tuple[type, ...]
     explain: Explain
-    sizes: Mapping[str, int | str]
+    sizes: Mapping[str, int | bool | str]
     bounds: Mapping[str, int | bool | str]
 
     def bind(self, bound: Program) -> tuple[Program, Program]:
@@ -50,7 +50,7 @@ class Refinement:
         """
         if bound.spec is not self.concrete:
             raise SpecError(f"{bound.name} is not {self.concrete.__name__}, which this refinement maps")
-        sizes = {name: evaluate_size(size, bound.constants) for name, size in self.sizes.items()}
+        sizes = {name: size if isinstance(size, bool) else evaluate_size(size, bound.constants) for name, size in self.sizes.items()}
         protocol = bound.with_constants(**sizes)
         machine = program(self.abstract)
         return protocol, machine.with_constants(**{name: value for name, value in protocol.constants.items() if name in machine.constants})

@@ -2,7 +2,8 @@
 
 The document keeps nothing of earlier views, so the history is what was passed up (`given`, which no step of the protocol reads): assigning,
 learning and delivering are one transition, or the latter two. A view's ids "can begin at any value": those below the first that anybody passed up
-in it are spent on nothing, and passed over by whoever passes up something in that view. A member that has crashed goes on being looked at.
+in it are spent on nothing, and passed over by whoever passes up something in that view. The document promises nothing about members that crash:
+what only they passed up is forgotten.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from antiphon.spec.protocols.total import Total
 from antiphon.spec.protocols.total_headers import Number
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
-from antiphon.spec.services.ordering import Assigned, Ordering, OrderingMachine, Position, steps_between
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
 @record
@@ -25,7 +26,7 @@ class PassedUp:
     message: Message
 
 
-class TotalOrdering(Total, Ordering):
+class TotalOrdering(Total, OrderingView):
     """TOTAL, seen as the abstract ordering machine."""
 
     given: Map[Process, Set[PassedUp]] = everywhere(Set())
@@ -42,11 +43,15 @@ class TotalOrdering(Total, Ordering):
 
     def below_first(self, v: View, k: Number) -> bool:
         """K is lower than every id under which anybody passed up a message in view v."""
-        return all(item.view != v or k < item.number for q in self.each(Process) for item in self.given[q])
+        return all(item.view != v or k < item.number for q in self.each(Process) for item in self.given[q] if not self.down[q])
 
     def submitted(self) -> Set[Message]:
         """Messages are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def gone(self, p: Process) -> bool:
+        """P has crashed."""
+        return self.down[p]
 
     def passed_over(self, p: Process) -> Set[Assigned]:
         """The ids before the first of each view in which p has passed up something."""
@@ -54,12 +59,12 @@ class TotalOrdering(Total, Ordering):
             Assigned(v, k, None)
             for v in self.each(View)
             for k in self.each(Number)
-            if self.below_first(v, k) and any(item.view == v for item in self.given[p])
+            if not self.down[p] and self.below_first(v, k) and any(item.view == v for item in self.given[p])
         }
 
     def learned(self, p: Process) -> Set[Assigned]:
         """What p has passed up, and what it passed over."""
-        return self.passed_over(p) | {Assigned(item.view, item.number, item.message) for item in self.given[p]}
+        return self.passed_over(p) | {Assigned(item.view, item.number, item.message) for item in self.given[p] if not self.down[p]}
 
     def history(self) -> Set[Assigned]:
         """What anybody has passed up, and the ids before the first of each view."""
@@ -67,8 +72,8 @@ class TotalOrdering(Total, Ordering):
 
     def at(self, p: Process) -> Position:
         """The last message that p passed up."""
-        v = max((item.view for item in self.given[p]), default=1)
-        return Position(v, max((item.number for item in self.given[p] if item.view == v), default=0))
+        v = max((item.view for item in self.given[p] if not self.down[p]), default=1)
+        return Position(v, max((item.number for item in self.given[p] if item.view == v and not self.down[p]), default=0))
 
 
 TOTAL = Refinement(
@@ -76,6 +81,6 @@ TOTAL = Refinement(
     OrderingMachine,
     (Broadcast, Deliver),
     steps_between,
-    sizes={"series": "views", "numbers": "first_ids - 1 + messages + spare"},
-    bounds={"processes": 2, "messages": 2, "losses": 1, "crashes": 0, "views": 1},
+    sizes={"series": "views", "numbers": "first_ids - 1 + messages + spare", "forgets": True},
+    bounds={"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "views": 2, "reforms": True, "first_ids": 2, "assigned": True},
 )

@@ -5,6 +5,9 @@ which message has which number, and each delivers number after number. Numbers s
 view, another coordinator), a further series begins, and a process that enters it leaves the earlier ones behind. A message has one number,
 whatever the series. A number may be spent on no message at all (RBP's NULL acknowledgement): it is passed over.
 
+Uniform or not: as a rule a process that has crashed is held to what it delivered like any other. Where a service promises something only to
+those that do not crash, `forgets` lets a crash take with it what nobody else has learned.
+
 That the machine gives total order is checked like any protocol (`OrderingJudged`). That a protocol is such a machine is a refinement
 (`antiphon.spec.refinements`). Liveness is no part of it: a machine may stand still.
 
@@ -25,13 +28,14 @@ from antiphon.spec.lang import (
     Step,
     action,
     emit,
+    environment,
     everywhere,
     invariant,
     record,
     require,
     witness,
 )
-from antiphon.spec.services.events import Broadcast, Deliver, Group, Message, Process
+from antiphon.spec.services.events import Broadcast, Crash, Deliver, Group, Message, Process
 from antiphon.spec.services.order import TotalOrderBroadcast
 
 Series = Annotated[int, Between(1, "series")]
@@ -60,23 +64,34 @@ class Position:
 
 
 class Ordering(Group):
-    """How many series there are, and how many numbers in each."""
+    """How many series there are, how many numbers in each, and whether a crash is forgotten."""
 
     series: Const[int] = 1
     numbers: Const[int] = 2
+    forgets: Const[bool] = False
+
+
+class OrderingView(Ordering):
+    """What every mapping to the machine needs, and most need to say nothing about."""
+
+    def gone(self, p: Process) -> bool:  # noqa: ARG002 - mappings that need it look at p
+        """P has crashed, and is held to nothing any more: only where the machine forgets."""
+        return False
 
 
 class OrderingMachine(Ordering):
-    """Submit, assign, learn, enter, deliver."""
+    """Submit, assign, learn, enter, deliver; crash and forget, where that is allowed."""
 
     submitted: Set[Message] = Set()
     history: Set[Assigned] = Set()
     learned: Map[Process, Set[Assigned]] = everywhere(Set())
     at: Map[Process, Position] = everywhere(Position(1, 0))
+    gone: Map[Process, bool] = everywhere(False)
 
     @action
     def submit(self, p: Process, m: Message) -> None:
         """P hands m to the service."""
+        require(not self.gone[p])
         require(m not in self.submitted)
         self.submitted |= {m}
         emit(Broadcast(p, m))
@@ -92,6 +107,7 @@ class OrderingMachine(Ordering):
     @action
     def learn(self, p: Process, item: Assigned) -> None:
         """P hears which message has a number."""
+        require(not self.gone[p])
         require(item in self.history)
         require(item not in self.learned[p])
         self.learned[p] |= {item}
@@ -99,18 +115,36 @@ class OrderingMachine(Ordering):
     @action
     def enter(self, p: Process, position: Position) -> None:
         """P goes on in a later series, before its first number; what it did not deliver of the earlier ones it never will."""
+        require(not self.gone[p])
         require(position.series > self.at[p].series and position.number == 0)
         self.at[p] = position
 
     @action
     def deliver(self, p: Process, item: Assigned) -> None:
         """P delivers the message of the next number, or passes over a number that was spent on nothing."""
+        require(not self.gone[p])
         require(item in self.learned[p])
         require(item.series == self.at[p].series and item.number == self.at[p].number + 1)
         self.at[p] = Position(item.series, item.number)
         m = item.message
         if m is not None:
             emit(Deliver(p, m))
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever, and what it learned and delivered counts no more."""
+        require(self.forgets and not self.gone[p])
+        self.gone[p] = True
+        self.learned[p] = Set()
+        self.at[p] = Position(1, 0)
+        emit(Crash(p))
+
+    @environment
+    def forget(self, item: Assigned) -> None:
+        """A number that nobody has learned any more is free again, and so is its message."""
+        require(self.forgets and item in self.history)
+        require(not any(item in self.learned[p] for p in self.each(Process)))
+        self.history -= {item}
 
     @invariant
     def NumberToMessage(self) -> bool:  # noqa: N802
@@ -135,6 +169,7 @@ class OrderingMachine(Ordering):
         return all(
             any(item.message is not None and item.series == self.at[p].series and item.number <= self.at[p].number for item in self.learned[p])
             for p in self.each(Process)
+            if not self.gone[p]
         )
 
 
@@ -152,12 +187,14 @@ def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple
     They are candidates: whether each is enabled, and whether together they lead from `before` to `after`, is for the machine to say. `events`
     are what the protocol emitted; they tell who submitted a message.
     """
-    steps = [Step("submit", (_origin(m, events), m)) for m in _ordered(after["submitted"] - before["submitted"])]
-    steps += [Step("assign", (item,)) for item in _ordered(after["history"] - before["history"])]
     processes = range(len(after["learned"]))
+    steps = [Step("crash", (Process(p),)) for p in processes if after["gone"][p] and not before["gone"][p]]
+    steps += [Step("submit", (_origin(m, events), m)) for m in _ordered(after["submitted"] - before["submitted"])]
+    steps += [Step("forget", (item,)) for item in _ordered(before["history"] - after["history"])]
+    steps += [Step("assign", (item,)) for item in _ordered(after["history"] - before["history"])]
     for p in processes:
         steps += [Step("learn", (Process(p), item)) for item in _ordered(after["learned"][p] - before["learned"][p])]
-    for p in processes:
+    for p in (p for p in processes if not after["gone"][p]):
         old, new = before["at"][p], after["at"][p]
         if new.series != old.series:
             steps.append(Step("enter", (Process(p), Position(new.series, 0))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,16 +14,19 @@ from antiphon.model.export import load, save
 from antiphon.model.refinement import PROPERTY, check_refinement, fails_at_the_end
 from antiphon.model.symbolic import induction
 from antiphon.model.verdict import Outcome, Report
-from antiphon.spec.lang import Program, Set, SpecError, program
+from antiphon.spec.lang import Program, Set, Spec, SpecError, program
+from antiphon.spec.protocols.dtp_judged import DtpJudged
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+from antiphon.spec.protocols.sequencer import SequencerJudged
+from antiphon.spec.protocols.total_judged import TotalJudged
 from antiphon.spec.refinements import MOVING_SEQUENCER, RBP, REFINEMENTS, Refinement, refinement_of
 from antiphon.spec.refinements.rbp import RbpOrdering
 from antiphon.spec.services import Process
 from antiphon.spec.services.ordering import Assigned, OrderingJudged, OrderingMachine, Position
 
-SAFETY = ("UniqueNumbers", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
-JUDGED = {"moving-sequencer": MovingSequencerJudged, "rbp": RbpJudged}
+UNIFORM = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
 FIGURE_12 = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
 FIGURE_16 = {"processes": 2, "messages": 1, "losses": 1, "timeouts": 1, "spare": 1}
 
@@ -91,21 +95,86 @@ def test_a_violation_has_a_shortest_trace_and_names_the_guard(
     assert fails_at_the_end(before, REFINEMENTS[name]) == ""
 
 
+class Judged(NamedTuple):
+    """A protocol with its service, the properties that its mapping answers for, and small constants."""
+
+    spec: type[Spec]
+    safety: tuple[str, ...]
+    constants: dict[str, int | bool]
+
+
+DTP_SMALL = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1}
+FIGURE_25 = {"processes": 2, "messages": 1, "losses": 0, "crashes": 1, "passes": 2, "timeouts": 1, "strays": 1, "urgent": True}
+COLLECTED = {"processes": 2, "messages": 1, "losses": 0, "crashes": 0, "passes": 5, "timeouts": 1, "urgent": True, "assigned": True, "brief": False}
+REFORM = {"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "views": 2, "reforms": True, "first_ids": 2, "assigned": True}
+FAILOVER = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
+JUDGED = {
+    "moving-sequencer": Judged(MovingSequencerJudged, ("UniqueNumbers", *UNIFORM), FIGURE_12),
+    "rbp": Judged(RbpJudged, ("UniqueNumbers", *UNIFORM), FIGURE_16),
+    "rbp-resilient": Judged(RbpResilientJudged, ("UniqueNumbers", *UNIFORM), FIGURE_25),
+    "dtp": Judged(DtpJudged, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
+    "total": Judged(TotalJudged, ("Integrity", "TotalOrder", "ViewPrefix"), REFORM),
+    "sequencer": Judged(SequencerJudged, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
+}
+"""Non-uniform properties where the document promises nothing about those that crash; prefixes of a view where views are series."""
+
 VARIANTS = [(name, without) for name in JUDGED for without in [(), *((repair,) for repair in repairs_of(REFINEMENTS[name]))]]
 VARIANTS += [("moving-sequencer", ("wait_for_missing_number", "answer_last")), ("rbp", ("skip_null", "await_body"))]
+VARIANTS += [(name, tuple(repairs_of(REFINEMENTS[name]))) for name in JUDGED]
+
+TELLING = ("old_token", "number_passes", "acknowledge_new", "reset_own", "identify_requests", "flush", "only_members")
+"""Of the larger protocols: the repairs that break the refinement when they are left out, and some that do not."""
 
 
-@pytest.mark.parametrize(("name", "without"), VARIANTS, ids=[f"{name}-{'-'.join(without) or 'repaired'}" for name, without in VARIANTS])
-def test_the_refinement_fails_exactly_where_a_safety_claim_fails(name: str, without: tuple[str, ...]) -> None:
-    """Every repair left out alone, and two pairs. Where nothing is ever delivered the refinement says so, and no safety claim fails."""
-    constants = FIGURE_12 if name == "moving-sequencer" else FIGURE_16
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All variants in a deep run (`make check-deep`); else of the larger protocols only the telling ones."""
+    if "variant" in metafunc.fixturenames:
+        deep = metafunc.config.getoption("--hypothesis-profile", None) == "deep"
+        small = ("moving-sequencer", "rbp")
+        chosen = [(name, without) for name, without in VARIANTS if deep or name in small or len(without) != 1 or without[0] in TELLING]
+        metafunc.parametrize("variant", chosen, ids=[f"{name}-{called(without)}" for name, without in chosen])
+
+
+def called(without: tuple[str, ...]) -> str:
+    return "repaired" if not without else "literal" if len(without) > 2 else "-".join(without)
+
+
+def test_every_refinement_is_among_them() -> None:
+    assert set(JUDGED) == set(REFINEMENTS)
+
+
+def test_the_refinement_fails_exactly_where_a_safety_claim_fails(variant: tuple[str, tuple[str, ...]]) -> None:
+    """The repaired text, every repair left out alone, two pairs, and the literal text.
+
+    Where nothing is ever delivered the refinement says so (unknown), and no safety claim fails.
+    """
+    name, without = variant
+    judged = JUDGED[name]
+    constants = COLLECTED if without == ("keep_collected",) else judged.constants
     verdict = refine(REFINEMENTS[name], *without, **constants)[PROPERTY]
     repairs = [repair for repair in repairs_of(REFINEMENTS[name]) if repair not in without]
-    judged = check(program(JUDGED[name], repairs=repairs, **constants), properties=SAFETY)
-    broken = [verdict for verdict in judged.verdicts if verdict.outcome is Outcome.VIOLATED]
-    assert (verdict.outcome is Outcome.VIOLATED) == bool(broken), [verdict.property for verdict in broken]
+    report = check(program(judged.spec, repairs=repairs, **constants), properties=judged.safety)
+    assert report.exploration.complete
+    broken = [item for item in report.verdicts if item.outcome is Outcome.VIOLATED]
+    assert (verdict.outcome is Outcome.VIOLATED) == bool(broken), [item.property for item in broken]
+    assert verdict.outcome is Outcome.HOLDS or without
     if verdict.trace is not None:
-        assert len(verdict.trace) <= min(len(item.trace or ()) for item in broken)
+        assert len(verdict.trace) <= max(len(item.trace or ()) for item in broken)
+
+
+def test_crashes_that_are_forgotten_cost_uniformity_and_nothing_else() -> None:
+    report = check(program(OrderingJudged, processes=2, messages=2, numbers=2, forgets=True))
+    outcome = {verdict.property: verdict.outcome for verdict in report.verdicts}
+    assert {outcome[name] for name in ("Integrity", "UniformIntegrity", "TotalOrder", "PrefixOrder", "Agreement")} == {Outcome.HOLDS}
+    assert {outcome[name] for name in ("UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement")} == {Outcome.VIOLATED}
+
+
+def test_a_member_that_crashes_alone_with_a_message_needs_a_machine_that_forgets() -> None:
+    """TOTAL promises nothing about members that crash: the refinement of the uniform machine fails."""
+    crash = {"processes": 2, "messages": 2, "losses": 0, "crashes": 1, "views": 2, "assigned": True, "patient": True}
+    assert refine(REFINEMENTS["total"], **crash)[PROPERTY].outcome is Outcome.HOLDS
+    uniform = replace(REFINEMENTS["total"], sizes={**REFINEMENTS["total"].sizes, "forgets": False})
+    assert refine(uniform, **crash)[PROPERTY].outcome is Outcome.VIOLATED
 
 
 def test_cpython_alone_finds_the_same() -> None:

@@ -1,0 +1,96 @@
+"""In what sense is SEQUENCER an ordering machine? Every view is a series; a number is the place among what its coordinator multicasts in it.
+
+SEQUENCER sends no numbers: NAKACK delivers a coordinator's multicasts in one order, and that is the number. Who delivers a message first fixes it
+(`given`, which no step of the protocol reads): assigning, learning and delivering are one step, or the latter two. A multicast that is discarded
+because its message was delivered before is a number that was spent on nothing. The document promises something to the survivors of a failover
+only: what only a crashed member delivered is forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import View
+from antiphon.spec.environment.fifo import Position as Place
+from antiphon.spec.lang import Between, Map, Set, everywhere, on, record
+from antiphon.spec.protocols.sequencer import Sequencer
+from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
+
+Turn = Annotated[int, Between(1, "messages + room")]
+"""A place among the multicasts of one view, from 1."""
+
+
+@record
+class Given:
+    """A message that was delivered: the view in which it was multicast, and its place among the multicasts of that view."""
+
+    view: View
+    number: Turn
+    message: Message
+
+
+class SequencerOrdering(Sequencer, OrderingView):
+    """SEQUENCER, seen as the abstract ordering machine."""
+
+    given: Map[Process, Set[Given]] = everywhere(Set())
+
+    @on(Deliver)
+    def remember(self, event: Deliver) -> None:
+        """What is delivered, with its place: it is the multicast that p received, or passed up, last."""
+        p = event.process
+        m = event.message
+        for s in self.each(Process):
+            for k in self.each(Place):
+                reached = k + 1 == (self.passed_up[s][p] if self.wait_for_all else self.heard[s][p])
+                if m is not None and reached and self.log[s][k].message == m:
+                    self.given[p] |= {Given(self.log[s][k].view, self.place_in_view(s, k), m)}
+
+    def place_in_view(self, s: Process, k: Place) -> int:
+        """How many multicasts of s up to number k, counted from 0, are of the same view as that one."""
+        return sum(1 for j in self.each(Place) if j <= k and self.log[s][j].view == self.log[s][k].view)
+
+    def delivers_nothing(self, v: View, k: Turn) -> bool:
+        """Nobody that is up delivered the k-th multicast of view v."""
+        return not any(item.view == v and item.number == k for q in self.each(Process) for item in self.given[q] if not self.down[q])
+
+    def submitted(self) -> Set[Message]:
+        """Messages are sent in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def gone(self, p: Process) -> bool:
+        """P has crashed or stopped."""
+        return self.down[p]
+
+    def passed_over(self, p: Process) -> Set[Assigned]:
+        """Multicasts before one that p delivered, which nobody delivered."""
+        return Set() | {
+            Assigned(v, k, None)
+            for v in self.each(View)
+            for k in self.each(Turn)
+            if not self.down[p] and self.delivers_nothing(v, k) and any(item.view == v and item.number > k for item in self.given[p])
+        }
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """What p has delivered, and what it passed over."""
+        return self.passed_over(p) | {Assigned(item.view, item.number, item.message) for item in self.given[p] if not self.down[p]}
+
+    def history(self) -> Set[Assigned]:
+        """What anybody that is up has delivered or passed over."""
+        return Set() | {item for p in self.each(Process) for item in self.learned(p)}
+
+    def at(self, p: Process) -> Position:
+        """The last message that p delivered."""
+        v = max((item.view for item in self.given[p] if not self.down[p]), default=1)
+        return Position(v, max((item.number for item in self.given[p] if item.view == v and not self.down[p]), default=0))
+
+
+SEQUENCER = Refinement(
+    SequencerOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": "views", "numbers": "messages + room", "forgets": True},
+    bounds={"processes": 3, "messages": 2, "crashes": 1, "views": 2},
+)
