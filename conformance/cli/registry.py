@@ -18,14 +18,19 @@ from antiphon.spec.examples.ewd840 import EWD840
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, Spec, program
 from antiphon.spec.lang.declare import declare
+from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
+from antiphon.spec.protocols.dtp_figure1 import Figure1
+from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
 from antiphon.spec.protocols.horus.judged import HorusJudged, TotalStack
 from antiphon.spec.protocols.horus.stacks import FragStack, NakStack
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.pinwheel import PinwheelJudged
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 from antiphon.spec.protocols.total_judged import TotalJudged
+from antiphon.spec.protocols.totem import TotemJudged
 from antiphon.spec.services.ordering import OrderingJudged
 
 
@@ -50,6 +55,12 @@ ENTRIES = (
     Entry("horus-total", TotalStack, "TOTAL of Horus over an abstract MBRSHIP, judged as total order broadcast"),
     Entry("horus", HorusJudged, "the stack TOTAL:MBRSHIP:FRAG:NAK:COM of Horus, judged as total order broadcast"),
     Entry("ordering", OrderingJudged, "the abstract machine that every protocol of total order refines: assign a number, learn, deliver"),
+    Entry("dtp", DtpJudged, "dynamic token passing: the least active process orders next (Kim and Kim)"),
+    Entry("dtp-crashing", DtpCrashing, "dynamic token passing while processes stop and nobody changes the group"),
+    Entry("dtp-figure-1", Figure1, "when the first update is stable in CM, Pinwheel and DTP (Kim and Kim, figure 1)"),
+    Entry("chang-maxemchuk", ChangMaxemchukJudged, "the token of CM and what it makes stable (as Kim and Kim describe it)"),
+    Entry("pinwheel", PinwheelJudged, "CM with positive notification (as Kim and Kim describe it)"),
+    Entry("totem", TotemJudged, "the ordering of Totem's single ring (as Kim and Kim describe it)"),
     Entry("total", TotalJudged, "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)"),
     Entry("two-phase", TwoPhase, "two-phase commit, an example whose state counts are public"),
     Entry("die-hard", DieHard, "two jugs that must measure four gallons: the counterexample is the solution"),

@@ -34,6 +34,10 @@ class Document(Enum):
         "van Renesse 1995",
         'R. van Renesse, K. P. Birman, R. Friedman, M. Hayden, D. A. Karr, "A Framework for Protocol Composition in Horus", 1995',
     )
+    DTP = (
+        "Kim 1997",
+        'J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed Systems Engineering 4, 1997',
+    )
     SEQUENCER = (
         "Ban 2005",
         'B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005',

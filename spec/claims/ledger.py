@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from antiphon.spec.claims.claim import Claim
+from antiphon.spec.claims.dtp import DTP
 from antiphon.spec.claims.horus import HORUS
 from antiphon.spec.claims.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.claims.ordering import ORDERING
@@ -20,6 +21,7 @@ LEDGER: tuple[Claim, ...] = (
     *MOVING_SEQUENCER,
     *sorted((*RBP, *RBP_RESILIENT), key=lambda claim: claim.id),
     *SEQUENCER,
+    *DTP,
     *HORUS,
     *ORDERING,
     *TOTAL,

@@ -1,0 +1,290 @@
+"""Which bounds do the authors of DTP claim, what resilience, and how does DTP compare with CM, Pinwheel and Totem?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
+from antiphon.spec.lang import Spec
+from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
+from antiphon.spec.protocols.dtp_figure1 import Figure1
+from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
+from antiphon.spec.protocols.pinwheel import PinwheelJudged
+from antiphon.spec.protocols.totem import TotemJudged
+
+_Constants = Mapping[str, int | bool | str]
+
+_LIVE: _Constants = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2, "resilience": 1}
+_RESILIENT: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1, "resilience": 1}
+_SAFE: _Constants = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 2, "resilience": 2, "tie": "lowest"}
+_CRASH: _Constants = {
+    "processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 1, "resilience": 1, "crashes": 1, "senders": 1, "tie": "lowest",
+}  # fmt: skip
+_INSTANT: _Constants = {"processes": 3, "messages": 3, "losses": 0, "timeouts": 0, "nulls": 2, "instant": True, "senders": 2}
+_PAIR: _Constants = {"processes": 2, "messages": 3, "losses": 1, "timeouts": 0, "nulls": 1}
+_OVERTAKING: _Constants = {"processes": 3, "messages": 3, "losses": 0, "timeouts": 0, "nulls": 1, "senders": 1, "tie": "lowest"}
+_RING: _Constants = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "senders": 2, "tie": "lowest"}
+_SILENCE: _Constants = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 2, "tie": "lowest"}
+
+
+def _all(property: str, constants: _Constants, *, length: int | None = None, deep: bool = False, spec: type[Spec] = DtpJudged) -> Check:
+    return Check(spec, property, "holds", "all", (), constants, length, deep)
+
+
+def _fails(
+    property: str, constants: _Constants, length: int, without: tuple[str, ...] = (), *, deep: bool = False, spec: type[Spec] = DtpJudged
+) -> Check:
+    return Check(spec, property, "violated", "all", without, constants, length, deep)
+
+
+def _literal(property: str, constants: _Constants, length: int) -> Check:
+    return Check(DtpJudged, property, "violated", (), (), constants, length)
+
+
+def _other(spec: type[Spec], property: str, outcome: Outcome = "holds", length: int | None = None, **constants: int | bool) -> Check:
+    return Check(spec, property, outcome, (), (), constants, length)
+
+
+def _says(section: str, quotation: str) -> Source:
+    return Source(Document.DTP, section, quotation)
+
+
+def _with(constants: _Constants, **more: int | bool | str) -> _Constants:
+    return {**constants, **more}
+
+
+_SIMULATED = (
+    "By reading: it is a result of the authors' simulation, whose figure is lost in the copy that was read; nothing here simulates the four "
+    "protocols on a network with delays yet."
+)
+
+
+def _simulated(identifier: str, section: str, quotation: str, claim: str) -> Claim:
+    return Claim(identifier, _says(section, quotation), claim, Standing.STATED, Kind.PERFORMANCE, "unknown", _SIMULATED)
+
+
+_BOUNDS: tuple[Claim, ...] = (
+    Claim(
+        "DTP-22",
+        _says("4.2", "MSG and n-1 ACK messages at most"),
+        "A buffer holds 2n - 1 MSGs and n - 1 ACKs at most.",
+        Standing.STATED,
+        Kind.BOUND,
+        "violated",
+        "It holds where everything arrives at once. Where an ACK of NULL or a MSG is only late, a process does not know yet what others know of "
+        "the others, and with n = 3 it keeps three ACKs; no loss is needed. As printed two processes are enough (DTP-10, DTP-11). An ACK that "
+        "carries what its sender knows mends the run that is found, and no other was found up to the depth that was searched.",
+        (
+            _fails("AckBound", _OVERTAKING, 14, ("carry_status",), deep=True),
+            _all("AckBound", _INSTANT, deep=True),
+            _all("MessageBound", _INSTANT, deep=True),
+            _all("AckBound", _PAIR, deep=True),
+            _all("MessageBound", _PAIR, deep=True),
+            _all("AckBound", _RING, deep=True),
+        ),
+        defect="design",
+        repairs=("carry_status", "monotone_status", "collect_always"),
+    ),
+    Claim(
+        "DTP-23",
+        _says("4.2", "becomes stable after its subsequent n-1 MSGs are acknowledged"),
+        "Who knows the ACKs of the n - 1 MSGs after a MSG takes it for stable.",
+        Standing.STATED,
+        Kind.BOUND,
+        "violated",
+        "Each holder names the least active process that it knows of, and they do not know the same: the process that the first holder named may "
+        "be passed over by the next. With n = 3 a MSG can be followed by two others and still not be stable at their last holder.",
+        (
+            _fails("StableInTime", _OVERTAKING, 14, ("carry_status",), deep=True),
+            _all("StableInTime", _INSTANT, deep=True),
+            _all("StableInTime", _PAIR, deep=True),
+            _all("StableInTime", _RING, deep=True),
+        ),
+        defect="design",
+        repairs=("carry_status",),
+    ),
+    Claim(
+        "DTP-24",
+        _says("3", "subsequent messages are acknowledged, it is certain that"),
+        "In CM an update and L subsequent acknowledgements mean L + 1 processes that have the update, and n - 1 that all have.",
+        Standing.STATED,
+        Kind.BOUND,
+        "holds",
+        "And not earlier: after n - 2 one process may be without it.",
+        (
+            _other(ChangMaxemchukJudged, "HoldersGrow", processes=3, messages=3),
+            _other(ChangMaxemchukJudged, "StableAfterRound", processes=3, messages=3),
+            _other(ChangMaxemchukJudged, "UniformPrefixOrder", processes=3, messages=3),
+            _other(ChangMaxemchukJudged, "UniformAgreement", processes=3, messages=3),
+            _other(ChangMaxemchukJudged, "HoldersNoMore", length=6, processes=3, messages=3),
+        ),
+    ),
+    Claim(
+        "DTP-25",
+        _says("3", "In virtue of the positive notification scheme"),
+        "In Pinwheel what a process takes for stable has been delivered by all, and it can know so before n - 1 subsequent acknowledgements.",
+        Standing.STATED,
+        Kind.BOUND,
+        "holds",
+        "Also when messages of the same process overtake each other, as long as R_i[k] only goes up.",
+        (
+            _other(PinwheelJudged, "StableIsDelivered", processes=2, messages=2),
+            _other(PinwheelJudged, "UniformPrefixOrder", processes=2, messages=2),
+            _other(PinwheelJudged, "Validity", processes=2, messages=2),
+            _other(PinwheelJudged, "StableEarly", length=8, processes=2, messages=2),
+        ),
+    ),
+    Claim(
+        "DTP-26",
+        _says("4.2", "passes the token without ordering any message in order to bound the stability time"),
+        "After n - 1 NULLs that arrive nothing acknowledged is unstable.",
+        Standing.STATED,
+        Kind.BOUND,
+        "holds",
+        "Where nothing is lost, in any order of arrival. If a NULL is lost on the way to a process that it does not name, nobody sends it again "
+        "once the token has arrived, and that process knows later. Time is not modelled: that n - 1 NULLs take (n - 1) T and their delays is "
+        "arithmetic.",
+        (
+            _all("StableAfterNulls", _SILENCE, deep=True),
+            _all("AllStable", _SILENCE, length=12, deep=True),
+            _all("StableAfterNulls", _with(_SILENCE, processes=2)),
+            _fails("StableAfterNulls", _with(_SILENCE, losses=1, senders=1), 12),
+        ),
+    ),
+    Claim(
+        "DTP-27",
+        _says("3", "becomes stable after the acknowledgement of the third message"),
+        "There is a sequence of updates as in figure 1: stable after five acknowledgements in CM, four in Pinwheel, three in DTP, where four are "
+        "stable after the sixth.",
+        Standing.STATED,
+        Kind.PERFORMANCE,
+        "holds",
+        "The drawing is lost; such sequences exist (CM's five is n, whatever is sent). There are also sequences for which Pinwheel knows sooner "
+        "than DTP.",
+        (
+            _other(Figure1, "AsPrinted", length=6, processes=5, messages=6),
+            _other(Figure1, "PinwheelFirst", length=3, processes=5, messages=6),
+        ),
+    ),
+    Claim(
+        "DTP-28",
+        _says("4.2", "Given F, the F-resilient system can be built as follows."),
+        "Delivery that waits until F + 1 of the R_i[k] are at least g is possible, and everything is delivered.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "If processes are counted and hgsn is what a process has obtained. The formula as printed counts different values of a set, and section 3 "
+        "calls hgsn what was delivered: with either nobody delivers anything when F is 1 and two processes have one update.",
+        (
+            _all("Validity", _LIVE),
+            _all("UniformAgreement", _LIVE),
+            _fails("Validity", _with(_LIVE, counted="values"), 1),
+            _fails("Validity", _with(_LIVE, notified="delivered"), 1),
+        ),
+    ),
+    Claim(
+        "DTP-29",
+        _says("4.2", "When the condition is satisfied, it is certain that"),
+        "When an update is delivered, F + 1 processes have obtained it, so that after F failures a process that is up still has it.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "As printed a REQ announces the gsn of an update that its sender lacks (DTP-05), and counts.",
+        (
+            _literal("Obtained", _RESILIENT, 4),
+            _fails("Obtained", _RESILIENT, 4, ("advance_on_delivery",)),
+            _all("Obtained", _RESILIENT),
+            _fails("SurvivorHolds", _CRASH, 5, ("advance_on_delivery",), spec=DtpCrashing),
+            _all("SurvivorHolds", _CRASH, spec=DtpCrashing),
+        ),
+        defect="text",
+        repairs=("advance_on_delivery",),
+    ),
+    Claim(
+        "DTP-30",
+        _says("4.2", "sites fails, all lost messages can be recovered"),
+        "After the failure of the holder somebody answers who lost a message.",
+        Standing.QUESTION,
+        Kind.LIVENESS,
+        "unknown",
+        "The update is there (DTP-29), but without the holder nobody who could answer does: EMPT discards a REQ. What the group membership "
+        "protocol, which the paper assumes, would have to do about it is not said. By DTP alone agreement fails.",
+        (
+            _all("SurvivorHolds", _CRASH, spec=DtpCrashing),
+            _fails("UniformAgreement", _with(_CRASH, unlimited=True), 5, spec=DtpCrashing, deep=True),
+        ),
+    ),
+    Claim(
+        "DTP-31",
+        _says("4.2", "the total ordering service of the DTP protocol represents the safe delivery service of the Totem protocol"),
+        "With F = n - 1 an update is delivered only when all processes have obtained it; otherwise delivery is agreed delivery.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "violated",
+        "As printed it is not safe, for the reason of DTP-29. As repaired, it is; and with F = 0 total order and agreement hold (DTP-02, DTP-18).",
+        (
+            _literal("SafeDelivery", _RESILIENT, 4),
+            _fails("SafeDelivery", _RESILIENT, 4, ("advance_on_delivery",)),
+            _all("SafeDelivery", _RESILIENT),
+            _all("SafeDelivery", _SAFE, deep=True),
+            _all("AllDelivered", _SAFE, length=12, deep=True),
+        ),
+        defect="text",
+        repairs=("advance_on_delivery",),
+    ),
+)
+
+_FIGURES: tuple[Claim, ...] = (
+    _simulated(
+        "DTP-32", "5", "The stability time of the DTP protocol is bounded to about two-thirds of", "DTP is stable after two thirds of 1/lambda."
+    ),
+    _simulated("DTP-33", "5", "approach nearly", "CM and Pinwheel are stable after nearly 1/lambda as the group grows."),
+    _simulated("DTP-34", "5", "the DTP protocol is superior to the others except the Totem", "Stability takes Totem least, then DTP, Pinwheel, CM."),
+    _simulated(
+        "DTP-35",
+        "5",
+        "The DTP protocol requires small buffer size compared to the others except the Totem.",
+        "DTP needs smaller buffers than the others.",
+    ),
+    _simulated("DTP-36", "5", "is comparable with the other protocols except the Totem", "Delivery takes equally long except in Totem."),
+    _simulated("DTP-37", "5", "i.e. about 1 message per message", "There is about one overhead message for each message."),
+    Claim(
+        "DTP-38",
+        _says("5", "In Totem, the stability time is approximately two token rotation times"),
+        "In Totem an update is known to be stable everywhere after two rotations of the token.",
+        Standing.STATED,
+        Kind.PERFORMANCE,
+        "holds",
+        "Counted in passes of the token, where everything arrives before the token moves; and not two passes earlier.",
+        (
+            _other(TotemJudged, "StableInTwoRotations", processes=3, messages=2, visits=8, instant=True),
+            _other(TotemJudged, "UnstableBefore", length=10, processes=3, messages=2, visits=8, instant=True),
+            _other(TotemJudged, "StableIsDelivered", processes=3, messages=2, visits=5),
+            _other(TotemJudged, "UniformPrefixOrder", processes=3, messages=2, visits=5),
+        ),
+    ),
+    _simulated(
+        "DTP-39", "6", "the processing load for ordering messages is more effectively distributed", "The load of ordering is distributed evenly."
+    ),
+    Claim(
+        "DTP-40",
+        _says("5", "messages can be handled per second for ordering"),
+        "The authors' implementation orders about 1000 messages of a thousand bytes a second.",
+        Standing.STATED,
+        Kind.PERFORMANCE,
+        "unknown",
+        "By reading: it was measured on three workstations of 1996 with a program that is not at hand.",
+    ),
+    Claim(
+        "DTP-41",
+        _says("5", "we have simulated in the absence of failures"),
+        "The end of a finite simulation, where the last updates become stable only by NULLs, does not distort the means.",
+        Standing.QUESTION,
+        Kind.PERFORMANCE,
+        "unknown",
+        "By reading: whether the authors left the end out is not said, and nothing here simulates the four protocols on a network with delays yet.",
+    ),
+)
+
+DTP_BOUNDS: tuple[Claim, ...] = (*_BOUNDS, *_FIGURES)
+"""DTP-22 to DTP-41."""
