@@ -133,7 +133,8 @@ class OrderingMachine(Ordering):
     @environment
     def crash(self, p: Process) -> None:
         """P stops for ever, and what it learned and delivered counts no more."""
-        require(self.forgets and not self.gone[p])
+        require(self.forgets)
+        require(not self.gone[p])
         self.gone[p] = True
         self.learned[p] = Set()
         self.at[p] = Position(1, 0)
@@ -142,7 +143,8 @@ class OrderingMachine(Ordering):
     @environment
     def forget(self, item: Assigned) -> None:
         """A number that nobody has learned any more is free again, and so is its message."""
-        require(self.forgets and item in self.history)
+        require(self.forgets)
+        require(item in self.history)
         require(not any(item in self.learned[p] for p in self.each(Process)))
         self.history -= {item}
 
