@@ -20,6 +20,8 @@ _HAND_OVER: _Constants = {"processes": 3, "messages": 2, "crashes": 0, "views": 
 _STOP: _Constants = {"processes": 3, "messages": 2, "crashes": 0, "stops": 1, "views": 2}
 _REFUSED: _Constants = {"processes": 4, "messages": 1, "crashes": 2, "views": 3, "from_left": "refused"}
 _JOIN: _Constants = {"processes": 4, "messages": 1, "crashes": 1, "views": 2, "joiners": 1}
+_FOUR: _Constants = {"processes": 4, "messages": 2, "crashes": 2, "views": 3}
+_THIRD: _Constants = {"processes": 3, "messages": 3, "crashes": 2, "views": 3}
 _COPY: _Constants = {"processes": 3, "messages": 1, "losses": 1}
 
 _FLUSHED = ("flush", "keep_early")
@@ -35,6 +37,12 @@ def _with(repairs: tuple[str, ...], property: str, outcome: Outcome, constants: 
 
 def _repaired(property: str, constants: _Constants) -> Check:
     return Check(SequencerJudged, property, "holds", "all", (), constants)
+
+
+def _deep(*properties: str) -> tuple[Check, ...]:
+    """The repaired protocol within larger bounds: four processes, three messages."""
+    larger = (_FOUR, _THIRD)
+    return tuple(Check(SequencerJudged, property, "holds", "all", (), constants, deep=True) for constants in larger for property in properties)
 
 
 def _without(repair: str, property: str, constants: _Constants, length: int) -> Check:
@@ -395,6 +403,7 @@ SEQUENCER: tuple[Claim, ...] = (
             _with(_FLUSHED, "Validity", "holds", _CRASHES),
             _with(_FLUSHED, "UniformIntegrity", "holds", _CRASHES),
             _with(_FLUSHED, "AllDelivered", "holds", _CRASHES, 6),
+            *_deep("TotalOrder", "PrefixOrder", "Agreement", "Validity", "UniformIntegrity", "NextNumber"),
         ),
     ),
     Claim(
@@ -433,6 +442,7 @@ SEQUENCER: tuple[Claim, ...] = (
             _repaired("UniformAgreement", _CRASHES),
             _repaired("UniformTotalOrder", _CRASHES),
             _repaired("UniformPrefixOrder", _CRASHES),
+            *_deep("UniformAgreement", "UniformTotalOrder", "UniformPrefixOrder"),
         ),
         defect="design",
         repairs=("flush", "wait_for_all"),
