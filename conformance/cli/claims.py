@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Literal
 
 import typer
@@ -13,6 +15,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
+from antiphon.conformance.ledger.minimal import Need, needs
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of, families
 from antiphon.spec.refinements import REFINEMENTS
@@ -24,9 +27,12 @@ def claims(
         str | None, typer.Option("--protocol", metavar="FAMILY", help=f"Only the claims of one family: {', '.join(families())}.", show_default=False)
     ] = None,
     engine: Annotated[
-        Literal["generated", "reference", "z3"],
-        typer.Option("--engine", help="What explores: generated Python, CPython itself, or Z3 (bounded; measurements are left out)."),
-    ] = "generated",
+        Literal["auto", "native", "generated", "reference", "z3"],
+        typer.Option("--engine", help="What explores: machine code, generated Python, CPython itself, or Z3 (bounded; no measurements)."),
+    ] = "auto",
+    minimal: Annotated[
+        bool, typer.Option("--minimal", help="Instead: leave out each repair that a claim names, alone, and see that the claim needs it.")
+    ] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Also the checks that take long (more than about five seconds each).")] = False,
     json: options.Json = False,
 ) -> int:
@@ -34,6 +40,8 @@ def claims(
     if identifiers and protocol:
         raise output.UsageProblem("name claims, or a family with --protocol, not both")
     chosen = tuple(map(claim_of, identifiers)) if identifiers else claims_of(protocol) if protocol else LEDGER
+    if minimal:
+        return _minimal(chosen, engine, deep=deep, json=json)
     results = run(chosen, engine, deep=deep)
     outcome = _outcome(results)
     if json:
@@ -61,8 +69,51 @@ def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
     return Outcome.UNKNOWN if nothing else Outcome.HOLDS
 
 
+def _minimal(chosen: tuple[Claim, ...], engine: str, *, deep: bool, json: bool) -> int:
+    """Whether every repair that these claims name is needed; a repair that nothing notices may be covered by another, and is told."""
+    if engine == "z3":
+        raise output.UsageProblem("--minimal asks for properties that hold, which z3 checks up to a depth only; choose another engine")
+    with _bar() as show:
+        found = needs(chosen, deep=deep, engine=engine, progress=show)
+    idle = [need for need in found if need.is_idle]
+    outcome = Outcome.UNKNOWN if idle or not found else Outcome.HOLDS
+    if json:
+        listed = [_need_document(need) for need in found]
+        return output.finish(documents.Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[], needs=listed))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title, keywords in (("claim", {"no_wrap": True}), ("without", {"ratio": 2}), ("what then does not hold", {"ratio": 4})):
+        table.add_column(title, **keywords)
+    for need in found:
+        told = f"{need.noticed.check}: {need.noticed.found}" if need.noticed else f"nothing, in {need.tried} check{'s' * (need.tried != 1)}"
+        table.add_row(need.claim.id, Text(need.repair), Text(told, style="" if need.noticed else "yellow"))
+    output.out().print(table)
+    counted = f"{len(found)} repair{'s' * (len(found) != 1)} of {len({need.claim.id for need in found})} claims, each left out alone"
+    output.last_line(outcome, f"{counted}: " + (f"{len(idle)} missed by nothing" if idle else "none is idle"))
+    return outcome.exit_code
+
+
+def _need_document(need: Need) -> documents.NeedDocument:
+    noticed, check = need.noticed, need.noticed.check if need.noticed else None
+    return documents.NeedDocument(
+        claim=need.claim.id,
+        repair=need.repair,
+        noticed=str(check) if check else "",
+        outcome=noticed.outcome.value if noticed else None,
+        length=noticed.length if noticed else None,
+        tried=need.tried,
+        reproduce=reproduce(check) if isinstance(check, Check) else "",
+    )
+
+
 def run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimResult, ...]:
     """The results of these claims' checks, with a progress bar on a terminal."""
+    with _bar() as show:
+        return run_ledger(chosen, engine=engine, deep=deep, progress=show)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar, on a terminal only: number, how many, what."""
     console = output.err()
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.completed} of {task.total}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -71,7 +122,7 @@ def run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimRes
         def show(number: int, total: int, what: str) -> None:
             bar.update(task, total=total, completed=number - 1, description=what[:60])
 
-        return run_ledger(chosen, engine=engine, deep=deep, progress=show)
+        yield show
 
 
 def reproduce(check: Check) -> str:

@@ -185,11 +185,27 @@ class ClaimDocument(msgspec.Struct, kw_only=True):
     left_out: int = 0
 
 
+class NeedDocument(msgspec.Struct, kw_only=True):
+    """What happens without one repair of a claim: the check that notices it (empty when none of the `tried` does) and how to run that."""
+
+    claim: str
+    repair: str
+    noticed: str
+    outcome: Outcome | None
+    length: int | None
+    tried: int
+    reproduce: str
+
+
 class Claims(Document, tag="claims", kw_only=True):
-    """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the claims are true."""
+    """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the claims are true.
+
+    With `--minimal` there are `needs` and no claims; the outcome then says whether every repair is needed.
+    """
 
     engine: str
     claims: list[ClaimDocument]
+    needs: list[NeedDocument] = []
 
 
 class Errata(Document, tag="errata", kw_only=True):

@@ -74,7 +74,7 @@ def program_of(recorded: Check) -> Program:
 
 
 def run_ledger(
-    claims: Iterable[Claim], *, engine: str = "generated", deep: bool = False, progress: Callable[[int, int, str], None] | None = None
+    claims: Iterable[Claim], *, engine: str = "auto", deep: bool = False, progress: Callable[[int, int, str], None] | None = None
 ) -> tuple[ClaimResult, ...]:
     """Runs the checks of `claims`; `progress` is called before each exploration with its number, how many there are, and what it is.
 

@@ -1,0 +1,56 @@
+"""Does a claim need every repair that it names? Each is left out alone, and something that the claim's record says to hold must then not hold.
+
+The fully repaired text is the yardstick: a check that holds there is run again without one repair. That the claim fails then, or that a witness
+is no longer reached, is what the repair is needed for. Checks are tried in the order of the record until one notices; a repair that none
+notices is idle in that record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from antiphon.conformance.ledger.run import CheckResult, program_of, run_ledger
+from antiphon.spec.claims import Check, Claim
+
+
+@dataclass(frozen=True)
+class Need:
+    """What happens without one repair of a claim: the check that notices and what came out, or None when none does. `tried` counts checks."""
+
+    claim: Claim
+    repair: str
+    noticed: CheckResult | None
+    tried: int
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing that the record says to hold depends on the repair."""
+        return self.noticed is None
+
+
+def needs(
+    claims: Iterable[Claim], *, deep: bool = False, engine: str = "auto", progress: Callable[[int, int, str], None] | None = None
+) -> tuple[Need, ...]:
+    """For every repair that the claims name, what happens without it; deep checks are tried only with `deep`."""
+    named = [(claim, repair) for claim in claims for repair in claim.repairs]
+    found = []
+    for number, (claim, repair) in enumerate(named, 1):
+        if progress is not None:
+            progress(number, len(named), f"{claim.id} without {repair}")
+        found.append(_need(claim, repair, deep=deep, engine=engine))
+    return tuple(found)
+
+
+def _need(claim: Claim, repair: str, *, deep: bool, engine: str) -> Need:
+    tried = 0
+    for check in claim.checks:
+        if isinstance(check, Check) and check.outcome == "holds" and (deep or not check.deep) and program_of(check).constants.get(repair) is True:
+            tried += 1
+            chosen = check.repairs if isinstance(check.repairs, str) else tuple(name for name in check.repairs if name != repair)
+            without = (*check.without, repair) if isinstance(check.repairs, str) else check.without
+            alone = replace(claim, checks=(replace(check, repairs=chosen, without=without, length=None),))
+            (result,) = run_ledger([alone], deep=True, engine=engine)[0].results
+            if result.outcome.value != "holds":
+                return Need(claim, repair, result, tried)
+    return Need(claim, repair, None, tried)
