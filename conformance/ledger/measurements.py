@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from antiphon.conformance.ledger.scripted import asked_once
 from antiphon.impl.transport.simulated import Faults, rbp_network
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer import MovingSequencer
@@ -125,6 +126,7 @@ MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "two messages": two_messages,
     "messages a step": messages_a_step,
     "messages a broadcast": messages_a_broadcast,
+    "asked once": asked_once,
     "one unicast, one multicast": unicast_and_multicast,
 }
 """Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it found."""

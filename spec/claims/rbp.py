@@ -361,14 +361,16 @@ RBP: tuple[Claim, ...] = (
         "A process that is not the next holder gets what it misses in the end, although it asks once.",
         Standing.QUESTION,
         Kind.LIVENESS,
-        "unknown",
-        "With one message it does: the ACK is sent again while the group is idle, and each copy makes it ask. The doubt is about a body that is "
-        "missing when a second message is numbered, with the request lost as well: three processes, two messages, two losses, which is beyond "
-        "what these checks explore. The repair asks again, and is part of the repaired figure.",
+        "violated",
+        "With one message it does: the ACK is sent again while the group is idle, and each copy makes it ask. But when the body and the one request "
+        "for it are lost and a second message is numbered, nobody speaks of the first any more: it is the body of no token that the process "
+        "waits to accept. A run of 20 steps shows it; what lies ahead of its end was listed. The repair asks again.",
         (
+            Measurement("asked once", "the body that was lost with the request for it arrives", "violated"),
             _check("UniformAgreement", "holds", "repeat_requests", **_THREE),
             _check("UniformAgreement", "holds", **_THREE),
         ),
+        defect="text",
         repairs=("repeat_requests",),
     ),
     Claim(

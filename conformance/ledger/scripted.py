@@ -1,0 +1,80 @@
+"""What do runs show that are told step by step? A run leads to a state; all that can still happen from there without faults is looked at.
+
+Such a run decides a claim where the whole state space is too large: it is executed as it stands, and what lies ahead is seen completely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antiphon.model.explicit import edges_of
+from antiphon.model.notation import compact_step
+from antiphon.spec.lang import Program, State, program
+from antiphon.spec.protocols.rbp import RbpJudged
+
+_BODY = "(m0, (p1, 1))"
+
+ASKED_ONCE = (
+    "deliver(p0, Sequenced(none, 1))",
+    "broadcast(p1, m0)",
+    f"lose(Data(p0, {_BODY}))",
+    "receive_ack(Ack(p1, none, 1, p1))",
+    "deliver(p1, Sequenced(none, 1))",
+    "accept(p1)",
+    "sequence(p1)",
+    "deliver(p1, Sequenced((p1, 1), 2))",
+    "receive_ack(Ack(p0, (p1, 1), 2, p2))",
+    "lose(Request(p1, p0, (p1, 1)))",
+    f"receive_data(Data(p2, {_BODY}))",
+    "receive_ack(Ack(p2, none, 1, p1))",
+    "deliver(p2, Sequenced(none, 1))",
+    "receive_ack(Ack(p2, (p1, 1), 2, p2))",
+    "deliver(p2, Sequenced((p1, 1), 2))",
+    "accept(p2)",
+    "broadcast(p2, m1)",
+    "sequence(p2)",
+    "deliver(p2, Sequenced((p2, 1), 3))",
+    "receive_ack(Ack(p1, (p2, 1), 3, p0))",
+)
+"""The body of m0 does not get to p0, and neither does p0's request for it to p1; then m1 is numbered, and nobody speaks of m0 any more."""
+
+
+def follow(bound: Program, script: Sequence[str]) -> State:
+    """The state that the steps of a script lead to, each in the compact notation.
+
+    Raises:
+        LookupError: a step is not enabled when it is its turn; what is enabled is listed.
+    """
+    machine = bound.reference
+    state = machine.initial()[0]
+    for number, wanted in enumerate(script, 1):
+        enabled = {compact_step(step): step for step in machine.enabled(state)}
+        if wanted not in enabled:
+            raise LookupError(f"step {number}, {wanted}, is not enabled; enabled are {', '.join(enabled)}")
+        state = machine.apply(state, enabled[wanted]).state
+    return state
+
+
+def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
+    """How many states can be reached from `state` without faults until one in which the predicate is true is met, and whether one is."""
+    faults = {method.name for method in bound.declaration.marked("environment")}
+    edges = edges_of(bound)
+    start = edges.pack(state)
+    seen, pending = {start}, [start]
+    for here in pending:
+        if bound.reference.holds(edges.unpack(here), predicate):
+            return len(seen), True
+        for number, after in edges.out(here):
+            if after not in seen and edges.step(number).action not in faults:
+                seen.add(after)
+                pending.append(after)
+    return len(seen), False
+
+
+def asked_once() -> tuple[bool, str]:
+    """Whether a body that was lost, with the one request for it, before another message was numbered, still arrives in figure 16."""
+    repairs = [item.name for item in program(RbpJudged).declaration.constants if item.repair and item.name != "repeat_requests"]
+    bound = program(RbpJudged, repairs=repairs, processes=3, messages=2, losses=2, unlimited=True, urgent=True)
+    count, met = ahead(bound, follow(bound, ASKED_ONCE), "UniformAgreement")
+    where = f"{count:,} states lie ahead without faults"
+    return met, f"after {len(ASKED_ONCE)} steps, two of them losses, {where}, and p0 {'has m0 in one' if met else 'has m0 in none'} of them"
