@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,8 @@ UNROLLED_NODES = 2_500
 UNROLLED_PARAMETER = 5
 UNROLLED_TOGETHER = 10
 MOST_VARIANTS = 9
+VARIANT_NODES = 4_000
+"""Together the variants of a step have at most about so many nodes: more would take longer to compile than they save."""
 SELECTIONS = 2
 """A leaf is given its variants when it is compared in at least so many nodes of the step."""
 
@@ -231,15 +233,14 @@ class _Planner:
                 ranks = [rank for rank in ranks if self.evaluate(step, parameter, rank, guard)]
             else:
                 kept.append(guard)
-        step = _with_guard(step, make.conjunction(*kept), {guard for guard in conjuncts(step.enabled) if guard not in kept})
+        step = without_guards(step, [guard for guard in conjuncts(step.enabled) if guard not in kept])
         for guard in kept:
             members = self.membership(guard, own)
             if members is not None and self.implied(step, guard):
                 slot, element = members
                 elements = tuple(int(self.evaluate(step, parameter, rank, element)) for rank in range(len(parameter.rows)))
                 if len({elements[rank] for rank in ranks}) == len(ranks) and list(elements) == sorted(elements):
-                    rest = make.conjunction(*(other for other in kept if other is not guard))
-                    return _with_guard(step, rest, {guard}), Loop(position, tuple(ranks), slot, elements, element)
+                    return without_guards(step, [guard]), Loop(position, tuple(ranks), slot, elements, element)
         return step, Loop(position, tuple(ranks))
 
     @staticmethod
@@ -291,7 +292,7 @@ class _Planner:
             if not 0 <= leaf < parameter.width or count < SELECTIONS:
                 continue
             together = {tuple(parameter.rows[rank][item] for item in (*chosen, leaf)) for rank in loop.ranks}
-            if 1 < len(together) <= MOST_VARIANTS:
+            if 1 < len(together) <= MOST_VARIANTS and len(together) * size_of(step) <= VARIANT_NODES:
                 chosen = *chosen, leaf
         return chosen
 
@@ -308,12 +309,12 @@ def _never(step: GroundStep) -> bool:
     return is_false(step.enabled) and all(is_false(check.wrong) for check in step.checks)
 
 
-def _with_guard(step: GroundStep, enabled: Expression, dropped: set[Expression]) -> GroundStep:
-    """The step with other guards; what is dropped is true wherever it is tried, in its checks too."""
-    checks = tuple(
-        replace(check, wrong=make.conjunction(*(part for part in conjuncts(check.wrong) if part not in dropped)))
-        for check in step.checks
-        if not is_false(check.wrong)
-    )
-    return replace(step, enabled=enabled, checks=checks)
+def without_guards(step: GroundStep, dropped: Iterable[Expression]) -> GroundStep:
+    """The step without these guards, which are true wherever it is tried; they leave its checks too."""
+    gone = set(map(id, dropped))
 
+    def rest(node: Expression) -> Expression:
+        return make.conjunction(*(part for part in conjuncts(node) if id(part) not in gone))
+
+    checks = tuple(replace(check, wrong=rest(check.wrong)) for check in step.checks if not is_false(check.wrong))
+    return replace(step, enabled=rest(step.enabled), checks=checks)

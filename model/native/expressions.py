@@ -27,6 +27,10 @@ def words_of(width: int) -> int:
     return max(1, -(-width // WORD))
 
 
+BLOCK_LENGTH = 50
+"""After so many values a new block begins: LLVM's selection of instructions takes more than linear time in the length of a block."""
+
+
 class Writer:
     """Writes the body of one function that reads a state at `%s`.
 
@@ -50,6 +54,8 @@ class Writer:
     def emit(self, text: str) -> str:
         """An instruction with a result; its name."""
         self._count += 1
+        if self._count % BLOCK_LENGTH == 0:
+            self.lines.append(f"  br label %s{self._count}\ns{self._count}:")
         name = f"%n{self._count}"
         self.lines.append(f"  {name} = {text}")
         return name
@@ -73,9 +79,8 @@ class Writer:
         self._values[id(expression)] = (value,)
 
     def pointer(self, base: str, index: int | str) -> str:
-        """The address of a word: `base` is an `i64`."""
-        start = self.emit(f"inttoptr i64 {base} to ptr")
-        return self.emit(f"getelementptr i64, ptr {start}, i64 {index}")
+        """The address of a word: `base` is a pointer."""
+        return self.emit(f"getelementptr i64, ptr {base}, i64 {index}") if index != 0 else base
 
     def word(self, base: str, index: int) -> str:
         """A word of the state at `base`, loaded once."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -28,8 +28,9 @@ from antiphon.model.native.steps import predicate_function
 from antiphon.model.native.successors import Successors
 from antiphon.spec.lang import Program
 
-OPTIMISATION = 2
 _KERNELS = 16
+CAREFUL_SECONDS, LINE_SECONDS, SQUARE_SECONDS = 1.0, 2e-5, 5e-8
+"""How long LLVM may take for the steps that it compiles with care, and what a line costs it: a part by itself, a part by the lines with it."""
 
 Native = Callable[..., int]
 
@@ -72,7 +73,7 @@ def kernel_of(program: Program, mode: int = runtime.WHOLE) -> Kernel:
     code = cache.get(key)
     built = code is None
     if code is None:
-        code = assemble(text_of(program, packing, mode))
+        code = b"".join(len(part).to_bytes(8, "little") + part for part in assemble(steps_texts(program, packing), runtime_text(packing, mode)))
         cache.put(key, code)
     engine = _load(code)
     names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
@@ -86,17 +87,38 @@ _ARGUMENTS = {
 }  # fmt: skip
 
 
-def text_of(program: Program, packing: WordPacking, mode: int) -> str:
-    """The LLVM text of a program's kernel."""
-    values = {"W": packing.words, "MODE": mode}
-    parts = [DECLARATIONS, Successors(packing, program.module.properties, plan_actions(program)).text()]
-    parts.append(lower(runtime.FUNCTIONS, values, exported=runtime.EXPORTED))
+def steps_texts(program: Program, packing: WordPacking) -> list[str]:
+    """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates, the steps that are not large), then
+    the rest, which is compiled quickly: LLVM takes more than linear time in the length of a function.
+    """
+    successors = Successors(packing, program.module.properties, plan_actions(program))
+    parts = [DECLARATIONS, TAKE, successors.text()]
     for number, predicate in enumerate(program.module.predicates):
         ground = ground_predicate(program, predicate.name)
         parts.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
         parts.append(_SCAN.format(number=number, step=8 * packing.words))
-    return "\n".join(parts)
+    quick: list[str] = []
+    spent = 0.0
+    for function in sorted(successors.called, key=len):
+        lines = function.count("\n")
+        spent += lines * (LINE_SECONDS + lines * SQUARE_SECONDS)
+        (parts if spent < CAREFUL_SECONDS else quick).append(function)
+    if not quick:
+        return ["\n".join(parts)]
+    return ["\n".join([*parts, *(_declared(function) for function in quick)]), "\n".join([DECLARATIONS, *quick])]
 
+
+def _declared(function: str) -> str:
+    return function.partition(" nounwind {")[0].replace("define", "declare")
+
+
+def runtime_text(packing: WordPacking, mode: int) -> str:
+    """The LLVM text of the functions between the steps."""
+    return SUCCESSORS + DECLARATIONS + lower(runtime.FUNCTIONS, {"W": packing.words, "MODE": mode}, exported=(*runtime.EXPORTED, "take"))
+
+
+TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64, i64)\n"
+SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
 
 _SCAN = """
 define i64 @scan.{number}(i64 %states, i64 %first, i64 %last, i64 %wanted) nounwind {{
@@ -108,8 +130,9 @@ head:
   br i1 %more, label %look, label %none
 look:
   %offset = mul i64 %i, {step}
-  %s = add i64 %states, %offset
-  %value = call i64 @holds.{number}(i64 %s)
+  %address = add i64 %states, %offset
+  %s = inttoptr i64 %address to ptr
+  %value = call i64 @holds.{number}(ptr %s)
   %wrong = icmp eq i64 %value, 2
   %found = icmp eq i64 %value, %wanted
   %stop = or i1 %wrong, %found
@@ -136,8 +159,9 @@ head:
   br i1 %more, label %look, label %none
 look:
   %offset = mul i64 %i, {step}
-  %s = add i64 %states, %offset
-  %value = call i64 @holds.{number}(i64 %s)
+  %address = add i64 %states, %offset
+  %s = inttoptr i64 %address to ptr
+  %value = call i64 @holds.{number}(ptr %s)
   %wrong = icmp eq i64 %value, 2
   br i1 %wrong, label %none, label %on
 on:
@@ -153,25 +177,49 @@ none:
 """
 
 
-def assemble(text: str) -> bytes:
-    """The object code of an LLVM text, optimised for this processor."""
-    module = llvm.parse_assembly(text)
-    module.verify()
-    machine = _machine()
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=OPTIMISATION)
+def assemble(steps: Sequence[str], around: str) -> list[bytes]:
+    """The object codes of the steps, with the functions around them, for this processor: the first text with care, the others quickly."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return [_assembled(steps[0], around, 1), *(_assembled(text, "", 0) for text in steps[1:])]
+
+
+def _assembled(steps: str, around: str, effort: int) -> bytes:
+    """The object code of one part.
+
+    The functions between the steps are few and small: LLVM takes its time for them. Those of the steps are many and were written without
+    repetition, so that a light pipeline does.
+    """
+    context, machine = llvm.create_context(), _machine(effort)
+    module = _parsed(steps, machine, context)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = False
-    llvm.create_pass_builder(machine, options).getModulePassManager().run(module, llvm.create_pass_builder(machine, options))
+    builder = llvm.create_pass_builder(machine, options)
+    light = llvm.create_new_module_pass_manager()
+    light.add_sroa_pass()
+    light.add_always_inliner_pass()
+    light.run(module, builder)
+    if around:
+        rest = _parsed(around, machine, context)
+        builder.getModulePassManager().run(rest, builder)
+        module.link_in(rest)
     return bytes(machine.emit_object(module))
 
 
-@cache
-def _machine() -> Any:
+def _parsed(text: str, machine: Any, context: Any) -> Any:
+    module = llvm.parse_assembly(text, context)
+    module.verify()
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return module
+
+
+def _machine(effort: int = 1) -> Any:
+    """A fresh description of this processor: an engine takes its own and ends it."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=OPTIMISATION, jit=True)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=effort, jit=True)
 
 
 def _features() -> str:
@@ -180,7 +228,10 @@ def _features() -> str:
 
 def _load(code: bytes) -> Any:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    while code:
+        length = int.from_bytes(code[:8], "little")
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code[8 : 8 + length]))
+        code = code[8 + length :]
     engine.finalize_object()
     return engine
 
@@ -204,4 +255,4 @@ def _translator() -> str:
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
-__all__ = ["Kernel", "assemble", "kernel_of", "text_of"]
+__all__ = ["Kernel", "assemble", "kernel_of", "runtime_text", "steps_texts"]

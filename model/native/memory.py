@@ -16,6 +16,8 @@ from pathlib import Path
 
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if os.uname().sysname == "Linux" else 0)
 PAGE = mmap.PAGESIZE
+LARGE = 1 << 22
+"""From this size on an area asks for huge pages, where the system has them: looking up in a large table costs half."""
 
 
 class Area:
@@ -24,12 +26,13 @@ class Area:
     Args:
         size: how many bytes it may hold at most.
         file: where it lives; None for memory. An existing file is kept and continued.
+        random: it will be read here and there, not in order, so that huge pages are worth their cost.
 
     Raises:
         OSError: the address space or the file cannot be had.
     """
 
-    def __init__(self, size: int, file: Path | None = None) -> None:
+    def __init__(self, size: int, file: Path | None = None, *, random: bool = False) -> None:
         self.size, self.file = max(PAGE, -(-size // PAGE) * PAGE), file
         if file is None:
             self._map = mmap.mmap(-1, self.size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
@@ -37,6 +40,9 @@ class Area:
             with file.open("r+b" if file.exists() else "w+b") as opened:
                 opened.truncate(self.size)
                 self._map = mmap.mmap(opened.fileno(), self.size)
+        if file is None and random and size >= LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            with contextlib.suppress(OSError):
+                self._map.madvise(mmap.MADV_HUGEPAGE)
         self._anchor: ctypes.c_char | None = ctypes.c_char.from_buffer(self._map)
         self.address = ctypes.addressof(self._anchor)
 

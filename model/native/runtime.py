@@ -26,20 +26,22 @@ STATES, PARENTS, ACTIONS, TABLE, REGION, KNOWN, CONTEXTS, THREADS, BUFFERS, CAPA
 """Fields that all threads have in common: addresses of the arrays of states (W words each), parents (32 bits) and actions (8 bits), of the
 table; slots in a region; how many states are known; address of the contexts; how many threads; address of the first buffer; how many
 successors fit a buffer; how many a state may have at most."""
-BUFFER, HASHES, FROM, BY, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER = range(11, 23)
+BUFFER, HASHES, FROM, BY, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(11, 24)
 """Fields of one thread: its buffer of successors, their hashes, parents and actions, the slots that were entered for them, the list of those
 of each region and its length; how many successors are in the buffer; how often each step was taken; the first finding of each kind; how many
-transitions were seen; the number of the thread."""
-EDGES, OFFSETS, QUIET, REACH, ROOM = range(23, 28)
+transitions were seen; the number of the thread; successors that it has seen lately (mode DIRECT)."""
+EDGES, OFFSETS, QUIET, REACH, ROOM = range(24, 29)
 """Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state that says whether nothing but
 faults can happen, a word a state for `sweep`, and how many edges fit."""
-FIELDS = 28
+FIELDS = 29
 
 DIRECT, WHOLE, FINGERPRINT = range(3)
 PROVISIONAL = 1 << 31
 REFERENCE = (1 << 32) - 1
 TAG = REFERENCE << 32
 FAR, NEAR = 24, 10
+RECENTLY = 1 << 14
+"""How many successors a thread remembers to have seen lately: most are seen again soon."""
 MULTIPLIER = 0x9E3779B97F4A7C15
 FINISHER = 0xD6E8FEB86659FD93
 WRONG = 2
@@ -113,6 +115,12 @@ def take(context, state, out, parent, action, code, status):
     if same(state, out):
         return out
     hashed = hash_state(out)
+    if MODE == DIRECT:
+        recent = word(context, RECENT)
+        entry = hashed & (RECENTLY - 1)
+        if word(recent, entry) == word(out, 0) + 1:
+            return out
+        set_word(recent, entry, word(out, 0) + 1)
     place = word(context, USED)
     set_word(word(context, HASHES), place, hashed)
     set_half(word(context, FROM), place, parent)
@@ -270,6 +278,10 @@ def rebuild(context, region):
     table = word(context, TABLE) + region * slots * 8
     number = 0
     while number < known:
+        if number + FAR < known:
+            ahead = hash_state(states + (number + FAR) * 8 * W)
+            if high_product(ahead, threads) == region:
+                prefetch(table + home(context, ahead) * 8)
         state = states + number * 8 * W
         hashed = hash_state(state)
         number += 1

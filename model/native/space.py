@@ -8,20 +8,25 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
-from antiphon.model.ground import flatten, unflatten
+import numpy as np
+import numpy.typing as npt
+
+from antiphon.model.explicit.obligations import Future
+from antiphon.model.explicit.space import Block, Finding, PredicateError
+from antiphon.model.ground import flatten, layout, unflatten
 from antiphon.model.native import runtime
 from antiphon.model.native.kernel import kernel_of
 from antiphon.model.native.memory import Area
+from antiphon.model.native.packing import WORD, WordPacking
 from antiphon.model.native.store import Store
 from antiphon.spec.lang import Program, State, Step
 
 DIRECT_BITS = 63
-LINKED = 1 << 20
-"""How many edges are added to the room for edges at a time."""
+
+Words = npt.NDArray[np.uint64]
 
 
 def default_threads() -> int:
@@ -40,15 +45,9 @@ class NativeSpace:
     ) -> None:  # fmt: skip
         """A space that begins with the states `starts`. Without `graph`, `onward` cannot be asked, and small states take less memory."""
         self.program = program
-        words = kernel_of(program, runtime.WHOLE) if graph else None
-        if words is None:
-            from antiphon.model.ground import layout
-            from antiphon.model.native.packing import WordPacking
-
-            direct = WordPacking(layout(program).slots).bits <= DIRECT_BITS
-            words = kernel_of(program, runtime.DIRECT if direct else runtime.WHOLE)
-        self.kernel = words
-        self.store = Store(words, threads or default_threads(), directory)
+        direct = not graph and WordPacking(layout(program).slots).bits <= DIRECT_BITS
+        self.kernel = kernel_of(program, runtime.DIRECT if direct else runtime.WHOLE)
+        self.store = Store(self.kernel, threads or default_threads(), directory)
         self._muted: set[str] = set()
         self._witnesses = {method.mark.name for method in program.declaration.marked("witness") if method.mark}
         self._linked: Graph | None = None
@@ -109,14 +108,38 @@ class NativeSpace:
 
     def onward(self, state: int) -> tuple[bool, list[int]]:
         """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to."""
-        if self._linked is None or self._linked.last <= state:
-            self._linked = Graph(self, state + 1)
-        return self._linked.onward(state)
+        return self._graph(max(state + 1, len(self))).onward(state)
+
+    def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
+        """What `obligations.futures` says, in machine words: all properties at once, 64 at a time."""
+        names = list(truths)
+        made: dict[str, Future] = {}
+        for begin in range(0, len(names), WORD):
+            made |= self._some_futures(expanded, {name: truths[name] for name in names[begin : begin + WORD]}, complete=complete)
+        return made
+
+    def _some_futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
+        graph = self._graph(expanded)
+        bits = np.zeros(len(self), dtype=np.uint64)
+        for position, good in enumerate(truths.values()):
+            bits |= np.frombuffer(good, dtype=np.uint8).astype(np.uint64) << np.uint64(position)
+        reach = graph.recovered(bits) if complete else bits
+        quiet = graph.quiet().astype(bool)
+        made = {}
+        for position, name in enumerate(truths):
+            false_here = bits[:expanded] >> np.uint64(position) & np.uint64(1) == 0
+            lost = reach >> np.uint64(position) & np.uint64(1) == 0
+            made[name] = Future(_first(false_here & quiet), _first(lost) if complete else None)
+        return made
+
+    def _graph(self, last: int) -> Graph:
+        if self._linked is None or self._linked.last < last:
+            self._linked = Graph(self, last)
+        return self._linked
 
     def parent(self, state: int) -> int:
         """The state that this one was found from."""
-        parent = self.store.parent(state)
-        return NO_PARENT if parent == NO_PARENT else parent
+        return self.store.parent(state)
 
     def value(self, state: int) -> State:
         """The state as a tuple of values."""
@@ -143,25 +166,37 @@ class Graph:
 
     def __init__(self, space: NativeSpace, last: int) -> None:
         store = space.store
-        self.last = last
-        self._offsets = Area(8 * (last + 1))
-        self._quiet = Area(last)
-        most = max(LINKED, 2 * store.kernel.codes.count)
-        room, state = most, 0
-        self._edges = Area(4 * last * min(store.kernel.codes.count + 1, 1 << 14))
-        store.set("EDGES", self._edges.address)
-        store.set("OFFSETS", self._offsets.address)
-        store.set("QUIET", self._quiet.address)
-        store.set("ROOM", self._edges.size // 4)
-        del room
+        self._store, self._functions, self.last = store, store.kernel.functions, last
+        room = store.transitions() + last + store.kernel.codes.count + 1
+        self._offsets, self._quiet, self._edges = Area(8 * (last + 1)), Area(last), Area(4 * room)
+        for field, value in {"EDGES": self._edges.address, "OFFSETS": self._offsets.address, "QUIET": self._quiet.address, "ROOM": room}.items():
+            store.set(field, value)
+        state = 0
         while state < last:
-            state = store.kernel.functions["link"](store.address(), state, min(last, state + space.block))
+            state = self._functions["link"](store.address(), state, min(last, state + space.block))
 
     def onward(self, state: int) -> tuple[bool, list[int]]:
         """See `Space.onward`."""
         first, last = (int.from_bytes(self._offsets.read(8 * (state + more), 8), "little") for more in (0, 1))
         content = self._edges.read(4 * first, 4 * (last - first))
         return self._quiet.read(state, 1) == b"\x01", [int.from_bytes(content[place : place + 4], "little") for place in range(0, len(content), 4)]
+
+    def quiet(self) -> Words:
+        """For each state whether nothing but faults can happen."""
+        return np.frombuffer(self._quiet.read(0, self.last), dtype=np.uint8).astype(np.uint64)
+
+    def recovered(self, truths: Words) -> Words:
+        """The bits of `truths` (a word a state) that some fault-free path from each state leads to."""
+        reach = np.ascontiguousarray(truths, dtype=np.uint64).copy()
+        self._store.set("REACH", reach.ctypes.data)
+        while self._functions["sweep"](self._store.address(), self.last):
+            pass
+        return reach
+
+
+def _first(where: npt.NDArray[np.bool_]) -> int | None:
+    found = int(where.argmax()) if len(where) else 0
+    return found if len(where) and where[found] else None
 
 
 def collision_probability(states: int) -> float:

@@ -1,6 +1,6 @@
 """How does a ground step become a function? Guards in order, each a way out; checks where their turn is; then the new state, word by word.
 
-The function `i64 @name(i64 s, i64 out, i64 row..., i64 rank...)` reads the state at `s` and, when it is enabled, has written its successor
+The function `i64 @name(ptr s, ptr out, i64 input..., i64 element...)` reads the state at `s` and, when it is enabled, has written its successor
 to `out`. It answers 0 (not enabled), or `ENABLED`, joined with `WRONG` when a check fails and with `BROKEN << p` for each broken property.
 
 This file knows nothing of how arguments are enumerated or states are stored.
@@ -30,7 +30,7 @@ class StepWriter(Writer):
         self._guards(step)
         self._successor(step)
         self._answer(step, properties)
-        arguments = ", ".join(f"i64 {parameter}" for parameter in ("%s", "%out", *parameters))
+        arguments = ", ".join(["ptr %s", "ptr noalias %out", *parameters])
         return "\n".join([f"define internal i64 @{name}({arguments}) nounwind {{", *self.lines, "off:", "  ret i64 0", "}\n"])
 
     def _guards(self, step: GroundStep) -> None:
@@ -236,7 +236,7 @@ def predicate_function(name: str, packing: WordPacking, holds: Expression, wrong
             writer.line("ret i64 2")
             writer.begin(on)
     writer.line(f"ret i64 {writer.emit(f'zext i1 {writer.one(holds)} to i64')}")
-    return "\n".join([f"define internal i64 @{name}(i64 %s) nounwind {{", *writer.lines, "}\n"])
+    return "\n".join([f"define internal i64 @{name}(ptr %s) nounwind {{", *writer.lines, "}\n"])
 
 
 def is_true(node: Expression) -> bool:

@@ -55,6 +55,7 @@ class Store:
         self._scratch = {
             "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered), "by": Area(buffered),
             "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(8 * threads * threads),
+            "recent": Area(8 * runtime.RECENTLY * threads),
         }  # fmt: skip
         self._found_words = 2 + 2 * len(kernel.properties)
         self._counts = Area(8 * most * threads)
@@ -75,7 +76,7 @@ class Store:
             "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first, "SLOTS": scratch["slots"].address + 8 * first,
             "LISTS": scratch["lists"].address + 4 * first * self.threads, "LENGTHS": scratch["lengths"].address + 8 * thread * self.threads,
             "COUNTS": self._counts.address + 8 * thread * (self.kernel.codes.count + 1),
-            "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
+            "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread, "RECENT": scratch["recent"].address + 8 * runtime.RECENTLY * thread,
         }  # fmt: skip
         for name, value in fields.items():
             context[getattr(runtime, name)] = value
@@ -121,7 +122,7 @@ class Store:
             old.close()
         self.region = -(-slots // self.threads)
         file = None if self.directory is None else self.directory / f"table-{self.region * self.threads}"
-        self.table = Area(8 * self.region * self.threads, file)
+        self.table = Area(8 * self.region * self.threads, file, random=True)
         self.set("TABLE", self.table.address)
         self.set("REGION", self.region)
         self.set("KNOWN", self.known)
@@ -162,7 +163,7 @@ class Store:
             if reached[thread] < cuts[thread + 1]:
                 done = reached[thread]
                 for other in range(thread + 1, threads):
-                    functions["empty"](self.address(other))
+                    self._discard(other)
                 break
         used = sum(self._contexts[thread][runtime.USED] for thread in range(threads))
         self.room(used)
@@ -176,6 +177,11 @@ class Store:
             self._each(threads, lambda thread: functions["settle"](self.address(thread), begins[thread]))
             self.known += sum(fresh)
         return done
+
+    def _discard(self, thread: int) -> None:
+        """Forget what a thread has in its buffer, and that it has seen it."""
+        self.kernel.functions["empty"](self.address(thread))
+        ctypes.memset(self._contexts[thread][runtime.RECENT], 0, 8 * runtime.RECENTLY)
 
     def _insert(self, thread: int, threads: int) -> int:
         regions = [thread] if threads > 1 else range(self.threads)

@@ -1,6 +1,6 @@
 """How are all successors of a state found? One generated function goes through the actions in order and hands each successor to `take`.
 
-`i64 @successors(i64 context, i64 s, i64 out, i64 parent, i64 faults)` writes them one behind the other, from `out` on; without `faults` the
+`i64 @successors(i64 context, i64 state, i64 out, i64 parent, i64 faults)` writes them one behind the other, from `out` on; without `faults` the
 steps of the environment are left out.
 
 This file writes the loops that `enumeration` has planned; it knows nothing of tables.
@@ -8,15 +8,20 @@ This file writes the loops that `enumeration` has planned; it knows nothing of t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from antiphon.model.ground.form import Operator
-from antiphon.model.native.enumeration import ActionPlan, Branch, Loop, Parameter, Variant
+from antiphon.model.explicit.footprint import conjuncts
+from antiphon.model.ground.form import Boolean, Expression, GroundStep, Operator
+from antiphon.model.native.enumeration import ActionPlan, Branch, Loop, Parameter, Variant, without_guards
 from antiphon.model.native.expressions import Writer
 from antiphon.model.native.packing import WORD, WordPacking
-from antiphon.model.native.specialise import inputs_of, roots_of, size_of
-from antiphon.model.native.steps import StepWriter
+from antiphon.model.native.specialise import inputs_of, reached, roots_of, size_of
+from antiphon.model.native.steps import StepWriter, is_false
 
+HOISTED_NODES = 6
+"""A condition of so many nodes on the state alone that several steps ask is computed once a state."""
 INLINE_NODES = 60
 """A step of more nodes is called, not inlined: one huge function compiles slowly."""
 
@@ -27,19 +32,38 @@ class Successors:
     def __init__(self, packing: WordPacking, properties: Sequence[str], plans: Iterable[ActionPlan]) -> None:
         self.packing, self.properties = packing, properties
         self.globals: list[str] = []
-        self.functions: list[str] = []
+        self.inlined: list[str] = []
+        self.called: list[str] = []
         self.body = Writer(packing)
         self._tables: dict[tuple[int, ...], str] = {}
         self._steps = 0
+        plans = list(plans)
+        self._hoisted = self._hoist(plans)
         for plan in plans:
             self._action(plan)
 
     def text(self) -> str:
-        """The globals and the functions."""
-        head = "define internal i64 @successors(i64 %context, i64 %s, i64 %out, i64 %parent, i64 %faults) nounwind {\nentry:"
-        start = ["  %next = alloca i64", "  store i64 %out, ptr %next", "  %with.faults = icmp ne i64 %faults, 0"]
-        end = ["  %end = load i64, ptr %next", "  ret i64 %end", "}\n"]
-        return "\n".join([*self.globals, *self.functions, head, *start, *self.body.lines, *end])
+        """The globals, the function, and those of the steps that are inlined into it."""
+        head = "define i64 @successors(i64 %context, i64 %state, i64 %out, i64 %parent, i64 %faults) nounwind {\nentry:"
+        start = ["  %next = alloca ptr", "  %first = inttoptr i64 %out to ptr", "  store ptr %first, ptr %next"]
+        start += ["  %s = inttoptr i64 %state to ptr", "  %with.faults = icmp ne i64 %faults, 0"]
+        end = ["  %end = load ptr, ptr %next", "  %answer = ptrtoint ptr %end to i64", "  ret i64 %answer", "}\n"]
+        return "\n".join([*self.globals, *self.inlined, head, *start, *self.body.lines, *end])
+
+    def _hoist(self, plans: Iterable[ActionPlan]) -> dict[int, Expression]:
+        """Computes once a state what many steps ask of it; the conditions that are now known, by identity."""
+        steps = [(variant.step, bool(branch.loops)) for plan in plans for branch in plan.branches for variant in branch.variants]
+        asked: Counter[Expression] = Counter()
+        for step, looped in steps:
+            for guard in conjuncts(step.enabled):
+                asked[guard] += 2 if looped else 1
+        sizes = {guard: len(reached([guard])) for guard, count in asked.items() if count > 1 and not inputs_of(guard)}
+        known: dict[int, Expression] = {}
+        for guard, size in sizes.items():
+            if size >= HOISTED_NODES:
+                self.body.one(guard)
+                known |= {id(node): node for node in reached([guard]) if isinstance(node.sort, Boolean) and node.operands}
+        return {key: node for key, node in known.items() if len(reached([node])) >= HOISTED_NODES}
 
     def _action(self, plan: ActionPlan) -> None:
         if not plan.branches:
@@ -55,6 +79,31 @@ class Successors:
         body.begin(after)
 
     def _branch(self, plan: ActionPlan, branch: Branch) -> None:
+        branch, after = self._gates(branch)
+        self._tried(plan, branch)
+        if after is not None:
+            self.body.line(f"br label %{after}")
+            self.body.begin(after)
+
+    def _gates(self, branch: Branch) -> tuple[Branch, str | None]:
+        """Asks what all variants ask and what is known already before the loops; the branch without that, and where to go on."""
+        first = branch.variants[0].step
+        gates = [
+            guard for guard in conjuncts(first.enabled)
+            if id(guard) in self._hoisted and all(_implies(variant.step, guard) for variant in branch.variants)
+        ]  # fmt: skip
+        if not gates:
+            return branch, None
+        after = self.body.label()
+        for guard in gates:
+            on = self.body.label()
+            self.body.line(f"br i1 {self.body.one(guard)}, label %{on}, label %{after}")
+            self.body.begin(on)
+        dropped = set(gates)
+        variants = tuple(replace(variant, step=without_guards(variant.step, dropped)) for variant in branch.variants)
+        return replace(branch, variants=variants), after
+
+    def _tried(self, plan: ActionPlan, branch: Branch) -> None:
         calls = [self._step(plan, branch, variant) for variant in branch.variants]
 
         def inside(ranks: Sequence[str], elements: Sequence[str | None]) -> None:
@@ -178,10 +227,25 @@ class Successors:
 
     # Steps -------------------------------------------------------------------------------------------------------------------------------
 
+    def _given(self, step: GroundStep) -> list[Expression]:
+        """The parts of a step that are known already and that it may ask for, outermost only."""
+        found: dict[int, Expression] = {}
+        seen: set[int] = set()
+        todo = roots_of(step)
+        while todo:
+            node = todo.pop()
+            if id(node) in self._hoisted:
+                found[id(node)] = node
+            elif id(node) not in seen:
+                seen.add(id(node))
+                todo.extend(node.operands)
+        return list(found.values())
+
     def _step(
         self, plan: ActionPlan, branch: Branch, variant: Variant
     ) -> Callable[[ActionPlan, str, Sequence[str], Sequence[str | None]], None]:  # fmt: skip
         """Writes the function of a variant; what is returned writes a call of it."""
+        known = self._given(variant.step)
         used = frozenset[int]().union(*(inputs_of(root) for root in roots_of(variant.step)))
         columns: dict[int, tuple[int, tuple[int, ...]]] = {}
         for number, loop in enumerate(branch.loops):
@@ -197,10 +261,14 @@ class Successors:
             if element is not None and element.operator is not Operator.CONSTANT:
                 writer.know(element, f"%e{number}")
                 parameters.append(f"%e{number}")
-        text = writer.function(name, parameters, variant.step, self.properties)
-        if size_of(variant.step) > INLINE_NODES:
-            text = text.replace(") nounwind {", ") nounwind noinline {", 1)
-        self.functions.append(text)
+        for number, node in enumerate(known):
+            writer.know(node, f"%h{number}")
+        text = writer.function(name, [*(f"i64 {name}" for name in parameters), *(f"i1 %h{number}" for number in range(len(known)))], variant.step, self.properties)
+        if size_of(variant.step) <= INLINE_NODES:
+            self.inlined.append(text.replace(") nounwind {", ") nounwind alwaysinline {", 1))
+        else:
+            head, _, body_text = text.partition(" nounwind {")
+            self.called.append(f"{head.replace('internal ', '')} nounwind {{{body_text}")
 
         def call(plan: ActionPlan, code: str, ranks: Sequence[str], elements: Sequence[str | None]) -> None:
             body = self.body
@@ -210,15 +278,25 @@ class Successors:
                 for number, element in enumerate(variant.elements)
                 if element is not None and element.operator is not Operator.CONSTANT
             ]
-            at = body.emit("load i64, ptr %next")
+            at = body.emit("load ptr, ptr %next")
             passed = "".join(f", i64 {argument}" for argument in arguments)
-            answer = body.emit(f"call i64 @{name}(i64 %s, i64 {at}{passed})")
+            passed += "".join(f", i1 {body.one(node)}" for node in known)
+            answer = body.emit(f"call i64 @{name}(ptr %s, ptr {at}{passed})")
             taken, after = body.label(), body.label()
             body.line(f"br i1 {body.emit(f'icmp ne i64 {answer}, 0')}, label %{taken}, label %{after}")
             body.begin(taken)
-            given = f"i64 %context, i64 %s, i64 {at}, i64 %parent, i64 {plan.number}, i64 {code}, i64 {answer}"
-            body.line(f"store i64 {body.emit(f'call i64 @take({given})')}, ptr %next")
+            written = body.emit(f"ptrtoint ptr {at} to i64")
+            given = f"i64 %context, i64 %state, i64 {written}, i64 %parent, i64 {plan.number}, i64 {code}, i64 {answer}"
+            following = body.emit(f"call i64 @take({given})")
+            body.line(f"store ptr {body.emit(f'inttoptr i64 {following} to ptr')}, ptr %next")
             body.line(f"br label %{after}")
             body.begin(after)
 
         return call
+
+
+def _implies(step: GroundStep, guard: Expression) -> bool:
+    """Whether the step is not enabled, and nothing goes wrong in it, where the guard is false."""
+    return any(part is guard for part in conjuncts(step.enabled)) and all(
+        is_false(check.wrong) or any(part is guard for part in conjuncts(check.wrong)) for check in step.checks
+    )
