@@ -1,0 +1,95 @@
+"""CM, Pinwheel and Totem as Kim and Kim (1997) describe them to compare with: what holds, what is reached, and small changes that break it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import Spec, action, program, require
+from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchuk, ChangMaxemchukJudged, Count
+from antiphon.spec.protocols.dtp_figure1 import Figure1
+from antiphon.spec.protocols.pinwheel import Pinwheel, PinwheelJudged
+from antiphon.spec.protocols.totem import Totem, TotemJudged
+from antiphon.spec.services import Message, Process
+
+MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
+    "CM of two": (ChangMaxemchukJudged, {"processes": 2, "messages": 3}, (1855, 4980, 18)),
+    "CM of three": (ChangMaxemchukJudged, {"processes": 3, "messages": 2}, (6512, 23276, 18)),
+    "Pinwheel": (PinwheelJudged, {"processes": 2, "messages": 2}, (10958, 53376, 17)),
+    "Totem of two": (TotemJudged, {"processes": 2, "messages": 2, "visits": 6}, (5287, 10950, 14)),
+    "Totem, at once": (TotemJudged, {"processes": 3, "messages": 2, "visits": 8, "instant": True}, (2298, 5762, 20)),
+}
+"""Specification, constants; states, transitions and depth."""
+
+
+@cache
+def explored(name: str) -> Report:
+    spec, constants, _ = MODELS[name]
+    return check(program(spec, **constants))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
+    report = explored(name)
+    assert report.exploration.complete
+    assert {verdict.property for verdict in report.verdicts if verdict.outcome is not Outcome.HOLDS} == set()
+    assert report.exploration.never_fired == ()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_protocol_has_as_many_states_as_it_had(name: str) -> None:
+    seen = explored(name).exploration
+    assert (seen.states, seen.transitions, seen.depth) == MODELS[name][2]
+
+
+class Hasty(ChangMaxemchuk):
+    """The holder acknowledges although it has not received all that is acknowledged."""
+
+    @action
+    def acknowledge(self, p: Process, m: Message) -> None:
+        require(p == self.holder() and m in self.obtained[p] and not self.is_numbered(m))
+        self.give_number(p, m)
+
+
+class Boasting(Pinwheel):
+    """A process piggybacks what it knows to be numbered, delivered or not."""
+
+    @action
+    def hear(self, p: Process, q: Process, h: Count) -> None:
+        require(h <= self.learned[q] and h > self.heard[p][q])
+        self.heard[p][q] = h
+
+
+class Boasted(Totem):
+    """A process writes the token's number into the token as its own."""
+
+    @action
+    def pass_token(self, p: Process) -> None:
+        require(p == self.holder and self.passes < self.visits)
+        self.info[p] = self.assigned
+        self.seen[p] = self.least()
+        self.holder = Process((p.index + 1) % self.processes)
+        self.passes += 1
+
+
+MUTANTS: list[tuple[type[Spec], dict[str, Any], str]] = [
+    (Hasty, {"processes": 2, "messages": 2}, "HoldersGrow"),
+    (Hasty, {"processes": 2, "messages": 2}, "StableAfterRound"),
+    (Boasting, {"processes": 2, "messages": 1}, "StableIsDelivered"),
+    (Boasted, {"processes": 2, "messages": 1}, "StableIsDelivered"),
+]
+
+
+@pytest.mark.parametrize(("spec", "constants", "broken"), MUTANTS, ids=[f"{case[0].__name__} {case[2]}" for case in MUTANTS])
+def test_a_planted_fault_is_found(spec: type[Spec], constants: dict[str, Any], broken: str) -> None:
+    assert check(program(spec, **constants), properties=[broken])[broken].outcome is Outcome.VIOLATED
+
+
+def test_a_sequence_as_in_figure_1_exists() -> None:
+    """Section 3: M1 stable after the fourth acknowledgement in Pinwheel and the third in DTP, four updates after the sixth; and the contrary too."""
+    report = check(program(Figure1, processes=5, messages=6))
+    assert {verdict.property: len(verdict.trace) for verdict in report.verdicts if verdict.trace} == {"AsPrinted": 6, "PinwheelFirst": 3}

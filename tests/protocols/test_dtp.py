@@ -1,0 +1,134 @@
+"""DTP (Kim and Kim 1997): what the repaired text reaches and holds, what goes wrong without each repair, and what its readings come to."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.trace import replay
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import Spec, Step, program
+from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
+from antiphon.spec.protocols.dtp_packets import Null
+from antiphon.spec.services import Process
+
+PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}
+NULLS: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}
+SPARE: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0, "spare": 1}
+QUIET: dict[str, Any] = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 1, "senders": 1, "tie": "lowest"}
+EARLY: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "senders": 1, "tie": "lowest"}
+REPAIRS = tuple(item.name for item in program(DtpJudged).declaration.constants if item.repair)
+
+MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int], set[str], set[str]]] = {
+    "two": (PAIR, (20201, 123048, 23), set(), set()),
+    "two, resilient": (NULLS | {"resilience": 1}, (1731, 9306, 20), set(), set()),
+    "three, quiet": (QUIET, (1986, 7991, 16), {"AllStable"}, set()),
+    "three, without timeouts": (EARLY, (51928, 313264, 25), {"HeldByNull", "AllStable"}, {"Validity", "UniformAgreement", "Agreement", "Acknowledged"}),
+}
+"""Constants; states, transitions and depth; witnesses that the bound excludes; what fails because nothing is sent again."""
+
+
+@cache
+def explored(name: str) -> Report:
+    return check(program(DtpJudged, repairs="all", **MODELS[name][0]))
+
+
+def failed(report: Report, outcome: Outcome = Outcome.VIOLATED) -> set[str]:
+    assert report.exploration.complete
+    return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
+    """Total order, integrity, agreement, one holder, and the bounds of section 4.2."""
+    assert failed(explored(name)) == MODELS[name][3]
+    assert failed(explored(name), Outcome.UNKNOWN) == MODELS[name][2]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
+    seen = explored(name).exploration
+    assert (seen.states, seen.transitions, seen.depth) == MODELS[name][1]
+
+
+def test_every_branch_of_every_handler_fires() -> None:
+    """Each branch is an action: every kind of packet is sent, and received in each state of its receiver."""
+    assert set.intersection(*(set(explored(name).exploration.never_fired) for name in MODELS)) == set()
+
+
+WITHOUT: list[tuple[str, dict[str, Any], str, int]] = [
+    ("number_passes", PAIR, "OneHolder", 6),
+    ("acknowledge_new", SPARE, "AcknowledgedOnce", 5),
+    ("advance_on_delivery", SPARE, "StatusIsObtained", 3),
+    ("reset_own", NULLS, "Acknowledged", 2),
+    ("monotone_status", SPARE, "MonotoneStatus", 4),
+    ("collect_always", PAIR, "StableRemoved", 4),
+    ("pass_to_another", NULLS, "TokenHeld", 1),
+    ("end_by_number", NULLS, "TokenHeld", 6),
+    ("answer_named", QUIET | {"losses": 1, "unlimited": True}, "UniformAgreement", 6),
+]
+"""A repair that is left out, constants, what breaks, and in how many steps at least.
+
+`keep_early_ack` and `carry_status` need three messages: DTP-03, DTP-22.
+"""
+
+
+@pytest.mark.parametrize(("repair", "constants", "broken", "length"), WITHOUT, ids=[case[0] for case in WITHOUT])
+def test_no_repair_is_idle(repair: str, constants: dict[str, Any], broken: str, length: int) -> None:
+    bound = program(DtpJudged, repairs=[name for name in REPAIRS if name != repair], **constants)
+    trace = check(bound, properties=[broken])[broken].trace
+    assert trace is not None
+    assert len(trace) == length
+
+
+def test_every_repair_is_left_out_once() -> None:
+    assert {*(case[0] for case in WITHOUT), "keep_early_ack", "carry_status"} == set(REPAIRS)
+
+
+def test_an_old_null_gives_the_token_twice() -> None:
+    """DTP-01 as it happens: the holder of a quiet group passes the token, gets it back, and its first pass, sent again, arrives."""
+    p, q = Process(0), Process(1)
+    there, back = Null(q, p, 0, q, 0), Null(p, q, 0, p, 0)
+    steps = [
+        Step("pass_null", (p, q)), Step("receive_null", (there,)), Step("pass_null", (q, p)), Step("resend_pass", (p,)),
+        Step("receive_null", (back,)), Step("receive_null", (there,)),
+    ]  # fmt: skip
+    bound = program(DtpJudged, processes=2, messages=1, losses=0, timeouts=1, nulls=1)
+    trace = replay(bound, bound.reference.initial()[0], steps)
+    assert [bound.reference.holds(state, "OneHolder") for state in trace.states] == [True] * 6 + [False]
+
+
+READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
+    ("lowest", NULLS | {"tie": "lowest"}, set()),
+    ("heard", NULLS | {"transfer": "heard"}, set()),
+    ("buffered", NULLS | {"resending": "buffered", "nulls": 0}, set()),
+    ("buffered, with nulls", NULLS | {"resending": "buffered"}, {"Validity", "TokenHeld", "Acknowledged"}),
+    ("values", NULLS | {"resilience": 1, "counted": "values"}, {"Validity"}),
+    ("delivered", NULLS | {"resilience": 1, "notified": "delivered"}, {"Validity", "TokenHeld"}),
+]
+
+
+@pytest.mark.parametrize(("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS])
+def test_what_the_readings_come_to_in_the_repaired_protocol(constants: dict[str, Any], violated: set[str]) -> None:
+    assert failed(check(program(DtpJudged, repairs="all", **constants))) == violated
+
+
+def test_the_reference_sees_what_the_generated_code_sees() -> None:
+    bound = program(DtpJudged, repairs="all", **NULLS | {"nulls": 1})
+    fast, slow = check(bound), check(bound, engine="reference")
+    assert failed(fast) == failed(slow) == set()
+    assert (fast.exploration.states, fast.exploration.transitions) == (slow.exploration.states, slow.exploration.transitions)
+    assert fast.exploration.fired == slow.exploration.fired
+
+
+def test_survivors_hold_what_was_delivered_but_only_with_the_repair() -> None:
+    """Section 4.2, F = 1: F + 1 processes have what is delivered, unless R_i[i] runs ahead of the updates (DTP-05, DTP-29)."""
+    constants = QUIET | {"resilience": 1, "crashes": 1}
+    spec: type[Spec] = DtpCrashing
+    kept = check(program(spec, repairs="all", **constants), properties=["SurvivorHolds"])
+    lost = check(program(spec, repairs=[name for name in REPAIRS if name != "advance_on_delivery"], **constants), properties=["SurvivorHolds"])
+    assert kept["SurvivorHolds"].outcome is Outcome.HOLDS
+    assert lost["SurvivorHolds"].outcome is Outcome.VIOLATED
