@@ -320,7 +320,7 @@ TOTAL: tuple[Claim, ...] = (
             _check("Validity", "holds", **_CRASH),
         ),
         defect="design",
-        repairs=("identify_requests", "repeat_request"),
+        repairs=("repeat_request",),
     ),
     Claim(
         "TOT-15",
