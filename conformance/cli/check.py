@@ -19,8 +19,10 @@ from antiphon.spec.lang import Program, SpecError
 
 
 class Engine(Enum):
-    """What explores: generated Python, CPython itself, or Z3."""
+    """What explores: machine code, generated Python, CPython itself, Z3; auto takes generated Python for small spaces, else machine code."""
 
+    AUTO = "auto"
+    NATIVE = "native"
     GENERATED = "generated"
     REFERENCE = "reference"
     Z3 = "z3"
@@ -74,7 +76,7 @@ class Limits:
 
     def words(self) -> list[str]:
         """The options that a command needs to repeat this."""
-        words = [] if self.engine is Engine.GENERATED else ["--engine", self.engine.value]
+        words = [] if self.engine is Engine.AUTO else ["--engine", self.engine.value]
         for option, value in (("--depth", self.depth), ("--max-states", self.max_states), ("--max-seconds", self.max_seconds)):
             words += [option, f"{value:g}"] if value is not None else []
         return words
@@ -96,7 +98,7 @@ def check(
     properties: Annotated[
         list[str] | None, typer.Option("--property", metavar="NAME", help="Judge only this property; may be repeated. `deadlock` is one too.")
     ] = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = Engine.GENERATED,
+    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = Engine.AUTO,
     depth: Annotated[int | None, typer.Option("--depth", min=0, help="Greatest number of steps; z3 needs it.", show_default=False)] = None,
     max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0.0, help="Stop after this time.", show_default=False)] = None,

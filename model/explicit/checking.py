@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable
 from antiphon.model.explicit.generated import GeneratedSpace
 from antiphon.model.explicit.judge import DEADLOCK, SPECIFICATION, Judge, constants
 from antiphon.model.explicit.over_machine import MachineSpace
-from antiphon.model.explicit.search import Bounds, Progress, Search
+from antiphon.model.explicit.search import Bounds, Progress, Search, states_bound
 from antiphon.model.explicit.space import Space
 from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError, State
 
-ENGINES = ("generated", "reference")
+ENGINES = ("auto", "native", "generated", "reference")
+SMALL = 20_000
+"""A space of at most so many states is explored by generated Python before a kernel could be compiled."""
 LIVENESS = "liveness"
 
 
@@ -31,7 +33,8 @@ def check(
     max_memory_mb: int | None = None,
     stop_at_first: bool = False,
     progress: Callable[[Progress], None] | None = None,
-    engine: str = "generated",
+    engine: str = "auto",
+    threads: int | None = None,
 ) -> Report:
     """Explores the reachable states of `program`, breadth-first, and judges its properties.
 
@@ -44,7 +47,9 @@ def check(
         max_memory_mb: stop when the process is larger than this, in MiB.
         stop_at_first: stop at the first violation instead of deciding the other properties too.
         progress: called several times a second with how far the search is; `progress_bar` makes one.
-        engine: "generated" (Python made from the intermediate form) or "reference" (CPython executes the text).
+        engine: "native" (machine code made from the intermediate form), "generated" (Python made from it), "reference" (CPython executes the
+            text), or "auto": generated for a space of at most `SMALL` states, else native.
+        threads: how many threads the native engine uses; None for as many as there are processors. The result does not depend on it.
 
     A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable path gives a verdict of kind
     "specification" with the way to it.
@@ -57,10 +62,6 @@ def check(
     promises = [name for name, kind in kinds.items() if kind == LIVENESS]
     kinds = {name: kind for name, kind in kinds.items() if kind != LIVENESS}
     bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)
-    try:
-        space = open_space(program, engine)
-    except _InitialError as error:
-        return _unexplored(program, error.reason)
     if promises and not kinds:
         return _promises(program, promises, bounds, progress, engine)
     watched = [name for name, kind in kinds.items() if kind in ("invariant", "witness")]
@@ -68,10 +69,14 @@ def check(
     later = [name for name, kind in kinds.items() if kind in ("obligation", DEADLOCK)]
     stop_at = [name for name, kind in kinds.items() if kind in ("invariant", "service")] if stop_at_first else []
     exhaustive = bool(later or promises) or not kinds
-    search = Search(
-        space, watched=watched, services=services, exhaustive=exhaustive, stop_at=stop_at, bounds=bounds, progress=progress
-    )  # fmt: skip
-    search.run()
+
+    def search_of(space: Space, within: Bounds) -> Search:
+        return Search(space, watched=watched, services=services, exhaustive=exhaustive, stop_at=stop_at, bounds=within, progress=progress)
+
+    try:
+        space, search = _explored(program, engine, search_of, bounds, graph=bool(later), threads=threads)
+    except _InitialError as error:
+        return _unexplored(program, error.reason)
     report = Report(program, tuple(Judge(program, space, search, kinds).verdicts()), _exploration(space, search), _notes(search))
     if promises and search.stopped != "interrupted":
         kept = _promises(program, promises, bounds, progress, engine)
@@ -98,7 +103,7 @@ def reach(
     max_seconds: float | None = None,
     max_depth: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-    engine: str = "generated",
+    engine: str = "auto",
 ) -> Verdict:
     """The shortest way to a state in which `predicate` (a predicate's name, or a function of a state) is true, as the verdict's trace.
 
@@ -108,28 +113,53 @@ def reach(
     if isinstance(predicate, str):
         _asked(program, [predicate])
     test = predicate if callable(predicate) else lambda state: program.reference.holds(state, name)
+    bounds = Bounds(max_states, max_seconds, max_depth)
+    named = isinstance(predicate, str) and kinds_of(program)[predicate] == "witness"
+
+    def search_of(space: Space, within: Bounds) -> Search:
+        watched, extra = ([name], {}) if named else ([], {name: test})
+        return Search(space, watched=watched, exhaustive=False, bounds=within, progress=progress, extra=extra)
+
     try:
-        space = open_space(program, engine)
+        space, search = _explored(program, engine, search_of, bounds)
     except _InitialError as error:
         return _unexplored(program, error.reason).verdicts[0]
-    bounds = Bounds(max_states, max_seconds, max_depth)
-    if isinstance(predicate, str) and kinds_of(program)[predicate] == "witness":
-        search = Search(space, watched=[name], exhaustive=False, bounds=bounds, progress=progress)
-    else:
-        search = Search(space, exhaustive=False, bounds=bounds, progress=progress, extra={name: test})
-    search.run()
     return Judge(program, space, search, {name: "witness"}).verdicts()[0]
 
 
-def open_space(program: Program, engine: str) -> Space:
-    """A fresh space of the program, holding its initial states."""
+def _explored(
+    program: Program, engine: str, search_of: Callable[[Space, Bounds], Search], bounds: Bounds, *, graph: bool = False, threads: int | None = None
+) -> tuple[Space, Search]:  # fmt: skip
+    """A space after its search. "auto" tries generated Python within `SMALL` states first, and begins anew with the kernel when they are more."""
+    if engine == "auto":
+        small = bounds.states is not None and bounds.states <= SMALL
+        space = open_space(program, "generated")
+        search = search_of(space, bounds if small else dataclasses.replace(bounds, states=SMALL))
+        search.run()
+        if small or len(space) < SMALL or search.stopped != states_bound(SMALL):
+            return space, search
+        engine = "native"
+    space = open_space(program, engine, graph=graph, threads=threads)
+    search = search_of(space, bounds)
+    search.run()
+    return space, search
+
+
+def open_space(program: Program, engine: str, *, graph: bool = True, threads: int | None = None) -> Space:
+    """A fresh space of the program, holding its initial states; without `graph` nobody will ask where states lead to."""
     if engine not in ENGINES:
         raise SpecError(f"unknown engine {engine!r}; known: {', '.join(ENGINES)}")
     try:
         starts = program.reference.initial()
     except SpecError as error:
         raise _InitialError(str(error)) from error
-    return GeneratedSpace(program, starts) if engine == "generated" else MachineSpace(program, starts)
+    if engine == "reference":
+        return MachineSpace(program, starts)
+    if engine == "generated":
+        return GeneratedSpace(program, starts)
+    from antiphon.model.native.space import NativeSpace  # here, because small spaces are explored before LLVM is even loaded
+
+    return NativeSpace(program, starts, graph=graph, threads=threads)
 
 
 def kinds_of(program: Program) -> dict[str, str]:

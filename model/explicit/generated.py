@@ -9,12 +9,13 @@ This file knows nothing of properties, bounds or verdicts.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from antiphon.model.explicit.catalogue import Catalogue, Specialised
 from antiphon.model.explicit.footprint import footprint
 from antiphon.model.explicit.groups import Group, Rare, make_groups
+from antiphon.model.explicit.obligations import Future, futures
 from antiphon.model.explicit.source import compile_functions, predicate_source
 from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.model.ground import flatten, ground_predicate, unflatten
@@ -186,6 +187,10 @@ class GeneratedSpace:
             stuck = stuck and not count and not packed & entry[1]
             found += [number_of(packed & keep | add) for keep, add in pairs]
         return stuck, [number for number in found if number is not None]
+
+    def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
+        """What `obligations.futures` says of this space."""
+        return futures(self, expanded, truths, complete=complete)
 
     def parent(self, state: int) -> int:
         """The state that this one was found from."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from antiphon.model.budgets import held_step, short_of_budget
 from antiphon.model.explicit.excuses import excused
-from antiphon.model.explicit.obligations import Future, futures
+from antiphon.model.explicit.obligations import Future
 from antiphon.model.explicit.search import Decision, Search, path
 from antiphon.model.explicit.space import Finding, PredicateError, Space
 from antiphon.model.trace import ReplayError, Trace, replay
@@ -109,7 +109,7 @@ class Judge:
         if self._swept is None:
             truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind == "obligation"}
             truths |= {name: bytearray(len(self.space)) for name, kind in self.kinds.items() if kind == DEADLOCK}
-            self._swept = futures(self.space, self.search.expanded, truths, complete=self.search.complete)
+            self._swept = self.space.futures(self.search.expanded, truths, complete=self.search.complete)
         return self._swept
 
     def _with_budgets(self, name: str, future: Future) -> Future:
@@ -120,7 +120,7 @@ class Judge:
             if held is not None:
                 truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind == "obligation"}
                 met = {name: bytearray(map(operator.or_, good, held)) for name, good in truths.items()}
-                self._excused = futures(self.space, self.search.expanded, met, complete=self.search.complete)
+                self._excused = self.space.futures(self.search.expanded, met, complete=self.search.complete)
         return self._excused.get(name, future)
 
     def _short_of_budget(self, future: Future) -> str:

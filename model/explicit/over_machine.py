@@ -6,8 +6,9 @@ This file knows nothing of packing, generated code, properties or bounds.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from antiphon.model.explicit.obligations import Future, futures
 from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.spec.lang import Machine, Program, SpecError, State, Step, Transition
 
@@ -87,6 +88,10 @@ class MachineSpace:
         moves = [transition for transition in self._transitions(self._states[state]) if transition.step.action not in self._faults]
         numbers = (self._numbers.get(transition.state) for transition in moves)
         return not moves, [number for number in numbers if number is not None]
+
+    def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
+        """What `obligations.futures` says of this space."""
+        return futures(self, expanded, truths, complete=complete)
 
     def parent(self, state: int) -> int:
         """The state that this one was found from."""

@@ -185,7 +185,7 @@ class Search:
     def _bound_hit(self) -> str:
         bounds = self.bounds
         if bounds.states is not None and len(self.space) >= bounds.states:
-            return f"the bound of {bounds.states:,} states"
+            return states_bound(bounds.states)
         if bounds.seconds is not None and time.monotonic() - self._began >= bounds.seconds:
             return f"the bound of {bounds.seconds:g} seconds"
         if bounds.memory_mb is not None and resident_mb() >= bounds.memory_mb:
@@ -197,6 +197,11 @@ class Search:
             now = time.monotonic() - self._began
             states = len(self.space)
             self._progress(Progress(states, self.transitions, len(self.levels) - 1, states - self.expanded, now))
+
+
+def states_bound(states: int) -> str:
+    """Why a search stopped that was to find at most so many states."""
+    return f"the bound of {states:,} states"
 
 
 def path(space: Space, state: int) -> list[int]:

@@ -12,11 +12,14 @@ This file knows nothing of properties, bounds, packing or Python source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from antiphon.spec.lang import State, Step
+
+if TYPE_CHECKING:
+    from antiphon.model.explicit.obligations import Future
 
 NO_PARENT = 0xFFFFFFFF
 """The parent of an initial state."""
@@ -66,6 +69,9 @@ class Space(Protocol):
 
     def onward(self, state: int) -> tuple[bool, list[int]]:
         """Whether no step other than faults is enabled, and the numbers of the known states that such steps lead to (repeated or not)."""
+
+    def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
+        """What `obligations.futures` says of this space."""
 
     def truth(self, predicate: str) -> bytearray:
         """For every known state 1 when the predicate is true in it, else 0."""

@@ -1,0 +1,6 @@
+"""Exploration at the speed of the machine: kernels compiled from the ground form, and the store of states around them."""
+
+from antiphon.model.native.kernel import Kernel, kernel_of
+from antiphon.model.native.space import NativeSpace, collision_probability
+
+__all__ = ["Kernel", "NativeSpace", "collision_probability", "kernel_of"]

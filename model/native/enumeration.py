@@ -175,7 +175,7 @@ class _Planner:
         if looped and given and min(looped) < max(given):
             given, looped = [position for position in given if position < min(looped)], sorted({*looped, *(p for p in given if p > min(looped))})
         for ranks in itertools.product(*(range(len(self.parameters[position].rows)) for position in given)):
-            constants = {}
+            constants: dict[int, Expression] = {}
             code = self.base
             for position, rank in zip(given, ranks, strict=True):
                 parameter = self.parameters[position]

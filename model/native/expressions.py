@@ -19,7 +19,7 @@ Value = tuple[str, ...]
 _MEETS = {
     Operator.UNION: "or", Operator.INTERSECTION: "and", Operator.SYMMETRIC_DIFFERENCE: "xor",
 }  # fmt: skip
-_SUMS = {Operator.ADD: "add", Operator.SUBTRACT: "sub", Operator.MULTIPLY: "mul"}
+_NUMBERS = {Operator.ADD: "add", Operator.SUBTRACT: "sub", Operator.MULTIPLY: "mul", Operator.LESS: "icmp slt"}
 
 
 def words_of(width: int) -> int:
@@ -141,17 +141,14 @@ class Writer:
                 return (self.emit(f"xor i1 {self.one(node.operands[0])}, true"),)
             case Operator.AND | Operator.OR:
                 return (self._fold("and i1" if node.operator is Operator.AND else "or i1", [self.one(part) for part in node.operands]),)
-            case Operator.LESS:
-                left, right = map(self.one, node.operands)
-                return (self.emit(f"icmp slt i64 {left}, {right}"),)
             case Operator.DIVIDE | Operator.MODULO:
                 return (self._divide(node),)
             case Operator.DIFFERENCE:
                 pairs = zip(*map(self, node.operands), strict=True)
                 return tuple(self.emit(f"and i64 {left}, {self.emit(f'xor i64 {right}, -1')}") for left, right in pairs)
-        if node.operator in _SUMS:
+        if node.operator in _NUMBERS:
             left, right = map(self.one, node.operands)
-            return (self.emit(f"{_SUMS[node.operator]} i64 {left}, {right}"),)
+            return (self.emit(f"{_NUMBERS[node.operator]} i64 {left}, {right}"),)
         pairs = zip(*map(self, node.operands), strict=True)
         return tuple(self.emit(f"{_MEETS[node.operator]} i64 {left}, {right}") for left, right in pairs)
 

@@ -15,8 +15,8 @@ the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVIS
 The functions are in the subset of `lower`; `W` (words a state) and `MODE` are constants of a kernel, and `successors` is generated beside them.
 """
 
-# mypy: disable-error-code="name-defined, no-untyped-def, no-any-return"
-# ruff: noqa: F821, ANN001, ANN201, D103, N803
+# mypy: disable-error-code="no-any-return"
+# ruff: noqa: F821, RET503, SIM102 - the operations of memory are declared below, not defined; an endless loop needs no return after it
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ high_product: Any
 successors: Any
 
 
-def hash_state(state):
+def hash_state(state: int) -> int:
     """64 bits of hash; states that differ in one word never collide."""
     value = MULTIPLIER
     index = 0
@@ -74,7 +74,7 @@ def hash_state(state):
     return value ^ (value >> 29)
 
 
-def same(left, right):
+def same(left: int, right: int) -> int:
     """Whether two states are equal."""
     index = 0
     while index < W:
@@ -84,7 +84,7 @@ def same(left, right):
     return 1
 
 
-def note(context, state, code, status):
+def note(context: int, state: int, code: int, status: int) -> int:
     """Remember the first state and step of each kind of finding: an error of the specification, or a broken property."""
     found = word(context, FOUND)
     if status & WRONG:
@@ -103,7 +103,7 @@ def note(context, state, code, status):
     return 0
 
 
-def take(context, state, out, parent, action, code, status):
+def take(context: int, state: int, out: int, parent: int, action: int, code: int, status: int) -> int:
     """Keep the successor at `out`; the place for the next one is returned. A step that changes nothing is counted and not kept."""
     if status != 1:
         note(context, parent, code, status)
@@ -135,7 +135,7 @@ def take(context, state, out, parent, action, code, status):
     return out + 8 * W
 
 
-def expand(context, first, last):
+def expand(context: int, first: int, last: int) -> int:
     """Find the successors of the states first..last - 1; where the buffer may not hold those of a state, its number is returned."""
     state = first
     states = word(context, STATES)
@@ -148,12 +148,12 @@ def expand(context, first, last):
     return state
 
 
-def home(context, hashed):
+def home(context: int, hashed: int) -> int:
     """The slot at which the search for a hash begins, counted from the start of its region."""
     return high_product(hashed * word(context, THREADS), word(context, REGION))
 
 
-def enter(context, mine, region, place):
+def enter(context: int, mine: int, region: int, place: int) -> int:
     """Enter the successor number `place` of the buffer of `mine`, unless it is known; whether it is new is returned."""
     hashed = word(word(mine, HASHES), place)
     state = word(mine, BUFFER) + place * 8 * W
@@ -187,10 +187,9 @@ def enter(context, mine, region, place):
         position += 1
         if position == slots:
             position = 0
-    return 0
 
 
-def insert(context, region):
+def insert(context: int, region: int) -> int:
     """Enter what falls into a region, of the buffers of all threads in order; how many are new is returned."""
     threads = word(context, THREADS)
     capacity = word(context, CAPACITY)
@@ -219,7 +218,7 @@ def insert(context, region):
     return fresh
 
 
-def fresh_states(context):
+def fresh_states(context: int) -> int:
     """How many of the successors in this thread's buffer are new."""
     slots = word(context, SLOTS)
     used = word(context, USED)
@@ -232,7 +231,7 @@ def fresh_states(context):
     return fresh
 
 
-def settle(context, number):
+def settle(context: int, number: int) -> int:
     """Number the new states of this thread's buffer, from `number` on, and empty the buffer."""
     slots = word(context, SLOTS)
     used = word(context, USED)
@@ -259,7 +258,7 @@ def settle(context, number):
     return number
 
 
-def empty(context):
+def empty(context: int) -> int:
     """Forget what is in this thread's buffer."""
     set_word(context, USED, 0)
     region = 0
@@ -269,7 +268,7 @@ def empty(context):
     return 0
 
 
-def rebuild(context, region):
+def rebuild(context: int, region: int) -> int:
     """Enter the known states of a region into an empty table, from the array of states."""
     known = word(context, KNOWN)
     states = word(context, STATES)
@@ -298,7 +297,7 @@ def rebuild(context, region):
     return 0
 
 
-def move(context, old, length, region):
+def move(context: int, old: int, length: int, region: int) -> int:
     """Enter the fingerprints of an old table of this length that fall into a region into an empty table."""
     slots = word(context, REGION)
     threads = word(context, THREADS)
@@ -312,7 +311,7 @@ def move(context, old, length, region):
     return 0
 
 
-def place_at(table, slots, position, value):
+def place_at(table: int, slots: int, position: int, value: int) -> int:
     """Put a value that is not there into the first free slot from `position` on."""
     while word(table, position) != 0:
         position += 1
@@ -322,7 +321,7 @@ def place_at(table, slots, position, value):
     return 0
 
 
-def lookup(context, state, hashed):
+def lookup(context: int, state: int, hashed: int) -> int:
     """The number of a state plus one, 0 when it is not known (mode WHOLE)."""
     region = high_product(hashed, word(context, THREADS))
     slots = word(context, REGION)
@@ -337,10 +336,9 @@ def lookup(context, state, hashed):
         position += 1
         if position == slots:
             position = 0
-    return 0
 
 
-def link(context, first, last):
+def link(context: int, first: int, last: int) -> int:
     """Write the edges of the states first..last - 1, without faults; where they may not fit, the number of the state is returned."""
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)
@@ -371,7 +369,7 @@ def link(context, first, last):
     return state
 
 
-def sweep(context, last):
+def sweep(context: int, last: int) -> int:
     """What the successors of a state reach, it reaches, for the states last - 1..0; how many gained is returned."""
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)

@@ -65,13 +65,13 @@ class StepWriter(Writer):
                 narrow.setdefault(place.word, []).append((place.mask(place.word), self._placed(slot, value)))
         ready = [(slot, _WideUpdate(self, slot, value)) for slot, value in wide]
         for word in range(self.packing.words):
-            value = self.word("%s", word)
+            written = self.word("%s", word)
             if word in narrow:
                 mask = sum(mask for mask, _ in narrow[word])
-                value = self.emit(f"and i64 {value}, {WORD_MASK & ~mask}")
+                written = self.emit(f"and i64 {written}, {WORD_MASK & ~mask}")
                 for _, part in narrow[word]:
-                    value = self.emit(f"or i64 {value}, {part}")
-            self.line(f"store i64 {value}, ptr {self.pointer('%out', word)}")
+                    written = self.emit(f"or i64 {written}, {part}")
+            self.line(f"store i64 {written}, ptr {self.pointer('%out', word)}")
         for _, update in ready:
             update.write()
 

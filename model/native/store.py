@@ -45,10 +45,9 @@ class Store:
         self.known = 0
         most = kernel.codes.count + 1
         self.capacity = max(BUFFERED, 2 * most)
-        file = (lambda name: None) if directory is None else (lambda name: directory / name)
-        self.states = Area(self.row * MOST_STATES, file("states"))
-        self.parents = Area(4 * MOST_STATES, file("parents"))
-        self.actions = Area(MOST_STATES, file("actions"))
+        self.states = Area(self.row * MOST_STATES, self._file("states"))
+        self.parents = Area(4 * MOST_STATES, self._file("parents"))
+        self.actions = Area(MOST_STATES, self._file("actions"))
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
@@ -66,6 +65,9 @@ class Store:
         self.set("CONTEXTS", ctypes.addressof(self._list))
         self._grow(FIRST_TABLE)
 
+    def _file(self, name: str) -> Path | None:
+        return None if self.directory is None else self.directory / name
+
     def _context(self, thread: int) -> ctypes.Array[ctypes.c_uint64]:
         context = (ctypes.c_uint64 * runtime.FIELDS)()
         scratch, first = self._scratch, thread * self.capacity
@@ -76,7 +78,8 @@ class Store:
             "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first, "SLOTS": scratch["slots"].address + 8 * first,
             "LISTS": scratch["lists"].address + 4 * first * self.threads, "LENGTHS": scratch["lengths"].address + 8 * thread * self.threads,
             "COUNTS": self._counts.address + 8 * thread * (self.kernel.codes.count + 1),
-            "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread, "RECENT": scratch["recent"].address + 8 * runtime.RECENTLY * thread,
+            "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
+            "RECENT": scratch["recent"].address + 8 * runtime.RECENTLY * thread,
         }  # fmt: skip
         for name, value in fields.items():
             context[getattr(runtime, name)] = value
@@ -121,8 +124,7 @@ class Store:
         if not keep:
             old.close()
         self.region = -(-slots // self.threads)
-        file = None if self.directory is None else self.directory / f"table-{self.region * self.threads}"
-        self.table = Area(8 * self.region * self.threads, file, random=True)
+        self.table = Area(8 * self.region * self.threads, self._file(f"table-{self.region * self.threads}"), random=True)
         self.set("TABLE", self.table.address)
         self.set("REGION", self.region)
         self.set("KNOWN", self.known)

@@ -167,7 +167,6 @@ class Successors:
 
     def _over_bits(self, loop: Loop, inside: Callable[[str, str], None]) -> None:
         """A loop over the elements that are in a set, from the least; only words that hold elements of interest are looked at."""
-        body = self.body
         place = self.packing.places[loop.slot or 0]
         wanted = {loop.elements[rank] for rank in loop.ranks}
         for word in range(place.words):
@@ -263,7 +262,8 @@ class Successors:
                 parameters.append(f"%e{number}")
         for number, node in enumerate(known):
             writer.know(node, f"%h{number}")
-        text = writer.function(name, [*(f"i64 {name}" for name in parameters), *(f"i1 %h{number}" for number in range(len(known)))], variant.step, self.properties)
+        declared = [*(f"i64 {parameter}" for parameter in parameters), *(f"i1 %h{number}" for number in range(len(known)))]
+        text = writer.function(name, declared, variant.step, self.properties)
         if size_of(variant.step) <= INLINE_NODES:
             self.inlined.append(text.replace(") nounwind {", ") nounwind alwaysinline {", 1))
         else:
