@@ -286,15 +286,16 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "Two rules are given: an ACK that names the waiting process (Receiving ACK message), or one from the process that it named (Timeout). An "
-        "old ACK of NULL satisfies either while the new pass is lost, and nobody sends the token again.",
+        "Two rules are given, and they differ: an ACK that names the waiting process (Receiving ACK message), or one from the process that it "
+        "named (Timeout). An old ACK of NULL satisfies either while the new pass is lost, and nobody sends the token again. Judged with numbered "
+        "passes: without them that old ACK gives the token a second time (DTP-01), and the one flaw hides the other.",
         (
             _without("end_by_number", "TokenHeld", _NULLS, 6),
             _without("end_by_number", "TokenHeld", _with(_NULLS, transfer="heard"), 6),
             _all("TokenHeld", _NULLS),
             _all("TokenHeld", _with(_NULLS, transfer="heard")),
         ),
-        defect="design",
+        defect="text",
         repairs=("end_by_number",),
     ),
     Claim(

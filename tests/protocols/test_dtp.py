@@ -26,7 +26,12 @@ MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int], set[str], set[str]
     "two": (PAIR, (20201, 123048, 23), set(), set()),
     "two, resilient": (NULLS | {"resilience": 1}, (1731, 9306, 20), set(), set()),
     "three, quiet": (QUIET, (1986, 7991, 16), {"AllStable"}, set()),
-    "three, without timeouts": (EARLY, (51928, 313264, 25), {"HeldByNull", "AllStable"}, {"Validity", "UniformAgreement", "Agreement", "Acknowledged"}),
+    "three, without timeouts": (
+        EARLY,
+        (51928, 313264, 25),
+        {"HeldByNull", "AllStable"},
+        {"Validity", "UniformAgreement", "Agreement", "Acknowledged"},
+    ),
 }
 """Constants; states, transitions and depth; witnesses that the bound excludes; what fails because nothing is sent again."""
 
