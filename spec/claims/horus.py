@@ -259,8 +259,8 @@ HORUS: tuple[Claim, ...] = (
         "what the flush sent is ordered by rank, they are never delivered, not even to their own sender. Numbers first, gaps or not, then the "
         "rank: then the order is one.",
         (
-            _literal(TotalStack, "TotalOrder", "violated", _APART, 15, deep=True),
             _literal(TotalStack, "Validity", "violated", _FLUSH_ONLY, 12),
+            _literal(TotalStack, "TotalOrder", "violated", _APART, 15, deep=True),
             _literal(TotalStack, "Validity", "holds", _CRASHES),
             _with(("numbers_first",), TotalStack, "Validity", "holds", _CRASHES),
             _with(("numbers_first",), TotalStack, "Validity", "holds", _FLUSH_ONLY),

@@ -41,11 +41,14 @@ class Frag(Casts, Fragments):
     """
 
     discard_after_loss: Repair = repair(
-        "LOST_MESSAGE: what was gathered is thrown away, and what follows up to the next last fragment, since the lost one may have been a last one",
+        "LOST_MESSAGE: what was gathered is thrown away, and what follows up to the next last fragment, since the lost one may have been a last one; "
+        "idle where `await_room` sees to it that nothing is lost",
         answers="HOR-06",
     )
     mark_first: Repair = repair(
-        "a second boolean says whether a fragment is the first one, and skipping ends there", answers="HOR-06", builds_on=("discard_after_loss",)
+        "a second boolean says whether a fragment is the first one, and skipping ends there; idle where `await_room` sees to it that nothing is lost",
+        answers="HOR-06",
+        builds_on=("discard_after_loss",),
     )
 
     pieces: Map[Process, Annotated[Seq[Piece], AtMost("casts")]] = everywhere(())
@@ -98,3 +101,8 @@ class Frag(Casts, Fragments):
     def Reassembling(self) -> bool:  # noqa: N802
         """A member has a part of a message."""
         return any(len(self.gathered[p][q]) > 0 for p in self.each(Process) for q in self.each(Process) if p != q)
+
+    @witness
+    def Skipping(self) -> bool:  # noqa: N802
+        """A member throws fragments away after a loss."""
+        return any(self.skipping[p][q] for p in self.each(Process) for q in self.each(Process))
