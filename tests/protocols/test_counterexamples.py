@@ -18,6 +18,7 @@ MAIN += ["RBP-18", "RBP-19", "RBP-21", "RBP-27", "RBP-42"]
 MAIN += ["SEQ-04", "SEQ-08", "SEQ-09", "SEQ-11", "SEQ-13", "SEQ-14", "SEQ-21"]
 MAIN += ["TOT-05", "TOT-07", "TOT-09", "TOT-11", "TOT-13", "TOT-14", "TOT-15", "TOT-17", "TOT-18", "TOT-20", "TOT-21", "TOT-23"]
 MAIN += ["HOR-04", "HOR-05", "HOR-06", "HOR-07", "HOR-09", "HOR-10", "HOR-11", "HOR-13", "HOR-14"]
+MAIN += ["DTP-01", "DTP-02", "DTP-03", "DTP-04", "DTP-05", "DTP-09", "DTP-10", "DTP-11", "DTP-12", "DTP-13", "DTP-29"]
 
 
 def told(name: str, recorded: Check, trace: Trace) -> str:
