@@ -6,7 +6,8 @@ figure 25, printed lines 1-82 (64 is printed twice).
 What is modelled: everything in figure 25 up to a call of `Reformation()`; what the call does is figures 22 to 24 and not here. recvQ_p is
 `received[p]`, seqQ_p `numbered[p]`, stableQ_p `stable[p]`, ts_p `last_number[p]`, lastdelivered_p `last_delivered[p]`. Where a process stands in
 its loops is `pending` (13-16), `arriving` (36-50), `holding` (51), `passed` (53-55, 60-62); `reforming` says that it has called Reformation.
-The lines that figure 16 has too were judged there, packet by packet; this module keeps of them what stability and failures depend on:
+The lines that figure 16 has too were judged there, packet by packet; as printed again they let nobody ever hold the token (RBP-01, RBP-02, RBP-11),
+so that nothing of what is new here can happen before they are repaired. This module keeps of them what stability and failures depend on:
 
 1. B is the message itself: line 14 is read with the repair of RBP-03. Line 22 cannot be reached (RBP-08) and is left out.
 2. A request and its answer are one step (`obtain_number`, `obtain_body`) of whoever misses something and whoever has it: a request or an answer

@@ -135,7 +135,7 @@ class ResilientAlgorithm(ResilientState):
     @action(fairness="weak")
     def pass_null(self, p: Process) -> None:
         """Lines 51-54: after a timeout without messages, a NULL message gets ts_p + 1."""
-        require(self.holding[p] and self.last_number[p] < self.limit() and not self.can_sequence(p) and self.is_idle() and self.is_wanted())
+        require(self.holding[p] and self.has_number_left(p) and not self.can_sequence(p) and self.is_idle() and self.is_wanted())
         self.acknowledge(p, Sequenced(None, self.last_number[p] + 1))
 
     def acknowledge(self, p: Process, item: Sequenced) -> None:

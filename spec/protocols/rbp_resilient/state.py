@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.environment import Crashes, Losses
-from antiphon.spec.lang import Between, Const, Map, Repair, Set, everywhere, gate, record, repair
+from antiphon.spec.lang import Between, Const, Map, Repair, Set, budget, everywhere, gate, record, repair
 from antiphon.spec.services import Message, Process
 
 Number = Annotated[int, Between(1, "messages + 1 + passes")]
@@ -204,9 +204,13 @@ class ResilientState(Losses[Data | Ack | Numbered], Crashes):
             and (not self.await_all_bodies or all(self.has_body(p, item.message) for item in self.numbered[p] if item.number <= token.number))
         )
 
+    def has_number_left(self, p: Process) -> bool:
+        """Whether the bound of the exploration allows p to give another number."""
+        return budget(self.last_number[p] < self.limit())
+
     def can_sequence(self, p: Process) -> bool:
         """Line 51: p holds the token, and some message has no number."""
-        return self.holding[p] and self.last_number[p] < self.limit() and any(not self.is_numbered(p, m) for m in self.received[p])
+        return self.holding[p] and any(not self.is_numbered(p, m) for m in self.received[p]) and self.has_number_left(p)
 
     def is_busy(self, p: Process) -> bool:
         """P can do something alone."""
@@ -227,7 +231,7 @@ class ResilientState(Losses[Data | Ack | Numbered], Crashes):
 
     def may_expire(self) -> bool:
         """Whether the bound of the exploration allows another round of a loop."""
-        return self.is_idle() and (self.unlimited or self.expired < self.timeouts)
+        return self.is_idle() and budget(self.unlimited or self.expired < self.timeouts)
 
     def expire(self) -> None:
         """Counts a round, when rounds are limited."""
