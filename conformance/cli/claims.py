@@ -17,14 +17,14 @@ from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
 from antiphon.conformance.ledger.minimal import Need, needs
 from antiphon.model.verdict import Outcome
-from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of, families
+from antiphon.spec.claims import Check, Claim, claim_of, claims_of, families
 from antiphon.spec.refinements import REFINEMENTS
 
 
 def claims(
     identifiers: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Only these claims, for example RBP-06.")] = None,
-    protocol: Annotated[
-        str | None, typer.Option("--protocol", metavar="FAMILY", help=f"Only the claims of one family: {', '.join(families())}.", show_default=False)
+    protocols: Annotated[
+        list[str] | None, typer.Option("--protocol", metavar="FAMILY", help=f"Only this family; may be repeated: {', '.join(families())}.")
     ] = None,
     engine: Annotated[
         Literal["auto", "native", "generated", "reference", "z3"],
@@ -37,9 +37,9 @@ def claims(
     json: options.Json = False,
 ) -> int:
     """Run every check of the ledger again and compare it with what is recorded."""
-    if identifiers and protocol:
+    if identifiers and protocols:
         raise output.UsageProblem("name claims, or a family with --protocol, not both")
-    chosen = tuple(map(claim_of, identifiers)) if identifiers else claims_of(protocol) if protocol else LEDGER
+    chosen = tuple(map(claim_of, identifiers)) if identifiers else tuple(claim for name in protocols or families() for claim in claims_of(name))
     if minimal:
         return _minimal(chosen, engine, deep=deep, json=json)
     results = run(chosen, engine, deep=deep)
@@ -75,8 +75,8 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, *, deep: bool, json: bool) 
         raise output.UsageProblem("--minimal asks for properties that hold, which z3 checks up to a depth only; choose another engine")
     with _bar() as show:
         found = needs(chosen, deep=deep, engine=engine, progress=show)
-    idle = [need for need in found if need.is_idle]
-    outcome = Outcome.UNKNOWN if idle or not found else Outcome.HOLDS
+    wrong = [need for need in found if need.is_wrong]
+    outcome = Outcome.UNKNOWN if wrong or not found else Outcome.HOLDS
     if json:
         listed = [_need_document(need) for need in found]
         return output.finish(documents.Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[], needs=listed))
@@ -85,10 +85,13 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, *, deep: bool, json: bool) 
         table.add_column(title, **keywords)
     for need in found:
         told = f"{need.noticed.check}: {need.noticed.found}" if need.noticed else f"nothing, in {need.tried} check{'s' * (need.tried != 1)}"
-        table.add_row(need.claim.id, Text(need.repair), Text(told, style="" if need.noticed else "yellow"))
+        told += ", as recorded" if need.is_covered and not need.is_wrong else ""
+        table.add_row(need.claim.id, Text(need.repair), Text(told, style="yellow" if need.is_wrong else ""))
     output.out().print(table)
-    counted = f"{len(found)} repair{'s' * (len(found) != 1)} of {len({need.claim.id for need in found})} claims, each left out alone"
-    output.last_line(outcome, f"{counted}: " + (f"{len(idle)} missed by nothing" if idle else "none is idle"))
+    several = len({need.claim.id for need in found})
+    claims_told = f"{several} claim{'s' * (several != 1)}"
+    counted = f"{len(found)} repair{'s' * (len(found) != 1)} of {claims_told}, each left out alone"
+    output.last_line(outcome, f"{counted}: " + (f"{len(wrong)} not as recorded" if wrong else "all as recorded"))
     return outcome.exit_code
 
 
@@ -101,6 +104,7 @@ def _need_document(need: Need) -> documents.NeedDocument:
         outcome=noticed.outcome.value if noticed else None,
         length=noticed.length if noticed else None,
         tried=need.tried,
+        covered=need.is_covered,
         reproduce=reproduce(check) if isinstance(check, Check) else "",
     )
 

@@ -186,7 +186,10 @@ class ClaimDocument(msgspec.Struct, kw_only=True):
 
 
 class NeedDocument(msgspec.Struct, kw_only=True):
-    """What happens without one repair of a claim: the check that notices it (empty when none of the `tried` does) and how to run that."""
+    """What happens without one repair of a claim: the check that notices it (empty when none of the `tried` does) and how to run that.
+
+    `covered`: the record says that nothing will.
+    """
 
     claim: str
     repair: str
@@ -194,6 +197,7 @@ class NeedDocument(msgspec.Struct, kw_only=True):
     outcome: Outcome | None
     length: int | None
     tried: int
+    covered: bool
     reproduce: str
 
 

@@ -56,7 +56,7 @@ def errata(
 def _sections(claims: tuple[Claim, ...]) -> tuple[list[report.Section], list[str]]:
     """The sections of these claims, all their checks run, deep ones too; and the claims in which the record differs."""
     results = run(claims, "auto", deep=True)
-    return [report.section(result, reproduce, registry.name_of) for result in results], [result.claim.id for result in results if not result.agrees]
+    return [report.section(result, reproduce, registry.called) for result in results], [result.claim.id for result in results if not result.agrees]
 
 
 def _write(directory: Path, *, fresh: bool, json: bool) -> int:

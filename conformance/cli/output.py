@@ -197,8 +197,10 @@ def _length(trace: Trace) -> str:
 
 def print_diagram(trace: Trace) -> None:
     """The space-time diagram."""
+    from antiphon.conformance.cli.registry import called  # here, because the registry complains by this module
+
     console = out()
-    console.print(text_diagram(diagram(trace), max(console.width, 60)), soft_wrap=True)
+    console.print(text_diagram(diagram(trace, called(trace.program.spec)), max(console.width, 60)), soft_wrap=True)
     console.print()
 
 

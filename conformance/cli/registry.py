@@ -95,6 +95,11 @@ def name_of(spec: type[Spec]) -> str:
     return next((entry.name for entry in ENTRIES if entry.spec is spec), f"{spec.__module__}:{spec.__qualname__}")
 
 
+def called(spec: type[Spec]) -> str:
+    """What people read: the registered name of this class, or the name of the class."""
+    return next((entry.name for entry in ENTRIES if entry.spec is spec), spec.__name__)
+
+
 def see_current_directory() -> None:
     """Let modules in the current directory be imported, as `python -m` does."""
     here = str(Path.cwd())

@@ -21,7 +21,7 @@ def show(
     """Show a saved trace: its steps, what each changed, and who sent what to whom."""
     registry.see_current_directory()
     trace = load(file)
-    written = output.write_text("--svg", picture, svg(diagram(trace))) if picture is not None else None
+    written = output.write_text("--svg", picture, svg(diagram(trace, registry.called(trace.program.spec)))) if picture is not None else None
     if json:
         document = documents.Show(outcome="holds", exit_code=0, file=str(file), trace=documents.trace_document(trace), written=written)
         return output.finish(document)

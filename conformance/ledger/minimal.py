@@ -1,8 +1,8 @@
 """Does a claim need every repair that it names? Each is left out alone, and something that the claim's record says to hold must then not hold.
 
-The fully repaired text is the yardstick: a check that holds there is run again without one repair. That the claim fails then, or that a witness
-is no longer reached, is what the repair is needed for. Checks are tried in the order of the record until one notices; a repair that none
-notices is idle in that record.
+A check that holds with the repair is run again without it. That the claim fails then, or that a witness is no longer reached, is what the repair
+is needed for. Checks are tried in the order of the record until one notices. A repair that none notices is idle, and wrong in a record that does
+not call it covered.
 """
 
 from __future__ import annotations
@@ -24,9 +24,14 @@ class Need:
     tried: int
 
     @property
-    def is_idle(self) -> bool:
-        """Whether nothing that the record says to hold depends on the repair."""
-        return self.noticed is None
+    def is_covered(self) -> bool:
+        """Whether the record says that nothing will notice: other repairs cover this one, or the question is open."""
+        return self.repair in self.claim.covered
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the record is wrong: nothing notices and it does not say so, or something does although it says so."""
+        return (self.noticed is None) != self.is_covered
 
 
 def needs(

@@ -141,6 +141,6 @@ def _results(claim: Claim, results: dict[int, CheckResult], engine: str) -> Iter
 def _found(verdict: Verdict, length: int | None) -> str:
     """What came out, in a few words."""
     if length is not None:
-        return f"{verdict.outcome.value} in {length} steps"
+        return f"{verdict.outcome.value} in {length} step{'s' * (length != 1)}"
     explored = verdict.evidence.bound.rpartition("; ")[2]
     return f"{verdict.outcome.value}: {verdict.reason or explored}"

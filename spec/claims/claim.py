@@ -131,7 +131,8 @@ class Claim:
 
     `verdict` (holds, violated, unknown) is what the checks show about the claim as it stands; `because` says it in one or two sentences.
     `defect` says, for a violated claim, whether the idea fails ("design") or only the printed text ("text"). `repairs` is the smallest set of
-    repairs that the claim demands.
+    repairs that the claim demands: without any one of them, something that the record says to hold does not. `covered` are those of them that
+    nothing misses within the record's bounds, because others cover them or the question is open, as `because` says.
     """
 
     id: str
@@ -144,6 +145,7 @@ class Claim:
     checks: tuple[Check | Measurement, ...] = ()
     defect: str = ""
     repairs: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
 
     @property
     def protocol(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 
@@ -65,7 +67,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             _check("AllDelivered", "holds", **_TWO, length=18),
         ),
         defect="text",
-        repairs=("start_token", "wait_for_missing_number", "answer_last", "await_body"),
+        repairs=("start_token", "wait_for_missing_number", "await_body"),
     ),
     Claim(
         "MSQ-03",
@@ -115,6 +117,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             Check(MovingSequencerJudged, "UniformIntegrity", "violated", ("start_token",), constants=_ONE, length=7),
             _check("UniformIntegrity", "violated", "await_body", **_ONE, length=7),
             _check("UniformIntegrity", "holds", **_ONE),
+            _check("AllDelivered", "holds", **_ONE, length=9),
         ),
         defect="text",
         repairs=("start_token", "await_body"),
@@ -189,6 +192,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         (
             _check("UniformAgreement", "violated", "pass_idle_token", processes=3, messages=1, losses=1, length=7),
             _check("UniformAgreement", "holds", **_ONE),
+            replace(_check("UniformAgreement", "holds", processes=3, messages=1, losses=1), deep=True),
         ),
         repairs=("pass_idle_token",),
     ),

@@ -72,6 +72,7 @@ RBP: tuple[Claim, ...] = (
         "The identifier is incremented inside the loop. The second copy is a new message to everyone, gets a second number, and is delivered twice.",
         (
             _check("UniformIntegrity", "violated", "one_identifier", processes=2, messages=1, losses=0, timeouts=1, spare=1, length=12),
+            _check("UniformIntegrity", "holds", processes=2, messages=1, losses=0, timeouts=1, spare=1),
             _check("UniformIntegrity", "holds", **_SAFE),
             _check("UniformIntegrity", "holds", **_RING),
             _check("UniformTotalOrder", "holds", **_SAFE),
@@ -166,6 +167,7 @@ RBP: tuple[Claim, ...] = (
         ),
         defect="text",
         repairs=("holder_answers",),
+        covered=("holder_answers",),
     ),
     Claim(
         "RBP-09",
@@ -266,6 +268,7 @@ RBP: tuple[Claim, ...] = (
         "holds",
         "With ts_p as repaired by RBP-04, equality is reached and not jumped over: only the waiting process could assign the next number.",
         (
+            _check("Validity", "holds", **_PAIR),
             _check("Validity", "holds", **_THREE),
             _check("UniformAgreement", "holds", **_THREE),
         ),
@@ -372,6 +375,7 @@ RBP: tuple[Claim, ...] = (
         ),
         defect="text",
         repairs=("repeat_requests",),
+        covered=("repeat_requests",),
     ),
     Claim(
         "RBP-41",
