@@ -1,0 +1,132 @@
+"""The functions between the steps mean as machine code what they mean as Python; what is kept on disk is what was compiled."""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.model.native import NativeSpace, collision_probability, kernel_of, runtime
+from antiphon.model.native.cache import MAGIC, Cache
+from antiphon.model.native.lower import lower
+from antiphon.model.native.memory import PAGE, Area
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import program
+
+WORD = (1 << 64) - 1
+
+
+def hash_by_python(state: list[int]) -> int:
+    """`runtime.hash_state`, line by line, with arithmetic that wraps."""
+    value = runtime.MULTIPLIER
+    for word in state:
+        value = (value ^ word) * runtime.MULTIPLIER & WORD
+        value ^= value >> 32
+    value = value * runtime.FINISHER & WORD
+    value ^= value >> 32
+    value = value * runtime.FINISHER & WORD
+    return value ^ value >> 29
+
+
+def test_the_hash_is_that_of_its_python_text() -> None:
+    bound = program(TwoPhase, managers=3)
+    kernel = kernel_of(bound)
+    area = Area(PAGE)
+    source = random.Random(3)
+    for _ in range(200):
+        state = [source.getrandbits(64) for _ in range(kernel.packing.words)]
+        area.write(0, b"".join(word.to_bytes(8, "little") for word in state))
+        assert kernel.functions["hash_state"](area.address) == hash_by_python(state)
+
+
+def unfit(first: int) -> int:
+    return [first][0]
+
+
+def test_what_is_not_in_the_subset_is_refused_with_its_line() -> None:
+    with pytest.raises(ValueError, match="unfit, line 2: not in the subset"):
+        lower([unfit], {})
+
+
+def test_a_damaged_entry_is_as_one_that_is_missing(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("key", b"code")
+    assert cache.get("key") == b"code"
+    content = (tmp_path / "key").read_bytes()
+    for damaged in (content[:-1], content + b"x", content[:20] + b"?" + content[21:], b"", MAGIC):
+        (tmp_path / "key").write_bytes(damaged)
+        assert cache.get("key") is None
+    assert cache.get("other") is None
+
+
+def test_a_directory_that_others_may_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTIPHON_CACHE", str(tmp_path / "mine"))
+    assert Cache.private().directory == tmp_path / "mine"
+    assert stat.S_IMODE((tmp_path / "mine").stat().st_mode) == 0o700
+    (tmp_path / "mine").chmod(0o777)
+    assert Cache.private().directory is None
+    monkeypatch.setenv("ANTIPHON_CACHE", "")
+    assert Cache.private().directory is None
+
+
+CHILD = """
+from antiphon.model.native import kernel_of
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import program
+print(kernel_of(program(TwoPhase, managers=2)).built)
+"""
+
+
+def test_a_second_process_finds_the_kernel_and_a_damaged_one_is_built_again(tmp_path: Path) -> None:
+    def built() -> str:
+        ran = subprocess.run(
+            [sys.executable, "-c", CHILD], env={**os.environ, "ANTIPHON_CACHE": str(tmp_path)}, capture_output=True, text=True, check=True
+        )
+        return ran.stdout.strip()
+
+    assert built() == "True"
+    [entry] = tmp_path.iterdir()
+    assert built() == "False"
+    entry.write_bytes(entry.read_bytes()[:-7])
+    assert built() == "True"
+    assert [path.name for path in tmp_path.iterdir()] == [entry.name]
+
+
+def test_processes_that_compile_at_once_share_the_cache(tmp_path: Path) -> None:
+    command: list[Any] = [sys.executable, "-c", CHILD]
+    environment = {**os.environ, "ANTIPHON_CACHE": str(tmp_path)}
+    running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(3)]
+    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+    assert len(list(tmp_path.iterdir())) == 1
+    for process in running:
+        process.communicate()
+
+
+def test_an_area_on_disk_keeps_what_was_written(tmp_path: Path) -> None:
+    area = Area(1 << 30, tmp_path / "area")
+    area.write(1 << 20, b"here")
+    area.release(0, 1 << 30)
+    assert area.read(1 << 20, 4) == b"here"
+    area.close()
+    assert Area(1 << 30, tmp_path / "area").read(1 << 20, 4) == b"here"
+    assert (tmp_path / "area").stat().st_blocks * 512 < 1 << 22
+
+
+def test_arrays_may_live_on_disk(tmp_path: Path) -> None:
+    bound = program(TwoPhase, managers=5)
+    space = NativeSpace(bound, bound.reference.initial(), threads=2, directory=tmp_path)
+    first = 0
+    while first < len(space):
+        first, _ = len(space), space.expand(first, len(space))
+    assert len(space) == 8832
+
+
+def test_the_collision_probability_is_that_of_birthdays() -> None:
+    assert collision_probability(1) == 0
+    assert collision_probability(10**8) == pytest.approx(2.7e-4, rel=0.01)
