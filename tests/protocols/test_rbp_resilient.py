@@ -1,0 +1,156 @@
+"""Figure 25 without Reformation: repaired it holds, every step fires, each repair is needed, and the failures of figures 18 and 19 look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import Step, program
+from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+from antiphon.spec.services import Process
+
+RUNS = {"losses": 0, "crashes": 0, "unlimited": True, "urgent": True, "assigned": True}
+TWO = {"processes": 2, "messages": 1, "passes": 4, **RUNS, "losses": 1}
+PAIR = {**TWO, "messages": 2, "patient": True}
+THREE = {"processes": 3, "messages": 1, "passes": 5, **RUNS, "losses": 1, "patient": True}
+RING = {**THREE, "passes": 3, "losses": 0}
+TIMED = {"processes": 2, "messages": 1, "passes": 5, "losses": 0, "crashes": 0, "timeouts": 1, "urgent": True, "assigned": True}
+LOSSY = {**TWO, "patient": True}
+CALM = {**LOSSY, "losses": 0}
+FAILED = {**LOSSY, "crashes": 1, "brief": False}
+FAILURES = {**THREE, "passes": 1, "crashes": 2, "brief": False}
+
+REPAIRS = tuple(item.name for item in program(RbpResilientJudged).declaration.constants if item.repair)
+
+NEVER = {"StableSooner"}
+"""What is true of no model: the bound that is one too sharp."""
+
+FAULTS = {"TokenLost", "BothFailed", "NextFailedBefore", "NextFailedAfter", "NextMissesMessages"}
+"""Witnesses that need a failure."""
+
+
+LATER = {"SomethingDelivered", "AllDelivered", "DeliveredAtTheBound"}
+"""Witnesses that need more numbers than the runs with failures have here."""
+
+
+@cache
+def explored(without: tuple[str, ...], constants: tuple[tuple[str, Any], ...], properties: tuple[str, ...] | None = None) -> Report:
+    bound = program(RbpResilientJudged, repairs=[name for name in REPAIRS if name not in without], **dict(constants))
+    return check(bound, properties=properties, max_states=150_000)
+
+
+def report(constants: Mapping[str, Any], *without: str, properties: tuple[str, ...] | None = None) -> Report:
+    """The exploration of the figure with all repairs but these."""
+    return explored(without, tuple(constants.items()), properties)
+
+
+MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
+    "two": (TWO, (8760, 39106, 39)),
+    "two, two messages": (PAIR, (1200, 2085, 49)),
+    "three": (THREE, (3421, 7119, 61)),
+}
+"""Constants; states, transitions, depth."""
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_repaired_figure_holds_and_reaches_its_witnesses(name: str) -> None:
+    """Integrity, order, agreement, validity, one holder, unique numbers, stability and resilience, as far as there is no failure."""
+    constants, counts = MODELS[name]
+    seen = report(constants)
+    failed = {verdict.property for verdict in seen.verdicts if verdict.outcome is not Outcome.HOLDS}
+    assert failed == NEVER | FAULTS
+    assert {"invariant", "service", "obligation", "witness"} <= {verdict.kind for verdict in seen.verdicts}
+    assert (seen.exploration.states, seen.exploration.transitions, seen.exploration.depth) == counts
+
+
+def test_every_step_of_the_repaired_figure_fires_somewhere() -> None:
+    wrong, late, stray = ({**CALM, **fault} for fault in ({"suspicions": 1}, {"late": True}, {"strays": 1}))
+    runs = [report(constants).exploration for constants in (TWO, THREE, FAILED, wrong, late, stray)]
+    assert set.intersection(*(set(run.never_fired) for run in runs)) == set()
+    assert all(run.complete for run in runs)
+
+
+def test_safety_holds_whoever_fails_and_every_failure_is_noticed() -> None:
+    """Validity is Reformation's then: without it a failed ring delivers nothing more."""
+    seen = report(FAILURES)
+    failed = {verdict.property for verdict in seen.verdicts if verdict.outcome is not Outcome.HOLDS}
+    assert failed == NEVER | {"Validity", "Returns", *LATER}
+
+
+NEEDED: dict[str, tuple[str, int, dict[str, Any]]] = {
+    "ring_from_one": ("Validity", 1, TWO),
+    "start_rotation": ("Validity", 1, TWO),
+    "track_numbers": ("Validity", 1, TWO),
+    "handled_replies": ("Validity", 8, LOSSY),
+    "old_token": ("OneHolder", 11, TIMED),
+    "skip_null": ("Validity", 1, TWO),
+    "pass_over_null": ("Validity", 1, TWO),
+    "await_all_bodies": ("StableAtAll", 27, RING),
+    "await_successor": ("Validity", 9, TWO),
+    "store_late_body": ("Validity", 8, LOSSY),
+    "leave_after_reformation": ("UniqueNumbers", 8, {**RING, "passes": 1, "suspicions": 1}),
+    "filter_versions": ("OneHolder", 4, {**CALM, "strays": 1}),
+    "keep_collected": ("UniformIntegrity", 31, {**TIMED, "brief": False}),
+}
+"""Each repair but one: what the figure breaks without it, in how many steps, with which constants. With it the property holds: the models above, and
+the checks of the ledger."""
+
+
+@pytest.mark.parametrize("repair", NEEDED)
+def test_without_the_repair_the_figure_breaks(repair: str) -> None:
+    property, length, constants = NEEDED[repair]
+    broken = report(constants, repair, properties=(property,))[property]
+    assert (broken.outcome, broken.trace and len(broken.trace)) == (Outcome.VIOLATED, length)
+
+
+def test_the_last_repair_is_about_a_bound_that_is_never_reached() -> None:
+    """Line 75 as printed is safe, and one acknowledgement later than the text: no property breaks, a witness is missed."""
+    assert set(REPAIRS) - set(NEEDED) == {"stable_bound"}
+    printed = report(LOSSY, "stable_bound")
+    assert printed["DeliveredAtTheBound"].outcome is Outcome.UNKNOWN
+    assert printed["AllDelivered"].outcome is Outcome.HOLDS
+    assert report(TWO)["DeliveredAtTheBound"].outcome is Outcome.HOLDS
+
+
+def test_as_printed_nobody_ever_holds_the_token() -> None:
+    """What is unreachable in the literal text: everything but sending, receiving and the first failure."""
+    printed = report(FAILED, *REPAIRS)
+    assert printed["TokenAccepted"].outcome is Outcome.UNKNOWN
+    assert {"accept", "sequence", "pass_null", "settle", "deliver"} <= set(printed.exploration.never_fired)
+
+
+def test_urgent_runs_give_the_verdicts_of_all_runs() -> None:
+    """Where what a process can do alone may wait, there are other states and the same outcomes."""
+    few = {**CALM, "passes": 2}
+    every, some = report({**few, "urgent": False}), report(few)
+    assert every.exploration.complete
+    assert every.exploration.states > some.exploration.states
+    assert {verdict.property: verdict.outcome for verdict in every.verdicts} == {verdict.property: verdict.outcome for verdict in some.verdicts}
+
+
+def history(trace: Trace, p: Process) -> list[Step]:
+    """The steps that p takes and the packets that it receives: all that p can know."""
+    mine = []
+    for transition in trace.transitions:
+        actor = transition.step.arguments[0]
+        by_the_world = transition.step.action in ("lose", "crash")
+        if not by_the_world and (actor == p or getattr(actor, "to", None) == p):
+            mine.append(transition.step)
+    return mine
+
+
+def test_the_sequencer_cannot_tell_the_three_failures_of_the_next_one_apart() -> None:
+    """Barchet-Estefanel 2002, section 3.2.1 b: it failed before it accepted the token, after it, or not at all (figures 18 and 19)."""
+    seen = report(FAILED)
+    names = ("NextFailedBefore", "NextFailedAfter", "NextSilent")
+    traces = [trace for trace in (seen[name].trace for name in names) if trace is not None]
+    assert len(traces) == len(names)
+    first, second, third = (history(trace, Process(0)) for trace in traces)
+    assert first == second == third
+    assert len({trace.states[-1] for trace in traces}) == len(names)
