@@ -109,7 +109,7 @@ def _texts(bound: Program, to: Target, file: Path | None, most: int) -> dict[Pat
 
 def check_exports(
     specifications: Annotated[list[str] | None, typer.Argument(metavar="[SPEC]...", help="Names as for `check`. Without: all that have one.")] = None,
-    most: Annotated[int, typer.Option("--max-states", min=1, help="Compare no model with more states.")] = 200_000,
+    most: Annotated[int, typer.Option("--max-states", min=1, help="Compare no model with more states.")] = 60_000,
     json: options.Json = False,
 ) -> int:
     """Compare our explicit checker with SPIN, on exported models of all specifications at small constants."""
@@ -126,8 +126,10 @@ def check_exports(
             found.append(exports.compare(model, most_states=most))
         except SpecError as error:
             found.append(exports.Comparison(model, 0, 0, frozenset(), None, Outcome.UNKNOWN, f"not exportable: {error.reason}"))
+        except exports.SpinFailure as error:
+            found.append(exports.Comparison(model, 0, 0, frozenset(), None, Outcome.UNKNOWN, str(error).splitlines()[0]))
         if not json and output.err().is_terminal:
-            output.err().print(f"{len(found)}: {model.name}", style="bright_black")
+            output.err().print(f"{len(found)}: {model.name}, {found[-1].outcome.value} {found[-1].difference}", style="bright_black")
     outcome = Outcome.worst([one.outcome for one in found])
     if json:
         return output.finish(CheckExports(outcome=outcome.value, exit_code=outcome.exit_code, comparisons=list(map(_document, found))))

@@ -64,6 +64,8 @@ SMALL: dict[str, tuple[dict[str, int | bool], ...]] = {
     "figure-5": ({"processes": 2, "messages": 1}, {"processes": 3, "messages": 1}),
     "moving-sequencer": ({"processes": 2, "messages": 1},),
     "rbp": ({"processes": 2, "messages": 1},),
+    "rbp-resilient": ({"processes": 2, "messages": 1, "losses": 0, "passes": 2},),
+    "horus": ({"processes": 2, "messages": 1, "losses": 0, "crashes": 0},),
 }
 """The constants at which specifications are compared; others are compared at `SMALLEST`, as far as they have such constants."""
 
@@ -81,7 +83,7 @@ def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[M
                 yield Model(name, program(spec, repairs="all", **constants))
 
 
-def compare(model: Model, *, most_states: int = 200_000) -> Comparison:
+def compare(model: Model, *, most_states: int = 60_000) -> Comparison:
     """Explores a model with our explicit checker and, if that ends within `most_states`, with SPIN, and compares.
 
     Raises:
@@ -96,8 +98,10 @@ def compare(model: Model, *, most_states: int = 200_000) -> Comparison:
         reason = f"more than {most_states:,} states"
         return Comparison(model, seen.states, seen.transitions, frozenset(), None, Outcome.UNKNOWN, reason)
     broken = frozenset({SPECIFICATION}) if wrong else _broken(check(bound, properties=_safety(bound), max_states=most_states))
-    spin = run_spin(promela(bound), len(bound.reference.initial()), depth=seen.states + 10_000)
-    difference = _difference(seen.states, seen.transitions, broken, spin, counted=not wrong)
+    model_text = promela(bound)
+    spin = run_spin(model_text, len(bound.reference.initial()), depth=seen.states + 10_000)
+    transitions = seen.transitions if model_text.counts_steps else spin.transitions
+    difference = _difference(seen.states, transitions, broken, spin, counted=not wrong)
     if not spin.complete:
         outcome, difference = Outcome.UNKNOWN, "SPIN did not finish"
     else:

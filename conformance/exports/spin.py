@@ -33,7 +33,7 @@ class SpinRun:
 
     Attributes:
         states: the states of the specification that it stored: its count without the state in which an initial one is chosen.
-        transitions: its transitions between them: its count without the steps that lead to the initial states.
+        transitions: its transitions between them: its count without the steps that lead to the initial states and those that are no steps.
         broken: the properties whose assertions failed.
         complete: whether the search ended by itself, within its depth and memory.
         seconds: processor time of the verifier, as it measures it.
@@ -96,7 +96,7 @@ def read_report(said: str, model: PromelaModel, initial: int) -> SpinRun:
     first = initial + 1 if model.extra else 1
     return SpinRun(
         states=stored - model.extra,
-        transitions=transitions - first,
+        transitions=transitions - first - model.idle * (stored - model.extra),
         broken=frozenset(broken),
         complete=not re.search(r"max search depth too small|out of memory|Search not completed|hash.?table full", said),
         seconds=float(seconds.group(1)) if seconds else 0.0,

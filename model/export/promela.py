@@ -25,8 +25,8 @@ from antiphon.model.ground import ground_initial, ground_predicate, layout, make
 from antiphon.model.ground.form import Bits, Check, Expression, GroundStep, Operator
 from antiphon.spec.lang import Program, SpecError, Step
 
-LONGEST_GUARD = 6_000
-"""A longer guard is computed piece by piece in scratch variables; where it is false the step then leads to where it began."""
+LARGEST_CONDITION = 1_500
+"""A condition of more nodes is computed piece by piece in scratch variables; where it is false the option then leads to where it began."""
 
 SPECIFICATION = "specification"
 OUTSIDE = "outside"
@@ -42,6 +42,8 @@ class Model:
         properties: the invariants and step properties that it asserts, by their numbers there: `assertion violated (2==0)` breaks number 2.
         bits: how many bits of state it has.
         steps: how many options a state is tried with.
+        idle: how many options are possible in every state and are no steps; each adds a transition a state to SPIN's count.
+        counts_steps: whether SPIN's other transitions are the steps of the specification; else large guards add some that change nothing.
     """
 
     text: str
@@ -49,6 +51,8 @@ class Model:
     properties: dict[int, str]
     bits: int
     steps: int
+    idle: int = 0
+    counts_steps: bool = True
 
 
 def promela(program: Program, *, checks: bool = True, properties: Iterable[str] | None = None, members: Mapping[int, int] | None = None) -> Model:
@@ -92,6 +96,7 @@ class _Maker:
         self.wanted = set(properties) if properties is not None else None
         self.fields = Fields(self.slots, self.values, self._numberings())
         self.scratch = 0
+        self.idle, self.late = 0, False
         self.names: dict[str, str] = {}
 
     def _predicates(self, properties: Iterable[str] | None) -> dict[str, tuple[Expression, tuple[Check, ...]]]:
@@ -139,7 +144,7 @@ class _Maker:
         head += [f"hidden int t{number};" for number in range(self.scratch)]
         body = ["", "active proctype protocol() {", *start, "end:", "  do", *options, "  od", "}", ""]
         bits = sum(field.width for field in variables)
-        return Model("\n".join([*head, *body]), 1 if start else 0, dict(enumerate(self.names, 1)), bits, len(self.steps))
+        return Model("\n".join([*head, *body]), 1 if start else 0, dict(enumerate(self.names, 1)), bits, len(self.steps), self.idle, not self.late)
 
     # Initial states ----------------------------------------------------------------------------------------------------------------------
 
@@ -171,13 +176,24 @@ class _Maker:
         cases = [(name, make.negation(holds))]
         if self.checks:
             cases = [(SPECIFICATION, make.disjunction(*(check.wrong for check in checks))), *cases]
-        return [f"  :: d_step {{ {self._plain(wrong)} -> {self._fail(name)} }}" for name, wrong in cases if self._may(wrong)]
+        return [self._failing(name, wrong) for name, wrong in cases if self._may(wrong)]
 
     def _may(self, condition: Expression) -> bool:
         return Estimate(self.values).certain(condition) != 0
 
-    def _plain(self, condition: Expression) -> str:
-        return Writer(self.fields, Estimate(self.values), scratch=False).truth(condition)
+    def _failing(self, name: str, wrong: Expression) -> str:
+        """The option that is possible where something is wrong."""
+        late = _is_large(wrong)
+        self.idle += late
+        writer = Writer(self.fields, Estimate(self.values), [wrong], scratch=late)
+        return self._option(writer, writer.truth(wrong), self._fail(name), late)
+
+    def _option(self, writer: Writer, condition: str, inner: str, late: bool) -> str:
+        """An option with a condition; `late`: after the scratch assignments that it needs."""
+        if not late:
+            return f"  :: d_step {{ {condition if condition != '1' else 'true'} -> {inner} }}"
+        self.scratch = max(self.scratch, writer.used)
+        return f"  :: d_step {{ {'; '.join(['true', *writer.lines])}; if :: {condition} -> {inner} :: else fi }}"
 
     def _fail(self, name: str) -> str:
         known = self.names.get(name)
@@ -191,25 +207,22 @@ class _Maker:
         lines = [title]
         wrong = make.disjunction(*(check.wrong for check in step.checks))
         if self.checks and self._may(wrong):
-            lines.append(f"  :: d_step {{ {self._plain(wrong)} -> {self._fail(SPECIFICATION)} }}")
+            lines.append(self._failing(SPECIFICATION, wrong))
         if not self._may(step.enabled):
             return lines if len(lines) > 1 else []
-        guard = self._plain(step.enabled)
         there = Estimate(narrowed(self.values, step.enabled))
-        late = len(guard) > LONGEST_GUARD
+        late = _is_large(step.enabled)
+        self.late = self.late or late
+        guarding = Writer(self.fields, Estimate(self.values), [step.enabled], scratch=late)
+        guard = guarding.truth(step.enabled)
         asserted = self._asserted(step, there)
-        roots = [*([step.enabled] if late else []), *(condition for _, condition in asserted), *(value for _, value in step.updates)]
-        writer = Writer(self.fields, Estimate(self.values) if late else there, roots)
-        if late:
-            guard = writer.truth(step.enabled)
-        prelude, writer.lines = (writer.lines, []) if late else ([], writer.lines)
+        roots = [*(condition for _, condition in asserted), *(value for _, value in step.updates)]
+        writer = Writer(self.fields, there, roots, first=guarding.used)
         failures = [f"assert(!({writer.truth(condition)}) || {self._fail(name)[7:-1]})" for name, condition in asserted]
         updates = self._updates(writer, step)
         inner = "; ".join([*writer.lines, *failures, *updates]) or "skip"
         self.scratch = max(self.scratch, writer.used)
-        if late:
-            return [*lines, f"  :: d_step {{ {'; '.join(['true', *prelude])}; if :: {guard} -> {inner} :: else fi }}"]
-        return [*lines, f"  :: d_step {{ {guard if guard != '1' else 'true'} -> {inner} }}"]
+        return [*lines, self._option(guarding, guard, inner, late)]
 
     def _asserted(self, step: GroundStep, there: Estimate) -> list[tuple[str, Expression]]:
         """What must not be true when the step is taken, and the property that it breaks."""
@@ -246,6 +259,21 @@ def _ordered(wanted: dict[str, tuple[str, str]], writer: Writer) -> list[str]:
         done.append(f"{free} = {wanted[free][1]}")
         del reads[free]
     return done
+
+
+def _is_large(condition: Expression) -> bool:
+    """Whether a condition, written as a tree, has more nodes than fit in a line."""
+    sizes: dict[int, int] = {}
+    todo = [condition]
+    while todo:
+        node = todo[-1]
+        missing = [part for part in node.operands if id(part) not in sizes]
+        if missing:
+            todo.extend(missing)
+            continue
+        todo.pop()
+        sizes[id(node)] = 1 + sum(sizes[id(part)] for part in node.operands)
+    return sizes[id(condition)] > LARGEST_CONDITION
 
 
 def _kept(variables: Sequence[Field]) -> list[str]:

@@ -104,12 +104,12 @@ def _identifier(name: str) -> str:
 
 
 class Writer:
-    """Writes expressions of one step; scratch assignments gather in `lines`."""
+    """Writes expressions of one step; scratch assignments gather in `lines`, to variables from number `first` on."""
 
-    def __init__(self, fields: Fields, estimate: Estimate, roots: Iterable[Expression] = (), *, scratch: bool = True) -> None:
+    def __init__(self, fields: Fields, estimate: Estimate, roots: Iterable[Expression] = (), *, scratch: bool = True, first: int = 0) -> None:
         self.fields, self.estimate = fields, estimate
         self.lines: list[str] = []
-        self.used = 0
+        self.used = first
         self._scratch = scratch
         self._texts: dict[int, tuple[str, ...]] = {}
         self._uses: Counter[int] = Counter()
