@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.exports import Model, ToolMissing, compare, find_tools, run_spin, small_models
+from antiphon.conformance.exports import Model, ToolMissing, compare, find_tools, run_spin, seen_members, small_models
 from antiphon.conformance.exports.spin import SpinFailure, read_report
-from antiphon.model.export import promela
+from antiphon.model.export import members_of, promela
+from antiphon.model.ground import flatten
 from antiphon.model.verdict import Outcome
 from antiphon.spec.examples.chang_roberts import ChangRoberts
 from antiphon.spec.examples.die_hard import DieHard
@@ -137,3 +138,15 @@ def test_specifications_with_repairs_are_compared_without_and_with_them() -> Non
         ("figure-2", "processes=3, messages=1, losses=1, all repairs"),
         ("die-hard", "big_jug=5, small_jug=3, goal=4"),
     ]
+
+
+def test_the_elements_that_are_seen_are_those_of_all_reachable_states() -> None:
+    bound = program(Figure2Judged, repairs="all", processes=3, messages=1)
+    states = list(bound.reference.initial())
+    known = set(states)
+    for state in states:
+        fresh = {transition.state for transition in bound.reference.successors(state)} - known
+        known |= fresh
+        states.extend(fresh)
+    assert seen_members(bound, 1_000) == (members_of(bound, [flatten(bound, state) for state in states]), len(states))
+    assert seen_members(bound, len(states) - 1) is None
