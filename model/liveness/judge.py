@@ -65,7 +65,8 @@ def judge(
     walk.run()
     court = _Court(walk, "reference" if engine == "reference" else "generated Python")
     verdicts = tuple(court.verdict(question) for question in questions)
-    return Report(program, verdicts, _exploration(walk), (f"fairness: {assumed}",))
+    stopped = (f"the walk for promises is not complete: {walk.stopped}",) if walk.stopped else ()
+    return Report(program, verdicts, _exploration(walk), (f"fairness: {assumed}", *stopped))
 
 
 def _exploration(walk: Walk) -> Exploration:

@@ -99,6 +99,7 @@ def test_what_a_bound_leaves_open_is_unknown_and_a_lasso_within_it_counts() -> N
     open_ = liveness.judge(bound, [promised["never_all_hungry"]], max_depth=2).verdicts[0]
     assert (open_.outcome, open_.reason) == (Outcome.UNKNOWN, "not decided: the bound of 2 steps")
     assert open_.evidence.bound.endswith("states, not all")
+    assert liveness.judge(bound, [], max_depth=2).notes[1] == "the walk for promises is not complete: the bound of 2 steps"
     few = liveness.judge(bound, [promised["never_all_hungry"]], max_states=1).verdicts[0]
     assert few.outcome is Outcome.UNKNOWN
     early = liveness.judge(program(Lock), [liveness.promised(program(Lock))["all_get_it"]], fairness={"lock": "none"}, max_depth=1)
