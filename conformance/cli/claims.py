@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
@@ -33,6 +34,7 @@ def claims(
     minimal: Annotated[
         bool, typer.Option("--minimal", help="Instead: leave out each repair that a claim names, alone, and see that the claim needs it.")
     ] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Of each claim only the first check of each recorded outcome, as the gate does.")] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Also the checks that take long (more than about five seconds each).")] = False,
     json: options.Json = False,
 ) -> int:
@@ -40,6 +42,8 @@ def claims(
     if identifiers and protocols:
         raise output.UsageProblem("name claims, or a family with --protocol, not both")
     chosen = tuple(map(claim_of, identifiers)) if identifiers else tuple(claim for name in protocols or families() for claim in claims_of(name))
+    if brief:
+        chosen = tuple(map(_briefly, chosen))
     if minimal:
         return _minimal(chosen, engine, deep=deep, json=json)
     results = run(chosen, engine, deep=deep)
@@ -54,11 +58,21 @@ def claims(
     told = f"{len(results)} claim{'s' * (len(results) != 1)}, {checks} check{'s' * (checks != 1)}: " + (
         f"the record differs in {', '.join(wrong)}" if wrong else "all as recorded"
     )
+    told += "; only the first of each outcome" if brief else ""
     left = sum(result.deep for result in results)
     if left:
         told += f"; {left} deep check{'s' * (left != 1)} left out (--deep runs {'them' if left != 1 else 'it'})"
     output.last_line(outcome, told)
     return outcome.exit_code
+
+
+def _briefly(claim: Claim) -> Claim:
+    """The claim with the first quick check of each outcome, one that refutes and one that holds, and its measurements."""
+    firsts: dict[str, Check] = {}
+    for check in claim.checks:
+        if isinstance(check, Check) and not check.deep:
+            firsts.setdefault(check.outcome, check)
+    return replace(claim, checks=tuple(check for check in claim.checks if not isinstance(check, Check) or check in firsts.values()))
 
 
 def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:

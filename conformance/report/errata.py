@@ -29,7 +29,7 @@ from antiphon.spec.lang import Spec, program
 from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.values import RepairNote
 
-FORM = 1
+FORM = 2
 """The form of a section; a higher one makes all sections stale."""
 
 PICTURES = "errata"
@@ -201,6 +201,9 @@ def _unreached(result: ClaimResult) -> str:
         check = never[0].check
         assert isinstance(check, Check)
         return f"No run reaches `{check.property}` ({_variant(check)}; {_constants(check)})."
+    measured = [_sentence(item.found) for item in result.results if not isinstance(item.check, Check) and item.check.outcome == "violated"]
+    if measured:
+        return "Found by running it: " + " ".join(measured)
     return "" if result.results else "There is no run to show: the claim is about the text, and is judged by reading it."
 
 
@@ -231,7 +234,7 @@ def _bounds(result: ClaimResult) -> str:
             else:
                 extent = item.verdict.evidence.bound.rpartition("; ")[2]
                 lines.append(f"- `{check.property}` ({_variant(check)}; {_constants(check)}): {extent}")
-        elif not isinstance(check, Check):
+        elif not isinstance(check, Check) and check.outcome == "holds":
             lines.append(f"- measured: {item.found}")
     return "\n".join(["Repaired, it holds:", "", *dict.fromkeys(lines)]) if lines else ""
 

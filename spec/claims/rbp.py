@@ -337,7 +337,7 @@ RBP: tuple[Claim, ...] = (
         "Any ACK of that process ends it, also one of an earlier round that comes late. The token may be lost at that moment, and nobody sends "
         "it again.",
         (
-            _check("Validity", "violated", "await_successor", **_PAIR, length=8),
+            _long_for_z3(_check("Validity", "violated", "await_successor", **_PAIR, length=8)),
             _check("Validity", "holds", **_PAIR),
         ),
         defect="text",

@@ -17,6 +17,7 @@ from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of
 from antiphon.spec.lang import Program, State
+from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 
 LARGE = ("processes=3, messages=2, losses=0", "processes=2, messages=2, losses=1, unlimited", "processes=2, messages=3, losses=0")
 """Constants whose exploration takes seconds; `antiphon claims` runs them all."""
@@ -32,12 +33,26 @@ def quick(claim: Claim) -> Claim:
     return replace(claim, checks=tuple(check for check in shallow(claim).checks if not any(bound in str(check) for bound in LARGE)))
 
 
+def without_failures(claim: Claim) -> bool:
+    """Whether the claim is about figures 2 to 16, whose every quick check is run here."""
+    with_failures = any(isinstance(check, Check) and check.spec is RbpResilientJudged for check in claim.checks)
+    return claim.protocol in ("rbc", "msq", "rbp") and not with_failures
+
+
+HERE = [claim for claim in LEDGER if without_failures(claim)]
+SAMPLE = [
+    next(claim for claim in claims_of(family) if claim.verdict == "violated" and claim.checks and claim.checks == shallow(claim).checks)
+    for family in ("seq", "tot", "dtp")
+]
+"""Of the other families one refuted claim each; `antiphon gate` runs a part of every claim, `make check-deep` all of them."""
+
+
 @cache
 def results(family: str) -> dict[str, ClaimResult]:
-    return {result.claim.id: result for result in run_ledger(map(quick, claims_of(family)))}
+    return {result.claim.id: result for result in run_ledger(map(quick, (claim for claim in (*HERE, *SAMPLE) if claim.protocol == family)))}
 
 
-@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", [*HERE, *SAMPLE], ids=lambda claim: claim.id)
 def test_what_is_found_is_what_is_recorded(claim: Claim) -> None:
     result = results(claim.protocol)[claim.id]
     assert [(str(item.check), item.found) for item in result.results if not item.agrees] == []
@@ -46,7 +61,7 @@ def test_what_is_found_is_what_is_recorded(claim: Claim) -> None:
 
 
 def test_few_checks_are_left_to_the_command() -> None:
-    left = [str(check) for claim in LEDGER for check in shallow(claim).checks if check not in quick(claim).checks]
+    left = [str(check) for claim in HERE for check in shallow(claim).checks if check not in quick(claim).checks]
     assert len(left) == 12
     assert all(check.startswith("RbpJudged") for check in left)
 
@@ -84,7 +99,7 @@ def test_checks_of_one_program_share_an_exploration() -> None:
 
 REPAIRED = [
     (claim.id, check)
-    for claim in LEDGER
+    for claim in HERE
     for check in claim.checks
     if isinstance(check, Check) and check.outcome == "violated" and check.without and "messages=2, losses=1, unlimited" not in str(check)
 ]

@@ -151,3 +151,11 @@ def test_a_repair_that_nothing_misses_is_told(antiphon: Run, monkeypatch: pytest
     assert answer.code == 2
     assert "recover_all" in answer.out
     assert answer.out.splitlines()[-1] == "? unknown  3 repairs of 1 claim, each left out alone: 1 not as recorded"
+
+
+def test_a_brief_run_takes_the_first_check_of_each_outcome(antiphon: Run) -> None:
+    answer = antiphon("claims", "RBC-06", "--brief", "--json")
+    full = list(claim_of("RBC-06").checks)
+    (claim,) = document(answer).claims
+    assert [check.what for check in claim.checks] == [str(next(check for check in full if check.outcome == kind)) for kind in ("violated", "holds")]
+    assert antiphon("claims", "RBC-06", "--brief").out.splitlines()[-1].endswith("all as recorded; only the first of each outcome")

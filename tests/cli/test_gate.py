@@ -86,5 +86,5 @@ def test_logs_of_an_earlier_gate_are_removed_and_nothing_else(antiphon: Run, row
 
 def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_path: Path) -> None:
     asked = [row for column in gate.rows(tmp_path) for row in column]
-    assert {row.arguments[0] for row in asked} == {"check", "claims", "cluster", "verify", "lockstep", "stateful"}
+    assert {row.arguments[0] for row in asked} == {"check", "claims", "refine", "cluster", "verify", "lockstep", "stateful"}
     assert all(antiphon(*row.arguments, "--help").code == 0 for row in asked)
