@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Source, Standing
 from antiphon.spec.claims.dtp_bounds import DTP_BOUNDS
 from antiphon.spec.protocols.dtp_judged import DtpJudged
+from antiphon.spec.protocols.dtp_live import DtpLive
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -368,14 +369,14 @@ _PROTOCOL: tuple[Claim, ...] = (
         Kind.LIVENESS,
         "violated",
         "Where the token is lost (DTP-12, DTP-13), the update removed (DTP-05) or the holder stuck (DTP-14), it cannot be delivered any more. As "
-        "repaired it always can; a fair schedule is not asked for.",
+        "repaired every update is delivered by everybody on every fair run: packets that can be received are, and timeouts come.",
         (
             _literal("Validity", _with(_LOSS, nulls=1, tie="lowest"), 2),
             _literal("UniformAgreement", _LOSS, 5, ("acknowledge_new",)),
             _all("Validity", _PAIR),
             _all("UniformAgreement", _PAIR),
-            _all("Validity", _TRIO, deep=True),
-            _all("UniformAgreement", _TRIO, deep=True),
+            Check(DtpLive, "EveryMessageDelivered", "holds", "all", (), _PAIR),
+            Check(DtpLive, "EveryMessageDelivered", "holds", "all", (), _TRIO, None, True),
         ),
         defect="design",
         repairs=("advance_on_delivery", "pass_to_another", "end_by_number", "answer_named"),

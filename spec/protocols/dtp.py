@@ -130,7 +130,7 @@ class Dtp(DtpState):
             self.arrived = m
         emit(Broadcast(p, m))
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def acknowledge(self, p: Process, m: Message, next_holder: Process) -> None:
         """Update arrival, second paragraph: gsn, the next holder, `ACK(i, U_id, R_i[i], m)`, delivery, TRST."""
         require(self.may_acknowledge(p) and self.is_new(p, m) and (self.arrived is None or self.arrived == m))
@@ -154,7 +154,7 @@ class Dtp(DtpState):
 
     # Receiving MSG message ---------------------------------------------------------------------------------------------------------------
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_next_message(self, packet: Annotated[Msg, In("network")]) -> None:
         """`l = N_i[j]`: into BUF; as printed, R_i[j] becomes h even if that is less."""
         p = packet.to
@@ -175,7 +175,7 @@ class Dtp(DtpState):
         if self.holding[p] and self.is_recovered(p) and (self.is_new(p, m) or not self.acknowledge_new):
             self.arrived = m
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_early_message(self, packet: Annotated[Msg, In("network")]) -> None:
         """`l > N_i[j]`: what was lost from LTM_j is asked for."""
         p = packet.to
@@ -188,7 +188,7 @@ class Dtp(DtpState):
                 if x < m and self.source[x] == j and self.lsn[x] >= self.expected[p][j]:
                     self.network |= {AskMessage(q, p, self.status[p][p], x) for q in self.each(Process) if q != p}
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_old_message(self, packet: Annotated[Msg, In("network")]) -> None:
         """`l < N_i[j]`: discarded; the holder sends LTM_j the ACK with that U_id, if BUF has it."""
         p = packet.to
@@ -204,7 +204,7 @@ class Dtp(DtpState):
 
     # Receiving ACK message ---------------------------------------------------------------------------------------------------------------
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_next_ack(self, packet: Annotated[Ack, In("network")]) -> None:
         """`g = R_i[i] + 1`: into BUF, R_i[t] and R_i[i] become g, U is delivered, or asked for."""
         p = packet.to
@@ -214,7 +214,7 @@ class Dtp(DtpState):
         self.take_ack(p, packet)
         self.ask(p)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_early_ack(self, packet: Annotated[Ack, In("network")]) -> None:
         """`g > R_i[i] + 1`: the ACKs before it are asked for; as printed, it is not put into BUF."""
         p = packet.to
@@ -226,7 +226,7 @@ class Dtp(DtpState):
             self.take_ack(p, packet)
         self.ask(p)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_old_ack(self, packet: Annotated[Ack, In("network")]) -> None:
         """`g < R_i[i] + 1`: discarded."""
         require(self.is_idle() and packet.number <= self.status[packet.to][packet.to])
@@ -249,7 +249,7 @@ class Dtp(DtpState):
 
     # Timeout -----------------------------------------------------------------------------------------------------------------------------
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def pass_null(self, p: Process, next_holder: Process) -> None:
         """No new MSG in T: `ACK(i, NULL, R_i[i], m)`; the token passes without ordering any message."""
         require(self.nulls > 0 and self.holding[p] and self.is_recovered(p) and self.is_idle())
@@ -263,7 +263,7 @@ class Dtp(DtpState):
         if self.number_passes:
             self.turn[p] += 1
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_null(self, packet: Annotated[Null, In("network")]) -> None:
         """`g >= R_i[i]`: R_i[j] becomes g; if g is higher, ACKs were lost and are asked for."""
         p = packet.to
@@ -278,20 +278,20 @@ class Dtp(DtpState):
             self.sought[p] = max(self.sought[p], packet.number)
             self.ask(p)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def receive_old_null(self, packet: Annotated[Null, In("network")]) -> None:
         """`g < R_i[i]`: discarded."""
         require(self.is_idle() and packet.number < self.status[packet.to][packet.to])
         self.network -= {packet}
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def resend_message(self, p: Process, m: Message) -> None:
         """The same MSG at every timeout until it is acknowledged."""
         require(self.awaiting[p] and self.source[m] == p and self.lsn[m] == self.expected[p][p] - 1 and self.may_expire())
         self.network |= {Msg(q, m) for q in self.each(Process) if q != p}
         self.expire()
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def resend_pass(self, p: Process) -> None:
         """The same ACK at every timeout until the token is passed."""
         sent = self.passed[p]
@@ -302,7 +302,7 @@ class Dtp(DtpState):
                 self.send_pass(p, sent)
         self.expire()
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def repeat_request(self, p: Process) -> None:
         """Receiving ACK message: the REQ at every timeout until the requested message is received."""
         require(not self.is_recovered(p) and self.may_expire())
@@ -311,14 +311,14 @@ class Dtp(DtpState):
 
     # Receiving REQ message ---------------------------------------------------------------------------------------------------------------
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def answer_holding(self, packet: Annotated[Request, In("network")]) -> None:
         """HOLD: the requested message, if BUF has it, to LTM_j."""
         require(self.is_idle() and self.holding[packet.to])
         self.network -= {packet}
         self.answer(packet.to, packet)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def answer_transferring(self, packet: Annotated[Request, In("network")]) -> None:
         """TRST: only the next token holder is answered; as printed, the one of the ACK with gsn R_i[i] in BUF."""
         p = packet.to
@@ -326,7 +326,7 @@ class Dtp(DtpState):
         self.network -= {packet}
         self.answer(p, packet)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="packet")
     def discard_request(self, packet: Annotated[Request, In("network")]) -> None:
         """EMPT, or TRST and another process is the next token holder: discarded."""
         p = packet.to

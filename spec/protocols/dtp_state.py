@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.environment import Losses
-from antiphon.spec.lang import Between, Const, Map, Reading, Repair, Set, everywhere, initial, reading, repair
+from antiphon.spec.lang import Between, Const, Map, Reading, Repair, Set, budget, everywhere, initial, reading, repair
 from antiphon.spec.protocols.dtp_packets import Acknowledged, Nulls, Number, Packet, Pass, Status, Turn
 from antiphon.spec.services import Group, Message, Process
 
@@ -151,7 +151,7 @@ class DtpState(Losses[Packet], Group):
         """Whether the bound of the exploration allows another timeout."""
         return (
             self.is_idle()
-            and (self.unlimited or self.expired < self.timeouts)
+            and budget(self.unlimited or self.expired < self.timeouts)
             and (not self.patient or self.expired < self.lost)
             and (not self.instant or len(self.network) == 0)
         )
