@@ -171,6 +171,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("UniformTotalOrder", "holds", of=_PAIR),
             _check("UniformPrefixOrder", "holds", of=_PAIR),
             _check("AllDelivered", "holds", of=_PAIR, length=26),
+            _check("UniformTotalOrder", "holds", of={**_THREE, "messages": 2}),
+            _check("UniformPrefixOrder", "holds", of={**_THREE, "messages": 2}),
+            _check("AllDelivered", "holds", of={**_THREE, "messages": 2}, length=42),
         ),
     ),
     Claim(
@@ -297,8 +300,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "From every state after one or two failures and one loss, among two and three processes, somebody that is up gets to call Reformation. The "
-        "timeout is taken to be long enough: it fires only where the token is lost.",
+        "From every state after one or two failures and one loss, among two and three processes, somebody that is up gets to call Reformation, "
+        "unless the numbers of the exploration are used up first. The timeout is taken to be long enough: it fires only where the token is lost.",
         (
             _check("FailureNoticed", "holds", of=_FAILED),
             _check("BlockNoticed", "holds", of=_FAILED),
