@@ -60,33 +60,48 @@ def _sections(claims: tuple[Claim, ...]) -> tuple[list[report.Section], list[str
 
 
 def _write(directory: Path, *, fresh: bool, json: bool) -> int:
-    """Make what is stale anew, keep the rest, and remove pictures that nothing shows any more."""
-    file, pictures = directory / FILE, directory / report.PICTURES
+    """Make what is stale anew, one family after the other, keep the rest, and remove pictures that nothing shows any more.
+
+    A claim of which a check differs from its record is left out of the text.
+    """
+    file = directory / FILE
     written = file.read_text(encoding="utf-8") if file.exists() else ""
-    claims = report.refuted(LEDGER)
-    old = claims if fresh else report.stale(LEDGER, written, _there(pictures))
-    sections, differing = _sections(old)
+    old = report.refuted(LEDGER) if fresh else report.stale(LEDGER, written, _there(directory / report.PICTURES))
+    differing: list[str] = []
+    for family in dict.fromkeys(claim.protocol for claim in old):
+        sections, wrong = _sections(tuple(claim for claim in old if claim.protocol == family))
+        differing += wrong
+        _put(directory, [item for item in sections if item.claim.id not in differing])
+    _put(directory, [], without=differing)
     outcome = Outcome.VIOLATED if differing else Outcome.HOLDS
-    if not differing:
-        made = {item.claim.id: item for item in sections}
-        have = report.kept(written)
-        whole = [made.get(claim.id) or report.Section(claim, *have[claim.id]) for claim in claims]
-        pictures.mkdir(parents=True, exist_ok=True)
-        output.write_text("--write", file, report.text(whole))
-        for item in sections:
-            if item.picture:
-                output.write_text("--write", pictures / f"{item.claim.id}.svg", item.picture)
-        shown = {f"{item.claim.id}.svg" for item in whole if f"]({report.PICTURES}/" in item.text}
-        for stray in set(_there(pictures)) - shown:
-            (pictures / stray).unlink()
-    names = [claim.id for claim in old]
+    names = [claim.id for claim in old if claim.id not in differing]
     if json:
         return output.finish(_document(outcome, made=names, differing=differing))
-    told = f"{file}: {len(claims)} claims, {len(names)} made anew"
-    if differing:
-        told = f"nothing is written: the record differs in {', '.join(differing)}"
+    told = f"{file}: {len(report.refuted(LEDGER)) - len(differing)} claims, {len(names)} made anew"
+    told += f"; left out, since the record differs: {', '.join(differing)}" if differing else ""
     output.last_line(outcome, told)
     return outcome.exit_code
+
+
+def _put(directory: Path, sections: list[report.Section], without: list[str] | None = None) -> None:
+    """Put these sections into the text, and their pictures beside it; what else it has stays, but for claims that are gone or `without`."""
+    file, pictures = directory / FILE, directory / report.PICTURES
+    have = report.kept(file.read_text(encoding="utf-8")) if file.exists() else {}
+    made = {item.claim.id: item for item in sections}
+    whole = []
+    for claim in report.refuted(LEDGER):
+        if claim.id in made:
+            whole.append(made[claim.id])
+        elif claim.id in have and claim.id not in (without or ()):
+            whole.append(report.Section(claim, *have[claim.id]))
+    pictures.mkdir(parents=True, exist_ok=True)
+    output.write_text("--write", file, report.text(whole))
+    for item in sections:
+        if item.picture:
+            output.write_text("--write", pictures / f"{item.claim.id}.svg", item.picture)
+    shown = {f"{item.claim.id}.svg" for item in whole if f"]({report.PICTURES}/" in item.text}
+    for stray in set(_there(pictures)) - shown:
+        (pictures / stray).unlink()
 
 
 def _check(directory: Path, *, json: bool) -> int:

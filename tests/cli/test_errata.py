@@ -41,13 +41,16 @@ def test_it_writes_the_text_and_its_pictures_and_then_only_what_is_stale(antipho
     assert not picture.exists()
 
 
-def test_nothing_is_written_when_a_check_differs_from_the_record(antiphon: Run, ledger: Callable[..., None], tmp_path: Path) -> None:
+def test_a_claim_whose_check_differs_from_the_record_is_left_out(antiphon: Run, ledger: Callable[..., None], tmp_path: Path) -> None:
     claim = claim_of("RBC-05")
-    ledger(replace(claim, checks=(replace(claim.checks[0], length=3), *claim.checks[1:])))
+    ledger(replace(claim, checks=(replace(claim.checks[0], length=3), *claim.checks[1:])), claim_of("MSQ-07"))
     answer = antiphon("errata", "--write", tmp_path)
     assert answer.code == 1
-    assert "nothing is written: the record differs in RBC-05" in answer.out
-    assert not (tmp_path / "errata.md").exists()
+    assert "left out, since the record differs: RBC-05" in answer.out
+    written = (tmp_path / "errata.md").read_text(encoding="utf-8")
+    assert "### MSQ-07" in written
+    assert "RBC-05" not in written
+    assert antiphon("errata", "--check", tmp_path, "--json").document.stale == ["RBC-05"]
 
 
 def test_one_claim_is_printed(antiphon: Run) -> None:
