@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -72,14 +73,20 @@ class Limits:
     depth: int | None
     max_states: int | None
     max_seconds: float | None
+    max_memory: int | None = None
+    threads: int | None = None
+    fingerprints: bool = False
+    directory: Path | None = None
     reports: list[Report] = field(default_factory=list)
 
     def words(self) -> list[str]:
         """The options that a command needs to repeat this."""
         words = [] if self.engine is Engine.AUTO else ["--engine", self.engine.value]
-        for option, value in (("--depth", self.depth), ("--max-states", self.max_states), ("--max-seconds", self.max_seconds)):
-            words += [option, f"{value:g}"] if value is not None else []
-        return words
+        given = {"--depth": self.depth, "--max-states": self.max_states, "--max-seconds": self.max_seconds, "--max-memory": self.max_memory}
+        for option, value in {**given, "--threads": self.threads}.items():
+            words += [option, f"{value:.15g}"] if value is not None else []
+        words += ["--fingerprints"] if self.fingerprints else []
+        return words + (["--directory", str(self.directory)] if self.directory is not None else [])
 
 
 def check(
@@ -101,7 +108,15 @@ def check(
     engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = Engine.AUTO,
     depth: Annotated[int | None, typer.Option("--depth", min=0, help="Greatest number of steps; z3 needs it.", show_default=False)] = None,
     max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)] = None,
-    max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0.0, help="Stop after this time.", show_default=False)] = None,
+    max_seconds: Annotated[float | None, typer.Option("--max-seconds", "--time", min=0.0, help="Stop after this time.", show_default=False)] = None,
+    max_memory: Annotated[
+        int | None, typer.Option("--max-memory", "--memory", min=1, metavar="MIB", help="Stop, or use --directory, at this size.", show_default=False)
+    ] = None,
+    threads: Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the native engine; all processors.", show_default=False)] = None,
+    fingerprints: Annotated[bool, typer.Option("--fingerprints", help="Keep 64 bits of a state; what may be missed is said.")] = False,
+    directory: Annotated[
+        Path | None, typer.Option("--directory", help="Keep states in files here, and go on where an earlier run ended.", show_default=False)
+    ] = None,
     counts: Annotated[
         bool, typer.Option("--counts", help="Count how often each action is possible, and how many values each variable takes.")
     ] = False,
@@ -114,6 +129,8 @@ def check(
         raise output.UsageProblem("--engine z3 checks up to a depth; say which, for example --depth 10")
     if engine is Engine.Z3 and counts:
         raise output.UsageProblem("--counts counts states; z3 has none")
+    if engine is Engine.Z3 and (fingerprints or directory is not None or threads is not None or max_memory is not None):
+        raise output.UsageProblem("--threads, --max-memory, --fingerprints and --directory are for explicit engines")
     if engine is Engine.Z3 and max_states is not None:
         raise output.UsageProblem("--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds")
     named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
@@ -125,7 +142,9 @@ def check(
         default_job()
     )
     programs = [job.program for job in jobs]
-    bounds = Limits(engine, depth, max_states, max_seconds)
+    bounds = Limits(engine, depth, max_states, max_seconds, max_memory, threads, fingerprints, directory)
+    if directory is not None and len(jobs) > 1:
+        raise output.UsageProblem("--directory holds the states of one specification; name one")
     shown: list[documents.ReportDocument] = []
     saved: str | None = None
     outcomes: list[Outcome] = []
@@ -159,15 +178,22 @@ def explore(job: Job, bound: Program, bounds: Limits) -> Report:
             return symbolic.check_bounded(
                 bound, depth=bounds.depth or 0, properties=properties, max_seconds=bounds.max_seconds, progress=_deeper(progress)
             )
-        return explicit.check(
-            bound,
-            properties=properties,
-            max_states=bounds.max_states,
-            max_seconds=bounds.max_seconds,
-            max_depth=bounds.depth,
-            progress=progress,
-            engine=bounds.engine.value,
-        )
+        try:
+            return explicit.check(
+                bound,
+                properties=properties,
+                max_states=bounds.max_states,
+                max_seconds=bounds.max_seconds,
+                max_depth=bounds.depth,
+                max_memory_mb=bounds.max_memory,
+                progress=progress,
+                engine=bounds.engine.value,
+                threads=bounds.threads,
+                fingerprints=bounds.fingerprints,
+                directory=bounds.directory,
+            )
+        except explicit.Refused as error:
+            raise output.UsageProblem(f"--directory: {error}") from error
 
 
 def _counted(job: Job, bound: Program, bounds: Limits) -> explicit.Counts | None:

@@ -12,8 +12,9 @@ from antiphon.model.explicit.graph import state_graph
 from antiphon.model.explicit.parts import Parts
 from antiphon.model.explicit.progress import progress_bar
 from antiphon.model.explicit.search import Progress
+from antiphon.model.explicit.space import Refused
 
 __all__ = [
-    "ENGINES", "ActionCount", "Counts", "Edges", "Parts", "Progress", "VariableCount", "check", "compiled_machine", "count", "edges_of",
+    "ENGINES", "ActionCount", "Counts", "Edges", "Parts", "Progress", "Refused", "VariableCount", "check", "compiled_machine", "count", "edges_of",
     "kinds_of", "progress_bar", "reach", "state_graph",
 ]  # fmt: skip

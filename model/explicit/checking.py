@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from antiphon.model.explicit.generated import GeneratedSpace
 from antiphon.model.explicit.judge import DEADLOCK, SPECIFICATION, Judge, constants
@@ -35,6 +37,8 @@ def check(
     progress: Callable[[Progress], None] | None = None,
     engine: str = "auto",
     threads: int | None = None,
+    fingerprints: bool = False,
+    directory: Path | None = None,
 ) -> Report:
     """Explores the reachable states of `program`, breadth-first, and judges its properties.
 
@@ -50,12 +54,18 @@ def check(
         engine: "native" (machine code made from the intermediate form), "generated" (Python made from it), "reference" (CPython executes the
             text), or "auto": generated for a space of at most `SMALL` states, else native.
         threads: how many threads the native engine uses; None for as many as there are processors. The result does not depend on it.
+        fingerprints: keep 64 bits of each expanded state instead of the state (native engine). The probability that a state was missed is in the
+            report's notes; obligations need whole states.
+        directory: where the native engine keeps its arrays as files. What does not fit into memory is then on disk, and a later call with the
+            same directory goes on where this one ended, however it ended.
 
     A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable path gives a verdict of kind
     "specification" with the way to it.
 
     Raises:
-        SpecError: the specification cannot be read, or a property or engine does not exist (the known ones are listed).
+        SpecError: the specification cannot be read, a property or engine does not exist (the known ones are listed), or fingerprints cannot decide
+            what was asked.
+        Refused: the directory holds the search of another program.
         InternalError: a trace does not replay on the reference: our failure, not the specification's.
     """
     kinds = _asked(program, properties)
@@ -69,15 +79,18 @@ def check(
     later = [name for name, kind in kinds.items() if kind in ("obligation", DEADLOCK)]
     stop_at = [name for name, kind in kinds.items() if kind in ("invariant", "service")] if stop_at_first else []
     exhaustive = bool(later or promises) or not kinds
+    if fingerprints and later:
+        raise SpecError(f"fingerprints cannot decide {', '.join(later)}: that needs whole states", instead="other properties, or whole states")
 
     def search_of(space: Space, within: Bounds) -> Search:
         return Search(space, watched=watched, services=services, exhaustive=exhaustive, stop_at=stop_at, bounds=within, progress=progress)
 
     try:
-        space, search = _explored(program, engine, search_of, bounds, graph=bool(later), threads=threads)
+        space, search = _explored(program, engine, search_of, bounds, Ways(bool(later), threads, fingerprints, directory))
     except _InitialError as error:
         return _unexplored(program, error.reason)
-    report = Report(program, tuple(Judge(program, space, search, kinds).verdicts()), _exploration(space, search), _notes(search))
+    verdicts = tuple(Judge(program, space, search, kinds).verdicts())
+    report = Report(program, verdicts, _exploration(space, search), _notes(search, fingerprints=fingerprints))
     if promises and search.stopped != "interrupted":
         kept = _promises(program, promises, bounds, progress, engine)
         report = dataclasses.replace(report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes))
@@ -121,32 +134,44 @@ def reach(
         return Search(space, watched=watched, exhaustive=False, bounds=within, progress=progress, extra=extra)
 
     try:
-        space, search = _explored(program, engine, search_of, bounds)
+        space, search = _explored(program, engine, search_of, bounds, Ways(graph=False))
     except _InitialError as error:
         return _unexplored(program, error.reason).verdicts[0]
     return Judge(program, space, search, {name: "witness"}).verdicts()[0]
 
 
+@dataclasses.dataclass(frozen=True)
+class Ways:
+    """How the native engine stores states: whether where they lead to will be asked, threads, fingerprints, and the directory of the arrays."""
+
+    graph: bool = True
+    threads: int | None = None
+    fingerprints: bool = False
+    directory: Path | None = None
+
+
 def _explored(
-    program: Program, engine: str, search_of: Callable[[Space, Bounds], Search], bounds: Bounds, *, graph: bool = False, threads: int | None = None
+    program: Program, engine: str, search_of: Callable[[Space, Bounds], Search], bounds: Bounds, ways: Ways
 ) -> tuple[Space, Search]:  # fmt: skip
     """A space after its search. "auto" tries generated Python within `SMALL` states first, and begins anew with the kernel when they are more."""
-    if engine == "auto":
+    if engine in ("generated", "reference") and (ways.fingerprints or ways.directory is not None):
+        raise SpecError(f"the engine {engine!r} knows neither fingerprints nor a directory", instead="the engine 'native'")
+    if engine == "auto" and not ways.fingerprints and ways.directory is None:
         small = bounds.states is not None and bounds.states <= SMALL
         space = open_space(program, "generated")
         search = search_of(space, bounds if small else dataclasses.replace(bounds, states=SMALL))
         search.run()
         if small or len(space) < SMALL or search.stopped != states_bound(SMALL):
             return space, search
-        engine = "native"
-    space = open_space(program, engine, graph=graph, threads=threads)
+    space = open_space(program, "native" if engine == "auto" else engine, ways)
     search = search_of(space, bounds)
+    space.go_on(search)
     search.run()
     return space, search
 
 
-def open_space(program: Program, engine: str, *, graph: bool = True, threads: int | None = None) -> Space:
-    """A fresh space of the program, holding its initial states; without `graph` nobody will ask where states lead to."""
+def open_space(program: Program, engine: str, ways: Ways = Ways()) -> Space:
+    """A fresh space of the program, holding its initial states."""
     if engine not in ENGINES:
         raise SpecError(f"unknown engine {engine!r}; known: {', '.join(ENGINES)}")
     try:
@@ -159,7 +184,9 @@ def open_space(program: Program, engine: str, *, graph: bool = True, threads: in
         return GeneratedSpace(program, starts)
     from antiphon.model.native.space import NativeSpace  # here, because small spaces are explored before LLVM is even loaded
 
-    return NativeSpace(program, starts, graph=graph, threads=threads)
+    return NativeSpace(
+        program, starts, threads=ways.threads, graph=ways.graph, fingerprints=ways.fingerprints, directory=ways.directory
+    )  # fmt: skip
 
 
 def kinds_of(program: Program) -> dict[str, str]:
@@ -199,8 +226,17 @@ def _exploration(space: Space, search: Search) -> Exploration:
     )
 
 
-def _notes(search: Search) -> tuple[str, ...]:
-    return (f"the search is not complete: {search.stopped}",) if search.stopped else ()
+def _notes(search: Search, *, fingerprints: bool = False) -> tuple[str, ...]:
+    notes = [f"the search is not complete: {search.stopped}"] if search.stopped else []
+    if fingerprints:
+        states = len(search.space)
+        notes.append(f"states were told apart by 64 bits: the probability that one was missed is about {collision_probability(states):.1g}")
+    return tuple(notes)
+
+
+def collision_probability(states: int) -> float:
+    """The probability that any two of so many states have one 64-bit fingerprint: about n^2 / 2^65."""
+    return -math.expm1(-states * (states - 1) / 2**65)
 
 
 class _InitialError(SpecError):

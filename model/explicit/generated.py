@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from antiphon.model.explicit.catalogue import Catalogue, Specialised
 from antiphon.model.explicit.footprint import footprint
@@ -20,6 +20,9 @@ from antiphon.model.explicit.source import compile_functions, predicate_source
 from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.model.ground import flatten, ground_predicate, unflatten
 from antiphon.spec.lang import Program, State, Step
+
+if TYPE_CHECKING:
+    from antiphon.model.explicit.search import Search
 
 HOPELESS_SHARE = 0.6
 """A group stops remembering when it met something new in more than this share of a long block."""
@@ -216,6 +219,15 @@ class GeneratedSpace:
     def moves(self, state: int) -> list[tuple[Step, State]]:
         """Every step from the state with its successor."""
         return [(step.step, self.unpack(after)) for step, after in self.packed_moves(self._states[state])]
+
+    def go_on(self, search: Search) -> None:
+        """There is no former search."""
+
+    def keep(self, search: Search, *, last: bool = False) -> None:
+        """Nothing is kept."""
+
+    def release(self) -> None:
+        """All memory is needed."""
 
     def coverage(self) -> dict[str, int]:
         """For each action with how many argument tuples it was enabled somewhere."""

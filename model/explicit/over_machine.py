@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from antiphon.model.explicit.obligations import Future, futures
 from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.spec.lang import Machine, Program, SpecError, State, Step, Transition
+
+if TYPE_CHECKING:
+    from antiphon.model.explicit.search import Search
 
 
 class MachineSpace:
@@ -108,6 +112,15 @@ class MachineSpace:
     def mute(self, property: str) -> None:
         """Report no more findings about this property."""
         self._muted.add(property)
+
+    def go_on(self, search: Search) -> None:
+        """There is no former search."""
+
+    def keep(self, search: Search, *, last: bool = False) -> None:
+        """Nothing is kept."""
+
+    def release(self) -> None:
+        """All memory is needed."""
 
     def coverage(self) -> dict[str, int]:
         """For each action with how many argument tuples it was enabled somewhere."""

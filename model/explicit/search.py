@@ -19,6 +19,7 @@ from antiphon.model.explicit.space import NO_PARENT, Finding, PredicateError, Sp
 from antiphon.spec.lang import State, Step
 
 BLOCKS_TO_A_BOUND = 16
+INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Search:
         self.transitions = 0
         self.expanded = 0
         self.levels = [0]
+        self.level_end = 0
+        self.before = 0.0
         self.seconds = 0.0
         self._progress = progress
         self._began = 0.0
@@ -103,21 +106,29 @@ class Search:
         try:
             self._levels()
         except KeyboardInterrupt:
-            self.stopped = "interrupted"
-        except MemoryError:
-            self.stopped = "no memory left"
+            self.stopped = INTERRUPTED
+        except MemoryError as error:
+            self.stopped = str(error) or "no memory left"
         finally:
             if collecting:
                 gc.enable()
-            self.seconds = time.monotonic() - self._began
-        if self.stopped != "interrupted":
+            self.seconds = self.elapsed()
+        self.space.keep(self, last=True)
+        if self.stopped != INTERRUPTED:
             self._tell()
+
+    def elapsed(self) -> float:
+        """Seconds of search so far, with those before it went on from a checkpoint."""
+        return self.before + time.monotonic() - self._began
 
     def _levels(self) -> None:
         space = self.space
-        self._screen(0, len(space))
+        if not self.level_end:
+            self._screen(0, len(space))
         while self.expanded < len(space):
-            end = len(space)
+            if self.expanded == self.level_end or not self.level_end:
+                self.level_end = len(space)
+            end = self.level_end
             if self._decided_all():
                 return
             if self.bounds.depth is not None and len(self.levels) > self.bounds.depth:
@@ -125,6 +136,7 @@ class Search:
                 return
             while self.expanded < end:
                 self._block(end)
+                space.keep(self)
                 if self._decided_all():
                     return
                 self.stopped = self._bound_hit() if self.expanded < len(space) else ""
@@ -189,7 +201,9 @@ class Search:
         if bounds.seconds is not None and time.monotonic() - self._began >= bounds.seconds:
             return f"the bound of {bounds.seconds:g} seconds"
         if bounds.memory_mb is not None and resident_mb() >= bounds.memory_mb:
-            return f"the bound of {bounds.memory_mb:,} MiB"
+            self.space.release()
+            if resident_mb() >= bounds.memory_mb:
+                return f"the bound of {bounds.memory_mb:,} MiB"
         return ""
 
     def _tell(self) -> None:

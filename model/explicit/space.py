@@ -20,6 +20,7 @@ from antiphon.spec.lang import State, Step
 
 if TYPE_CHECKING:
     from antiphon.model.explicit.obligations import Future
+    from antiphon.model.explicit.search import Search
 
 NO_PARENT = 0xFFFFFFFF
 """The parent of an initial state."""
@@ -88,8 +89,21 @@ class Space(Protocol):
     def mute(self, property: str) -> None:
         """Report no more findings about this property."""
 
+    def go_on(self, search: Search) -> None:
+        """Let a search that has not begun know what is known of a former one, if there was one."""
+
+    def keep(self, search: Search, *, last: bool = False) -> None:
+        """The search has come this far; a space that can write it down does, now and then and at the `last`."""
+
+    def release(self) -> None:
+        """Give back memory that can be given back, if there is any."""
+
     def coverage(self) -> dict[str, int]:
         """For each action with how many different argument tuples it was enabled somewhere."""
+
+
+class Refused(Exception):
+    """A directory holds the search of another program, or what is no checkpoint."""
 
 
 class PredicateError(Exception):

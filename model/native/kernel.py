@@ -69,7 +69,7 @@ def kernel_of(program: Program, mode: int = runtime.WHOLE) -> Kernel:
     predicates = tuple(predicate.name for predicate in program.module.predicates)
     properties = tuple(program.module.properties)
     cache = Cache.private()
-    key = _key(program, mode)
+    key = key_of(program, mode)
     code = cache.get(key)
     built = code is None
     if code is None:
@@ -82,7 +82,7 @@ def kernel_of(program: Program, mode: int = runtime.WHOLE) -> Kernel:
 
 
 _ARGUMENTS = {
-    "hash_state": 1, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2, "empty": 1, "rebuild": 2, "move": 4, "lookup": 3, "link": 3,
+    "hash_state": 1, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2, "empty": 1, "rebuild": 2, "lookup": 3, "link": 3,
     "sweep": 2, "scan": 4, "fill": 4,
 }  # fmt: skip
 
@@ -241,7 +241,7 @@ def _function(engine: Any, name: str, arguments: int) -> Native:
     return ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)(address)
 
 
-def _key(program: Program, mode: int) -> str:
+def key_of(program: Program, mode: int) -> str:
     """What the code depends on: the program, how tables keep states, this package's translator, LLVM and the processor."""
     parts = [program.digest, str(mode), _translator(), llvmlite.__version__, llvm.get_host_cpu_name(), _features()]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

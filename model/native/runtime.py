@@ -30,10 +30,10 @@ BUFFER, HASHES, FROM, BY, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITION
 """Fields of one thread: its buffer of successors, their hashes, parents and actions, the slots that were entered for them, the list of those
 of each region and its length; how many successors are in the buffer; how often each step was taken; the first finding of each kind; how many
 transitions were seen; the number of the thread; successors that it has seen lately (mode DIRECT)."""
-EDGES, OFFSETS, QUIET, REACH, ROOM = range(24, 29)
+EDGES, OFFSETS, QUIET, REACH, ROOM, PRINTS = range(24, 30)
 """Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state that says whether nothing but
-faults can happen, a word a state for `sweep`, and how many edges fit."""
-FIELDS = 29
+faults can happen, a word a state for `sweep`, and how many edges fit; the fingerprint of each state (mode FINGERPRINT)."""
+FIELDS = 30
 
 DIRECT, WHOLE, FINGERPRINT = range(3)
 PROVISIONAL = 1 << 31
@@ -61,7 +61,7 @@ successors: Any
 
 
 def hash_state(state: int) -> int:
-    """64 bits of hash; states that differ in one word never collide."""
+    """64 bits of hash, never 0."""
     value = MULTIPLIER
     index = 0
     while index < W:
@@ -71,7 +71,10 @@ def hash_state(state: int) -> int:
     value = value * FINISHER
     value = value ^ (value >> 32)
     value = value * FINISHER
-    return value ^ (value >> 29)
+    value = value ^ (value >> 29)
+    if value == 0:
+        return 1
+    return value
 
 
 def same(left: int, right: int) -> int:
@@ -165,8 +168,6 @@ def enter(context: int, mine: int, region: int, place: int) -> int:
         wanted = word(state, 0) + 1
     if MODE == FINGERPRINT:
         wanted = hashed
-        if wanted == 0:
-            wanted = 1
     while 1:
         slot = word(table, position)
         if slot == 0:
@@ -253,6 +254,8 @@ def settle(context: int, number: int) -> int:
             number += 1
             if MODE == WHOLE:
                 set_word(table, slot - 1, (word(table, slot - 1) & TAG) | number)
+            if MODE == FINGERPRINT:
+                set_word(word(context, PRINTS), number - 1, word(table, slot - 1))
         place += 1
     empty(context)
     return number
@@ -268,6 +271,13 @@ def empty(context: int) -> int:
     return 0
 
 
+def known_hash(context: int, number: int) -> int:
+    """The hash of a known state; of fingerprints nothing else is left."""
+    if MODE == FINGERPRINT:
+        return word(word(context, PRINTS), number)
+    return hash_state(word(context, STATES) + number * 8 * W)
+
+
 def rebuild(context: int, region: int) -> int:
     """Enter the known states of a region into an empty table, from the array of states."""
     known = word(context, KNOWN)
@@ -278,36 +288,19 @@ def rebuild(context: int, region: int) -> int:
     number = 0
     while number < known:
         if number + FAR < known:
-            ahead = hash_state(states + (number + FAR) * 8 * W)
+            ahead = known_hash(context, number + FAR)
             if high_product(ahead, threads) == region:
                 prefetch(table + home(context, ahead) * 8)
-        state = states + number * 8 * W
-        hashed = hash_state(state)
+        hashed = known_hash(context, number)
         number += 1
         if high_product(hashed, threads) != region:
             continue
         value = (hashed & TAG) | number
         if MODE == DIRECT:
-            value = word(state, 0) + 1
+            value = word(states, number - 1) + 1
         if MODE == FINGERPRINT:
             value = hashed
-            if value == 0:
-                value = 1
         place_at(table, slots, home(context, hashed), value)
-    return 0
-
-
-def move(context: int, old: int, length: int, region: int) -> int:
-    """Enter the fingerprints of an old table of this length that fall into a region into an empty table."""
-    slots = word(context, REGION)
-    threads = word(context, THREADS)
-    table = word(context, TABLE) + region * slots * 8
-    index = 0
-    while index < length:
-        value = word(old, index)
-        index += 1
-        if value != 0 and high_product(value, threads) == region:
-            place_at(table, slots, home(context, value), value)
     return 0
 
 
@@ -331,7 +324,7 @@ def lookup(context: int, state: int, hashed: int) -> int:
         slot = word(table, position)
         if slot == 0:
             return 0
-        if slot & TAG == hashed & TAG and same(word(context, STATES) + ((slot & REFERENCE) - 1) * 8 * W, state):
+        if slot & PROVISIONAL == 0 and slot & TAG == hashed & TAG and same(word(context, STATES) + ((slot & REFERENCE) - 1) * 8 * W, state):
             return slot & REFERENCE
         position += 1
         if position == slots:
@@ -392,6 +385,6 @@ def sweep(context: int, last: int) -> int:
 
 
 FUNCTIONS = (
-    hash_state, same, note, take, expand, home, enter, insert, fresh_states, settle, empty, rebuild, place_at, move, lookup, link, sweep,
+    hash_state, same, note, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash, rebuild, place_at, lookup, link, sweep,
 )  # fmt: skip
-EXPORTED = ("hash_state", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "move", "lookup", "link", "sweep")
+EXPORTED = ("hash_state", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "lookup", "link", "sweep")

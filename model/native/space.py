@@ -6,7 +6,6 @@ What is rare and wants meaning (the steps of a trace, the text of an error) come
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from antiphon.model.explicit.obligations import Future
-from antiphon.model.explicit.space import Block, Finding, PredicateError
+from antiphon.model.explicit.search import INTERRUPTED, Decision, Search
+from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.model.ground import flatten, layout, unflatten
 from antiphon.model.native import runtime
+from antiphon.model.native.checkpoint import Checkpoint, Content, go_on
 from antiphon.model.native.kernel import kernel_of
 from antiphon.model.native.memory import Area
 from antiphon.model.native.packing import WORD, WordPacking
@@ -37,21 +38,72 @@ def default_threads() -> int:
 class NativeSpace:
     """The states of a program in machine words."""
 
-    engine = "explicit, native"
     block = 1 << 15
 
+
     def __init__(
-        self, program: Program, starts: Iterable[State], *, threads: int | None = None, graph: bool = True, directory: Path | None = None
-    ) -> None:  # fmt: skip
-        """A space that begins with the states `starts`. Without `graph`, `onward` cannot be asked, and small states take less memory."""
+        self,
+        program: Program,
+        starts: Iterable[State],
+        *,
+        threads: int | None = None,
+        graph: bool = True,
+        fingerprints: bool = False,
+        directory: Path | None = None,
+    ) -> None:
+        """A space that begins with the states `starts`.
+
+        Args:
+            program: the specification with its constants.
+            starts: its initial states.
+            threads: how many threads to use; None for as many as there are processors.
+            graph: whether `futures` and `onward` will be asked; without, states of one word take less memory.
+            fingerprints: keep 64 bits of each state that has been expanded instead of the state.
+            directory: where the arrays live as files, so that they may be larger than memory and the search can go on after an end.
+
+        Raises:
+            Refused: the directory holds the search of another program.
+        """
         self.program = program
         direct = not graph and WordPacking(layout(program).slots).bits <= DIRECT_BITS
-        self.kernel = kernel_of(program, runtime.DIRECT if direct else runtime.WHOLE)
+        self.mode = runtime.FINGERPRINT if fingerprints else runtime.DIRECT if direct else runtime.WHOLE
+        self.engine = "explicit, native" + (", fingerprints of 64 bits" if fingerprints else "")
+        self.kernel = kernel_of(program, self.mode)
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
         self.store = Store(self.kernel, threads or default_threads(), directory)
         self._muted: set[str] = set()
         self._witnesses = {method.mark.name for method in program.declaration.marked("witness") if method.mark}
         self._linked: Graph | None = None
-        self.store.begin([self.pack(state) for state in starts])
+        self._released = 0
+        self._codes: dict[str, int] = {}
+        self._starts = [self.pack(state) for state in starts]
+        self._checkpoint = None if directory is None else Checkpoint(directory, self.store)
+        self.kept: Content | None = None
+        if directory is not None and self._checkpoint is not None and Checkpoint.exists(directory):
+            self.kept = self._checkpoint.read()
+            self.store.go_on(self.kept.known, self.kept.counts, self.kept.transitions)
+        else:
+            self.store.begin(self._starts)
+
+    def go_on(self, search: Search) -> None:
+        """Let the search begin where the one that used this directory before had come to."""
+        if self.kept is not None:
+            steps = {name: Decision(state, None if code < 0 else self.step(code)) for name, (state, code) in self.kept.decided.items()}
+            self._codes = {name: code for name, (_, code) in self.kept.decided.items() if code >= 0}
+            go_on(search, self.kept, steps)
+
+    def keep(self, search: Search, *, last: bool = False) -> None:
+        """Write down how far the search is, when it is time; forget whole states that only their fingerprints are needed of."""
+        if self._checkpoint is not None and search.stopped != INTERRUPTED:
+            self._checkpoint.write(search, self._codes, always=last)
+        if self.mode == runtime.FINGERPRINT and search.expanded > self._released:
+            self.store.states.release(self._released * self.store.row, search.expanded * self.store.row)
+            self._released = search.expanded
+
+    def release(self) -> None:
+        """Let the system take back the memory of what is on disk."""
+        self.store.release()
 
     def __len__(self) -> int:
         return self.store.known
@@ -78,6 +130,7 @@ class NativeSpace:
                 findings.append(Finding(state, self.step(code), error="a check fails"))
             elif self.kernel.properties[kind - 1] not in self._muted:
                 findings.append(Finding(state, self.step(code), (self.kernel.properties[kind - 1],)))
+                self._codes.setdefault(self.kernel.properties[kind - 1], code)
         return Block(self.store.transitions() - before, tuple(sorted(findings, key=lambda finding: finding.state)))
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
@@ -143,7 +196,21 @@ class NativeSpace:
 
     def value(self, state: int) -> State:
         """The state as a tuple of values."""
+        if state < self._released:
+            return self._replayed(state)
         return unflatten(self.program, self.kernel.packing.unpack(self.store.words(state)))
+
+    def _replayed(self, state: int) -> State:
+        """A state of which only the fingerprint is left: found again from its parent, by the reference."""
+        numbers = [state]
+        while (parent := self.parent(numbers[-1])) != NO_PARENT:
+            numbers.append(parent)
+        numbers.reverse()
+        value = unflatten(self.program, self.kernel.packing.unpack(self._starts[numbers[0]]))
+        for number in numbers[1:]:
+            print_ = int.from_bytes(self.store.prints.read(8 * number, 8), "little")
+            value = next(item.state for item in self.program.reference.successors(value) if self.store.hash_of(self.pack(item.state)) == print_)
+        return value
 
     def moves(self, state: int) -> list[tuple[Step, State]]:
         """Every step from the state with its successor, as the reference gives them."""
@@ -197,8 +264,3 @@ class Graph:
 def _first(where: npt.NDArray[np.bool_]) -> int | None:
     found = int(where.argmax()) if len(where) else 0
     return found if len(where) and where[found] else None
-
-
-def collision_probability(states: int) -> float:
-    """The probability that any two of so many states have one 64-bit fingerprint: about n^2 / 2^65."""
-    return -math.expm1(-states * (states - 1) / 2**65)

@@ -9,6 +9,7 @@ This file knows nothing of programs, properties or verdicts.
 from __future__ import annotations
 
 import ctypes
+import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +25,8 @@ FEW = 512
 """A block of fewer states is not worth a second thread."""
 FIRST_TABLE = 1 << 14
 FULL = 0.7
+RESERVE = 64 << 20
+"""So many bytes of a disk are left free: writing to a file of which a page cannot be had ends the process."""
 
 
 class Full(MemoryError):
@@ -48,6 +51,7 @@ class Store:
         self.states = Area(self.row * MOST_STATES, self._file("states"))
         self.parents = Area(4 * MOST_STATES, self._file("parents"))
         self.actions = Area(MOST_STATES, self._file("actions"))
+        self.prints = Area(8 * MOST_STATES if kernel.mode == runtime.FINGERPRINT else 0, self._file("prints"))
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
@@ -72,7 +76,8 @@ class Store:
         context = (ctypes.c_uint64 * runtime.FIELDS)()
         scratch, first = self._scratch, thread * self.capacity
         fields = {
-            "STATES": self.states.address, "PARENTS": self.parents.address, "ACTIONS": self.actions.address, "THREADS": self.threads,
+            "STATES": self.states.address, "PARENTS": self.parents.address, "ACTIONS": self.actions.address,
+            "PRINTS": self.prints.address, "THREADS": self.threads,
             "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1, "BUFFERS": scratch["buffer"].address,
             "BUFFER": scratch["buffer"].address + first * self.row, "HASHES": scratch["hashes"].address + 8 * first,
             "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first, "SLOTS": scratch["slots"].address + 8 * first,
@@ -111,6 +116,10 @@ class Store:
         """Make room for so many more states."""
         if self.known + more > MOST_STATES:
             raise Full(f"more than {MOST_STATES:,} states")
+        if self.directory is not None:
+            free = shutil.disk_usage(self.directory).free
+            if free < RESERVE + more * (self.row + 32):
+                raise Full(f"{self.directory} is full: {free >> 20:,} MiB are free")
         needed = int((self.known + more) / FULL) + 1
         if needed > self.region * self.threads:
             slots = self.region * self.threads
@@ -119,23 +128,20 @@ class Store:
             self._grow(slots)
 
     def _grow(self, slots: int) -> None:
-        old, length = self.table, self.region * self.threads
-        keep = self.kernel.mode == runtime.FINGERPRINT
-        if not keep:
-            old.close()
+        old = self.table
+        old.close()
+        if old.file is not None:
+            old.file.unlink(missing_ok=True)
         self.region = -(-slots // self.threads)
-        self.table = Area(8 * self.region * self.threads, self._file(f"table-{self.region * self.threads}"), random=True)
+        file = self._file(f"table-{self.region * self.threads}")
+        if file is not None:
+            file.unlink(missing_ok=True)
+        self.table = Area(8 * self.region * self.threads, file, random=True)
         self.set("TABLE", self.table.address)
         self.set("REGION", self.region)
         self.set("KNOWN", self.known)
-        functions = self.kernel.functions
-        if keep:
-            self.together(lambda thread: functions["move"](self.address(thread), old.address, length, thread))
-            old.close()
-        elif self.known:
-            self.together(lambda thread: functions["rebuild"](self.address(thread), thread))
-        if old.file is not None:
-            old.file.unlink(missing_ok=True)
+        if self.known:
+            self.together(lambda thread: self.kernel.functions["rebuild"](self.address(thread), thread))
 
     # Exploring ---------------------------------------------------------------------------------------------------------------------------
 
@@ -145,9 +151,23 @@ class Store:
             self.room(1)
             self.states.write(self.known * self.row, b"".join(word.to_bytes(8, "little") for word in row))
             self.parents.write(4 * self.known, b"\xff\xff\xff\xff")
+            if self.kernel.mode == runtime.FINGERPRINT:
+                self.prints.write(8 * self.known, self.hash_of(row).to_bytes(8, "little"))
             self.known += 1
         self.set("KNOWN", self.known)
         self.together(lambda thread: self.kernel.functions["rebuild"](self.address(thread), thread))
+
+    def go_on(self, known: int, counts: Sequence[int], transitions: int) -> None:
+        """Take the first `known` states of the files for known, with what was counted until then."""
+        self.known = known
+        self._grow(max(FIRST_TABLE, 1 << int(known / FULL).bit_length()))
+        self._counts.write(0, b"".join(count.to_bytes(8, "little") for count in counts))
+        self._contexts[0][runtime.TRANSITIONS] = transitions
+
+    def hash_of(self, row: Sequence[int]) -> int:
+        """The hash of a state."""
+        words = (ctypes.c_uint64 * len(row))(*row)
+        return self.kernel.functions["hash_state"](ctypes.addressof(words))
 
     def expand(self, first: int, last: int) -> None:
         """Find the successors of the states first..last - 1, and append the new ones."""
@@ -158,6 +178,7 @@ class Store:
         """One round: as many states from `first` on as the buffers hold the successors of; the number of the next one is returned."""
         functions, size = self.kernel.functions, last - first
         threads = self.threads if size >= FEW else 1
+        before = [self._counted(thread) for thread in range(1, threads)]
         cuts = [first + size * thread // threads for thread in range(threads)] + [last] * (self.threads - threads + 1)
         reached = self._each(threads, lambda thread: functions["expand"](self.address(thread), cuts[thread], cuts[thread + 1]))
         done = last
@@ -165,7 +186,7 @@ class Store:
             if reached[thread] < cuts[thread + 1]:
                 done = reached[thread]
                 for other in range(thread + 1, threads):
-                    self._discard(other)
+                    self._discard(other, before[other - 1])
                 break
         used = sum(self._contexts[thread][runtime.USED] for thread in range(threads))
         self.room(used)
@@ -180,9 +201,16 @@ class Store:
             self.known += sum(fresh)
         return done
 
-    def _discard(self, thread: int) -> None:
-        """Forget what a thread has in its buffer, and that it has seen it."""
+    def _counted(self, thread: int) -> tuple[bytes, int]:
+        """What a thread has counted so far."""
+        length = 8 * (self.kernel.codes.count + 1)
+        return self._counts.read(thread * length, length), self._contexts[thread][runtime.TRANSITIONS]
+
+    def _discard(self, thread: int, counted: tuple[bytes, int]) -> None:
+        """Forget what a thread has in its buffer, that it has seen it, and what it counted meanwhile: it will be found again."""
         self.kernel.functions["empty"](self.address(thread))
+        self._counts.write(thread * len(counted[0]), counted[0])
+        self._contexts[thread][runtime.TRANSITIONS] = counted[1]
         ctypes.memset(self._contexts[thread][runtime.RECENT], 0, 8 * runtime.RECENTLY)
 
     def _insert(self, thread: int, threads: int) -> int:
@@ -230,9 +258,18 @@ class Store:
             ctypes.memset(self._found.address, 0, 8 * self._found_words * self.threads)
         return made
 
+    def release(self) -> None:
+        """Let the system take back the memory of what is on disk."""
+        for area in self.files():
+            area.release(0, area.size)
+
+    def files(self) -> tuple[Area, ...]:
+        """The arrays that live on disk, when there is a directory."""
+        return () if self.directory is None else (self.states, self.parents, self.actions, self.prints, self.table)
+
     def close(self) -> None:
         """End the threads and give the memory back."""
         if self._pool is not None:
             self._pool.shutdown()
-        for area in (self.states, self.parents, self.actions, self.table, self._counts, self._found, *self._scratch.values()):
+        for area in (self.states, self.parents, self.actions, self.prints, self.table, self._counts, self._found, *self._scratch.values()):
             area.close()

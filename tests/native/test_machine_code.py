@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.native import NativeSpace, collision_probability, kernel_of, runtime
+from antiphon.model.explicit.checking import collision_probability
+from antiphon.model.native import NativeSpace, kernel_of, runtime
 from antiphon.model.native.cache import MAGIC, Cache
 from antiphon.model.native.lower import lower
 from antiphon.model.native.memory import PAGE, Area
@@ -31,7 +32,7 @@ def hash_by_python(state: list[int]) -> int:
     value = value * runtime.FINISHER & WORD
     value ^= value >> 32
     value = value * runtime.FINISHER & WORD
-    return value ^ value >> 29
+    return value ^ value >> 29 or 1
 
 
 def test_the_hash_is_that_of_its_python_text() -> None:

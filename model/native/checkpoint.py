@@ -1,0 +1,92 @@
+"""How does a search go on where it was killed? What it knew is written down now and then, beside the arrays that live in files anyway.
+
+The arrays only grow, so what was known at the last checkpoint is in them whatever happened since; the table is made anew from them. A
+checkpoint is written aside and renamed: there is always a whole one. It protects against the end of the process at any moment; what the
+system had not written when the machine itself stops is lost.
+
+This file knows nothing of exploring.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import msgspec
+
+from antiphon.model.explicit.search import Decision, Search
+from antiphon.model.explicit.space import Refused
+from antiphon.model.native.kernel import key_of
+from antiphon.model.native.store import Store
+
+NAME = "checkpoint.json"
+SCHEMA = "antiphon.checkpoint"
+VERSION = 1
+SECONDS = 5.0
+"""How long a search goes on between two checkpoints."""
+
+
+class Content(msgspec.Struct, forbid_unknown_fields=True):
+    """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a step, or -1."""
+
+    schema: str
+    version: int
+    key: str
+    known: int
+    expanded: int
+    transitions: int
+    level_end: int
+    levels: list[int]
+    decided: dict[str, tuple[int, int]]
+    counts: list[int]
+    seconds: float
+
+
+class Checkpoint:
+    """The checkpoint of one directory, for the search that `store` serves."""
+
+    def __init__(self, directory: Path, store: Store) -> None:
+        self.path, self.store = directory / NAME, store
+        self._saved = time.monotonic()
+
+    @staticmethod
+    def exists(directory: Path) -> bool:
+        """Whether a search left one here."""
+        return (directory / NAME).exists()
+
+    def read(self) -> Content:
+        """The checkpoint.
+
+        Raises:
+            Refused: it is damaged, or of another program, package version or processor.
+        """
+        try:
+            content = msgspec.json.decode(self.path.read_bytes(), type=Content)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise Refused(f"{self.path}: is no checkpoint: {error}; remove the directory to begin anew") from error
+        if (content.schema, content.version) != (SCHEMA, VERSION) or content.key != key_of(self.store.kernel.program, self.store.kernel.mode):
+            raise Refused(f"{self.path}: was left by another specification, other constants or another version; remove the directory to begin anew")
+        return content
+
+    def write(self, search: Search, codes: dict[str, int], *, always: bool = False) -> None:
+        """Write down what the search knows, when it is time or `always`; `codes` are those of the steps that decided something."""
+        if not always and time.monotonic() - self._saved < SECONDS:
+            return
+        content = Content(
+            schema=SCHEMA, version=VERSION, key=key_of(self.store.kernel.program, self.store.kernel.mode), known=self.store.known,
+            expanded=search.expanded, transitions=search.transitions, level_end=search.level_end, levels=search.levels,
+            decided={name: (decision.state, codes.get(name, -1)) for name, decision in search.decided.items()},
+            counts=self.store.counts(), seconds=search.elapsed(),
+        )  # fmt: skip
+        aside = self.path.with_suffix(".new")
+        aside.write_bytes(msgspec.json.encode(content))
+        aside.replace(self.path)
+        self._saved = time.monotonic()
+
+
+def go_on(search: Search, content: Content, decided: dict[str, Decision]) -> None:
+    """Let a search that has not begun know what the checkpoint knows."""
+    search.expanded, search.transitions, search.level_end, search.levels = content.expanded, content.transitions, content.level_end, content.levels
+    search.decided = decided
+    search.open = [name for name in search.open if name not in decided]
+    search.before = content.seconds

@@ -1,0 +1,124 @@
+"""A search that is killed goes on where it was, one with too little memory uses the disk, and one with fingerprints says what that costs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.native import Refused, checkpoint
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import SpecError, program
+from antiphon.spec.protocols.rbp import RbpJudged
+
+SEARCH = """
+import sys, time
+from pathlib import Path
+from antiphon.model.explicit import check
+from antiphon.model.native import checkpoint
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import program
+from antiphon.model.native.space import NativeSpace
+checkpoint.SECONDS = 0.0
+NativeSpace.block = 256
+report = check(program(TwoPhase, managers=6), directory=Path(sys.argv[1]), threads=2, progress=lambda _: time.sleep(0.002))
+print(report.exploration.states, report.exploration.transitions, report.exploration.depth, report.exploration.complete)
+"""
+
+
+def test_a_search_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SEARCH, str(tmp_path)]
+    ends = []
+    for attempt in range(40):
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        before = _modified(tmp_path)
+        while running.poll() is None and _modified(tmp_path) in (before, None) and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.03 * (attempt % 7))
+        if running.poll() is None and attempt < 5:
+            os.kill(running.pid, signal.SIGKILL)
+        told, _ = running.communicate(timeout=60)
+        ends.append(running.returncode)
+        if running.returncode == 0:
+            break
+    assert -signal.SIGKILL in ends
+    whole = check(program(TwoPhase, managers=6), engine="native", threads=1).exploration
+    assert told.split() == [str(whole.states), str(whole.transitions), str(whole.depth), "True"]
+
+
+def _modified(directory: Path) -> float | None:
+    path = directory / checkpoint.NAME
+    return path.stat().st_mtime if path.exists() else None
+
+
+def test_a_finished_search_is_read_again_with_its_counterexamples(tmp_path: Path) -> None:
+    bound = program(RbpJudged, processes=2, messages=1)
+    first, second = (check(bound, directory=tmp_path) for _ in "12")
+    assert summary(first) == summary(second)
+    assert any(verdict.outcome is Outcome.VIOLATED and verdict.trace for verdict in second.verdicts)
+
+
+def summary(report: Report) -> list[tuple[Any, ...]]:
+    return [(item.property, item.outcome, None if item.trace is None else tuple(item.trace.states)) for item in report.verdicts]
+
+
+def test_a_bound_is_raised_by_going_on(tmp_path: Path) -> None:
+    bound = program(TwoPhase, managers=5)
+    assert check(bound, directory=tmp_path, max_states=1000).exploration.complete is False
+    seen = check(bound, directory=tmp_path).exploration
+    assert (seen.states, seen.transitions, seen.complete) == (8832, 58145, True)
+
+
+def test_a_directory_of_another_search_is_refused(tmp_path: Path) -> None:
+    check(program(TwoPhase, managers=2), directory=tmp_path)
+    with pytest.raises(Refused, match="another specification, other constants"):
+        check(program(TwoPhase, managers=3), directory=tmp_path)
+    (tmp_path / checkpoint.NAME).write_bytes(b"\xff{")
+    with pytest.raises(Refused, match=r"checkpoint\.json: is no checkpoint"):
+        check(program(TwoPhase, managers=2), directory=tmp_path)
+
+
+SPILL = """
+import sys
+from pathlib import Path
+from antiphon.model.explicit import check
+from antiphon.model.explicit.search import resident_mb
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import program
+check(program(TwoPhase, managers=3), engine="native")
+allowed = int(resident_mb()) + 12
+directory = Path(sys.argv[1]) if sys.argv[1:] else None
+report = check(program(TwoPhase, managers=8), engine="native", threads=1, properties=(), max_memory_mb=allowed, directory=directory)
+print(report.exploration.states, *report.notes)
+"""
+
+
+def test_what_does_not_fit_into_memory_is_on_disk(tmp_path: Path) -> None:
+    def ran(*arguments: str) -> str:
+        return subprocess.run([sys.executable, "-c", SPILL, *arguments], capture_output=True, text=True, check=True).stdout
+
+    assert "not complete: the bound of" in ran()
+    assert ran(str(tmp_path)) == "1745408\n"
+
+
+def test_fingerprints_find_the_same_and_say_what_they_may_miss() -> None:
+    bound = program(RbpJudged, processes=2, messages=1)
+    names = [verdict.property for verdict in check(bound).verdicts if verdict.kind in ("service", "invariant", "witness")]
+    whole = check(bound, properties=names, engine="native")
+    short = check(bound, properties=names, fingerprints=True)
+    assert summary(short) == summary(whole)
+    assert short.exploration.states == whole.exploration.states
+    assert "told apart by 64 bits" in short.notes[0]
+    with pytest.raises(SpecError, match="needs whole states"):
+        check(bound, fingerprints=True)
+    with pytest.raises(SpecError, match="knows neither fingerprints nor a directory"):
+        check(bound, properties=names, fingerprints=True, engine="generated")
