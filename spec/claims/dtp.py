@@ -93,7 +93,7 @@ _PROTOCOL: tuple[Claim, ...] = (
             _all("AllDelivered", _PAIR, length=8),
         ),
         defect="design",
-        repairs=_ORDERING,
+        repairs=("number_passes", "keep_early_ack", "advance_on_delivery"),
     ),
     Claim(
         "DTP-03",

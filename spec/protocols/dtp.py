@@ -6,7 +6,8 @@ Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-pass
 What is modelled: a group of n processes without failures of processes; packets in flight may be lost (budget `losses`), overtake each other,
 and be sent again. LTM_1..LTM_n are `Process(0)`..; S.Token_i is HOLD where `holding[p]`, TRST where `passed[p]` is there, else EMPT; S.ACK_i is
 WAIT where `awaiting[p]`; N_i[k] is `expected[p][k]`, R_i[k] `status[p][k]`, BUF_i `buffer[p]` (MSGs) and `acks[p]` (ACKs by gsn). `sought[p]` is
-the highest gsn that p asks for, `handed[p]` the gsns that it delivered, F is `resilience`. Only a group that does not change is modelled, and
+the highest gsn that p asks for, `handed[p]` the gsns that it delivered, F is `resilience`; `turn[p]` (the last pass of the token that p knows) and
+`told` (what an ACK carries) serve repairs only. Only a group that does not change is modelled, and
 no time: timeouts and the end of a silence may come whenever they can, limited by `timeouts` (or `unlimited`, which obligations need) and
 `nulls` (0: no silence is that long).
 
