@@ -13,6 +13,7 @@ under their own names, sets and records as such, and the constants bound to thei
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -306,24 +307,37 @@ def _formula(lines: Sequence[Line], values: Sequence[str], indent: int) -> list[
     return made
 
 
+_WORD = re.compile(r'(?<![.\w"])[A-Za-z_]\w*(?![\w"])(?! \|->)')
+"""A name that is used: no field of a record, no word of a string."""
+
+
 def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], list[str]]:
     """The same without definitions that are used once or never: their text stands where the name stood."""
-    kept, last, position = list(lines), list(values), 0
-    while position < len(kept):
-        line = kept[position]
-        name = re.compile(rf'(?<![.\w"]){re.escape(line.name)}(?![\w"])(?! \|->)')
-        if not line.name or sum(len(name.findall(text)) for text in [*(item.text for item in kept), *last]) > 1:
-            position += 1
+    texts = [*(line.text for line in lines), *values]
+    uses = [Counter(_WORD.findall(text)) for text in texts]
+    total, places = Counter[str](), dict[str, set[int]]()
+    for place, counted in enumerate(uses):
+        total.update(counted)
+        for word in counted:
+            places.setdefault(word, set()).add(place)
+    gone: set[int] = set()
+    for number, line in enumerate(lines):
+        if not line.name or total[line.name] > 1:
             continue
-        del kept[position]
-        text = f"({line.text})" if line.text.startswith("IF ") else line.text
-        kept = [Line(_replaced(name, text, item.text), item.name) for item in kept]
-        last = [_bare_value(_replaced(name, text, item)) for item in last]
-    return kept, last
-
-
-def _replaced(name: re.Pattern[str], text: str, where: str) -> str:
-    return name.sub(lambda _: text, where)
+        gone.add(number)
+        for word in uses[number]:
+            places[word].discard(number)
+        if total[line.name] == 0:
+            total.subtract(uses[number])
+            continue
+        (target,) = places[line.name]
+        text = f"({texts[number]})" if texts[number].startswith("IF ") else texts[number]
+        texts[target] = _WORD.sub(lambda found, name=line.name, text=text: text if found[0] == name else found[0], texts[target])  # type: ignore[misc]
+        uses[target].update(uses[number])
+        for word in uses[number]:
+            places[word].add(target)
+    kept = [Line(texts[number], line.name) for number, line in enumerate(lines) if number not in gone]
+    return kept, [_bare_value(text) for text in texts[len(lines) :]]
 
 
 def _bare_value(text: str) -> str:
