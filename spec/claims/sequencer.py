@@ -395,7 +395,8 @@ SEQUENCER: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.COMPOSITION,
         "holds",
-        "Among the survivors of up to two crashes. What a coordinator that crashed had delivered is another matter (SEQ-20).",
+        "Among the survivors of up to two crashes. What a coordinator that crashed had delivered is another matter (SEQ-20). With all repairs, four "
+        "processes, three messages and two crashes everything held in all 27,743,757 states, explored once and not by these checks.",
         (
             _with(_FLUSHED, "TotalOrder", "holds", _CRASHES),
             _with(_FLUSHED, "PrefixOrder", "holds", _CRASHES),
