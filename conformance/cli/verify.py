@@ -56,6 +56,6 @@ def _print(report: Any) -> None:
         console.print(f"and {report.faults - len(report.damage):,} faults more", style="yellow")
     if report.output:
         console.print(f"tables: {report.output}")
-    counts = ((report.runs, "run"), (report.events, "event"), (report.faults, "fault"))
-    told = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for count, what in counts)
+    tally = ((report.runs, "run"), (report.events, "event"), (report.faults, "fault"))
+    told = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for count, what in tally)
     output.last_line(report.outcome, f"{told} in the logs; evidence: measured")

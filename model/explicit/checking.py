@@ -38,6 +38,7 @@ def check(
     engine: str = "auto",
     threads: int | None = None,
     fingerprints: bool = False,
+    symmetry: bool = False,
     directory: Path | None = None,
 ) -> Report:
     """Explores the reachable states of `program`, breadth-first, and judges its properties.
@@ -56,6 +57,8 @@ def check(
         threads: how many threads the native engine uses; None for as many as there are processors. The result does not depend on it.
         fingerprints: keep 64 bits of each expanded state instead of the state (native engine). The probability that a state was missed is in the
             report's notes; obligations need whole states.
+        symmetry: let one state stand for all that differ from it in the names of interchangeable members only (native engine). How many those are
+            is in the report's notes. Verdicts and the lengths of traces are the same; promises on fair runs, which tell members apart, are refused.
         directory: where the native engine keeps its arrays as files. What does not fit into memory is then on disk, and a later call with the
             same directory goes on where this one ended, however it ended.
 
@@ -63,8 +66,8 @@ def check(
     "specification" with the way to it.
 
     Raises:
-        SpecError: the specification cannot be read, a property or engine does not exist (the known ones are listed), or fingerprints cannot decide
-            what was asked.
+        SpecError: the specification cannot be read, a property or engine does not exist (the known ones are listed), or fingerprints or symmetry
+            cannot decide what was asked.
         Refused: the directory holds the search of another program.
         InternalError: a trace does not replay on the reference: our failure, not the specification's.
     """
@@ -72,6 +75,11 @@ def check(
     promises = [name for name, kind in kinds.items() if kind == LIVENESS]
     kinds = {name: kind for name, kind in kinds.items() if kind != LIVENESS}
     bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)
+    if symmetry and promises:
+        raise SpecError(
+            f"symmetry cannot decide {', '.join(promises)}: fairness to each member tells the members apart",
+            instead="other properties, or no symmetry",
+        )
     if promises and not kinds:
         return _promises(program, promises, bounds, progress, engine)
     watched = [name for name, kind in kinds.items() if kind in ("invariant", "witness")]
@@ -86,11 +94,11 @@ def check(
         return Search(space, watched=watched, services=services, exhaustive=exhaustive, stop_at=stop_at, bounds=within, progress=progress)
 
     try:
-        space, search = _explored(program, engine, search_of, bounds, Ways(bool(later), threads, fingerprints, directory))
+        space, search = _explored(program, engine, search_of, bounds, Ways(bool(later), threads, fingerprints, symmetry, directory))
     except _InitialError as error:
         return _unexplored(program, error.reason)
     verdicts = tuple(Judge(program, space, search, kinds).verdicts())
-    report = Report(program, verdicts, _exploration(space, search), _notes(search, fingerprints=fingerprints))
+    report = Report(program, verdicts, _exploration(space, search), _notes(search, fingerprints=fingerprints, symmetry=symmetry))
     if promises and search.stopped != "interrupted":
         kept = _promises(program, promises, bounds, progress, engine)
         report = dataclasses.replace(report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes))
@@ -142,21 +150,27 @@ def reach(
 
 @dataclasses.dataclass(frozen=True)
 class Ways:
-    """How the native engine stores states: whether where they lead to will be asked, threads, fingerprints, and the directory of the arrays."""
+    """How the native engine stores states: whether where they lead to will be asked, threads, fingerprints, symmetry, the arrays' directory."""
 
     graph: bool = True
     threads: int | None = None
     fingerprints: bool = False
+    symmetry: bool = False
     directory: Path | None = None
+
+    @property
+    def special(self) -> bool:
+        """Whether this asks for what only the native engine can do."""
+        return self.fingerprints or self.symmetry or self.directory is not None
 
 
 def _explored(
     program: Program, engine: str, search_of: Callable[[Space, Bounds], Search], bounds: Bounds, ways: Ways
 ) -> tuple[Space, Search]:  # fmt: skip
     """A space after its search. "auto" tries generated Python within `SMALL` states first, and begins anew with the kernel when they are more."""
-    if engine in ("generated", "reference") and (ways.fingerprints or ways.directory is not None):
-        raise SpecError(f"the engine {engine!r} knows neither fingerprints nor a directory", instead="the engine 'native'")
-    if engine == "auto" and not ways.fingerprints and ways.directory is None:
+    if engine in ("generated", "reference") and ways.special:
+        raise SpecError(f"the engine {engine!r} knows neither fingerprints, symmetry nor a directory", instead="the engine 'native'")
+    if engine == "auto" and not ways.special:
         small = bounds.states is not None and bounds.states <= SMALL
         space = open_space(program, "generated")
         search = search_of(space, bounds if small else dataclasses.replace(bounds, states=SMALL))
@@ -185,7 +199,7 @@ def open_space(program: Program, engine: str, ways: Ways = Ways()) -> Space:
     from antiphon.model.native.space import NativeSpace  # here, because small spaces are explored before LLVM is even loaded
 
     return NativeSpace(
-        program, starts, threads=ways.threads, graph=ways.graph, fingerprints=ways.fingerprints, directory=ways.directory
+        program, starts, threads=ways.threads, graph=ways.graph, fingerprints=ways.fingerprints, symmetry=ways.symmetry, directory=ways.directory
     )  # fmt: skip
 
 
@@ -226,10 +240,12 @@ def _exploration(space: Space, search: Search) -> Exploration:
     )
 
 
-def _notes(search: Search, *, fingerprints: bool = False) -> tuple[str, ...]:
+def _notes(search: Search, *, fingerprints: bool = False, symmetry: bool = False) -> tuple[str, ...]:
     notes = [f"the search is not complete: {search.stopped}"] if search.stopped else []
+    states = len(search.space)
+    if symmetry and not fingerprints:
+        notes.append(f"{states:,} states stand for {search.space.represented():,} that differ in the names of interchangeable members only")
     if fingerprints:
-        states = len(search.space)
         notes.append(f"states were told apart by 64 bits: the probability that one was missed is about {collision_probability(states):.1g}")
     return tuple(notes)
 

@@ -19,7 +19,7 @@ from antiphon.model.explicit.obligations import Future, futures
 from antiphon.model.explicit.source import compile_functions, predicate_source
 from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.model.ground import flatten, ground_predicate, unflatten
-from antiphon.spec.lang import Program, State, Step
+from antiphon.spec.lang import Program, State
 
 if TYPE_CHECKING:
     from antiphon.model.explicit.search import Search
@@ -208,17 +208,13 @@ class GeneratedSpace:
         self._learn(packed)
         return self.catalogue.steps
 
-    def packed_moves(self, packed: int) -> Iterator[tuple[Specialised, int]]:
-        """Every step from a packed state with its successor, in the order of the reference; failed checks are left out."""
-        for step in self.steps_for(packed):
-            if step.trigger & packed == step.trigger:
-                result = step.run(packed)
-                if isinstance(result, tuple):
-                    yield step, packed & result[0] | result[1]
+    def stands_for(self, state: int, value: State) -> bool:
+        """Whether this is the value of the state."""
+        return self.value(state) == value
 
-    def moves(self, state: int) -> list[tuple[Step, State]]:
-        """Every step from the state with its successor."""
-        return [(step.step, self.unpack(after)) for step, after in self.packed_moves(self._states[state])]
+    def represented(self) -> int:
+        """As many as there are."""
+        return len(self)
 
     def go_on(self, search: Search) -> None:
         """There is no former search."""

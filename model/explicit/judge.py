@@ -1,24 +1,27 @@
-"""What does an explored space say about each property? A verdict, with a trace that CPython has replayed step by step.
+"""What does an explored space say about each property? A verdict, with a trace that CPython has executed step by step.
 
 Whatever a fast space found is executed again by the reference before it is shown: a counterexample that does not replay, or that the
-reference does not agree with, is a failure of the engine (`InternalError`), never a result.
+reference does not agree with, is a failure of the engine (`InternalError`), never a result. Where a state stands for several, the trace goes
+through those that can follow one another.
 
 This file knows nothing of how states are stored or found.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from antiphon.model.budgets import held_step, short_of_budget
 from antiphon.model.explicit.excuses import excused
 from antiphon.model.explicit.obligations import Future
 from antiphon.model.explicit.search import Decision, Search, path
 from antiphon.model.explicit.space import Finding, PredicateError, Space
-from antiphon.model.trace import ReplayError, Trace, replay
+from antiphon.model.trace import Trace
 from antiphon.model.verdict import Evidence, EvidenceKind, InternalError, Outcome, Provenance, Verdict
-from antiphon.spec.lang import Program, SpecError, Step
+from antiphon.spec.lang import Program, SpecError, State, Transition
 
 DEADLOCK = "deadlock"
 SPECIFICATION = "specification"
@@ -67,12 +70,10 @@ class Judge:
 
     def _decided(self, name: str, kind: str, decision: Decision) -> Verdict:
         if decision.step is not None:
-            trace = self._trace(decision.state, [decision.step], name)
-            refusal = next((refusal for refusal in trace.transitions[-1].refused if refusal.property == name), None)
-            if refusal is None:
-                raise InternalError(f"{self.space.engine}: {decision.step} breaks {name}, but the reference does not agree")
+            trace = self._trace(decision.state, name, breaking=True)
+            refusal = next(refusal for refusal in trace.transitions[-1].refused if refusal.property == name)
             return self._verdict(name, kind, Outcome.VIOLATED, str(refusal), _because(trace, str(refusal)))
-        trace = self._trace(decision.state, [], name)
+        trace = self._trace(decision.state, name)
         witness = kind == "witness"
         if name not in self.search.extra and self._holds(trace, name) is not witness:
             raise InternalError(f"{self.space.engine}: {name} is not what the reference says in the last state of its trace")
@@ -91,11 +92,11 @@ class Judge:
                 return self._verdict(name, kind, Outcome.UNKNOWN, self._short_of_budget(strict))
         quiet, lost = future.quiescent, future.irrecoverable if kind == "obligation" else None
         if lost is not None and (quiet is None or len(path(self.space, lost)) < len(path(self.space, quiet))):
-            trace = self._trace(lost, [], name)
+            trace = self._trace(lost, name)
             why = f"irrecoverable: after {_steps(trace)} it is false, and no fault-free path leads to a state in which it is true"
             return self._violated(name, kind, trace, why)
         if quiet is not None:
-            trace = self._trace(quiet, [], name)
+            trace = self._trace(quiet, name)
             what = "quiescence", " and it is false"
             if kind == DEADLOCK:
                 what = "deadlock", ""
@@ -139,7 +140,7 @@ class Judge:
 
     def _error(self, finding: Finding) -> Verdict:
         error = self._spec_error(finding.state, finding.error)
-        trace = self._trace(finding.state, [], SPECIFICATION)
+        trace = self._trace(finding.state, SPECIFICATION)
         where = f"in {finding.step}: " if finding.step is not None else ""
         return self._verdict(SPECIFICATION, SPECIFICATION, Outcome.UNKNOWN, f"{where}{error}", _because(trace, f"{where}{error}"))
 
@@ -157,23 +158,30 @@ class Judge:
             return error
         raise InternalError(f"{self.space.engine}: finds an error of the specification in state {state}, but the reference runs through")
 
-    def _trace(self, state: int, further: Sequence[Step], shows: str) -> Trace:
-        """The trace to a state and the further steps, replayed on the reference, which must pass through the same states."""
+    def _trace(self, state: int, shows: str, *, breaking: bool = False) -> Trace:
+        """The trace to a state, by steps of the reference; with `breaking` one step more, that breaks the property which the trace shows."""
         numbers = path(self.space, state)
-        values = [self.space.value(number) for number in numbers]
-        steps: list[Step] = []
-        for number, after in zip(numbers, values[1:], strict=False):
-            step = next((step for step, reached in self.space.moves(number) if reached == after), None)
-            if step is None:
+        value = next((start for start in self.program.reference.initial() if self.space.stands_for(numbers[0], start)), None)
+        if value is None:
+            raise InternalError(f"{self.space.engine}: no initial state is the one that the search began with")
+        start, transitions = value, list[Transition]()
+        for number, after in itertools.pairwise(numbers):
+            move = next((move for move in self._moves(value) if self.space.stands_for(after, move.state)), None)
+            if move is None:
                 raise InternalError(f"{self.space.engine}: no step leads from state {number} to the state that was found from it")
-            steps.append(step)
-        try:
-            trace = replay(self.program, values[0], [*steps, *further], shows=shows)
-        except (ReplayError, SpecError) as error:
-            raise InternalError(f"{self.space.engine}: the trace for {shows} does not replay: {error}") from error
-        if list(trace.states[: len(values)]) != values:
-            raise InternalError(f"{self.space.engine}: the trace for {shows} passes through other states than the reference")
-        return trace
+            transitions.append(move)
+            value = move.state
+        if breaking:
+            move = next((move for move in self._moves(value) if any(refusal.property == shows for refusal in move.refused)), None)
+            if move is None:
+                raise InternalError(f"{self.space.engine}: a step from state {state} breaks {shows}, but the reference does not agree")
+            transitions.append(move)
+        return Trace(self.program, start, tuple(transitions), shows)
+
+    def _moves(self, state: State) -> Iterator[Transition]:
+        """The steps from a state, as far as the specification can be executed."""
+        with contextlib.suppress(SpecError):
+            yield from self.program.reference.successors(state)
 
 
 def constants(program: Program) -> str:

@@ -105,9 +105,13 @@ class MachineSpace:
         """The state as a tuple of values."""
         return self._states[state]
 
-    def moves(self, state: int) -> list[tuple[Step, State]]:
-        """Every step from the state with its successor."""
-        return [(transition.step, transition.state) for transition in self._transitions(self._states[state])]
+    def stands_for(self, state: int, value: State) -> bool:
+        """Whether this is the value of the state."""
+        return self.value(state) == value
+
+    def represented(self) -> int:
+        """As many as there are."""
+        return len(self)
 
     def mute(self, property: str) -> None:
         """Report no more findings about this property."""

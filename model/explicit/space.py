@@ -83,8 +83,11 @@ class Space(Protocol):
     def value(self, state: int) -> State:
         """The state as a tuple of values."""
 
-    def moves(self, state: int) -> list[tuple[Step, State]]:
-        """Every step from the state with its successor, in the order of the reference."""
+    def stands_for(self, state: int, value: State) -> bool:
+        """Whether this is the value of the state, or of one that the state stands for."""
+
+    def represented(self) -> int:
+        """How many states the known ones stand for: more than they are where a reduction left some out."""
 
     def mute(self, property: str) -> None:
         """Report no more findings about this property."""

@@ -64,16 +64,20 @@ class Checkpoint:
             content = msgspec.json.decode(self.path.read_bytes(), type=Content)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise Refused(f"{self.path}: is no checkpoint: {error}; remove the directory to begin anew") from error
-        if (content.schema, content.version) != (SCHEMA, VERSION) or content.key != key_of(self.store.kernel.program, self.store.kernel.mode):
+        if (content.schema, content.version) != (SCHEMA, VERSION) or content.key != self._key():
             raise Refused(f"{self.path}: was left by another specification, other constants or another version; remove the directory to begin anew")
         return content
+
+    def _key(self) -> str:
+        kernel = self.store.kernel
+        return key_of(kernel.program, kernel.mode, symmetric=kernel.symmetric)
 
     def write(self, search: Search, codes: dict[str, int], *, always: bool = False) -> None:
         """Write down what the search knows, when it is time or `always`; `codes` are those of the steps that decided something."""
         if not always and time.monotonic() - self._saved < SECONDS:
             return
         content = Content(
-            schema=SCHEMA, version=VERSION, key=key_of(self.store.kernel.program, self.store.kernel.mode), known=self.store.known,
+            schema=SCHEMA, version=VERSION, key=self._key(), known=self.store.known,
             expanded=search.expanded, transitions=search.transitions, level_end=search.level_end, levels=search.levels,
             decided={name: (decision.state, codes.get(name, -1)) for name, decision in search.decided.items()},
             counts=self.store.counts(), seconds=search.elapsed(),

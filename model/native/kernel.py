@@ -24,8 +24,9 @@ from antiphon.model.native.cache import Cache
 from antiphon.model.native.enumeration import Codes, plan_actions
 from antiphon.model.native.lower import DECLARATIONS, lower
 from antiphon.model.native.packing import WordPacking
-from antiphon.model.native.steps import predicate_function
+from antiphon.model.native.steps import StepWriter, predicate_function
 from antiphon.model.native.successors import Successors
+from antiphon.model.native.symmetry import exchange_step, exchanges
 from antiphon.spec.lang import Program
 
 _KERNELS = 16
@@ -41,6 +42,7 @@ class Kernel:
 
     Attributes:
         packing: where the leaves of a state stand.
+        symmetric: whether successors are put in canonical form.
         codes: the steps by number.
         properties: the properties that steps may break, in the order of findings.
         functions: the exported functions by name.
@@ -49,6 +51,7 @@ class Kernel:
 
     program: Program
     mode: int
+    symmetric: bool
     packing: WordPacking
     codes: Codes
     properties: tuple[str, ...]
@@ -59,40 +62,41 @@ class Kernel:
 
 
 @lru_cache(maxsize=_KERNELS)
-def kernel_of(program: Program, mode: int = runtime.WHOLE) -> Kernel:
+def kernel_of(program: Program, mode: int = runtime.WHOLE, *, symmetric: bool = False) -> Kernel:
     """The kernel of a program, from this process, from the cache on disk, or compiled now.
 
     Raises:
-        SpecError: the program cannot be compiled.
+        SpecError: the program cannot be compiled, or has no symmetry.
     """
     packing = WordPacking(layout(program).slots)
     predicates = tuple(predicate.name for predicate in program.module.predicates)
     properties = tuple(program.module.properties)
     cache = Cache.private()
-    key = key_of(program, mode)
+    key = key_of(program, mode, symmetric=symmetric)
     code = cache.get(key)
     built = code is None
     if code is None:
-        code = b"".join(len(part).to_bytes(8, "little") + part for part in assemble(steps_texts(program, packing), runtime_text(packing, mode)))
+        texts = steps_texts(program, packing, symmetric=symmetric), runtime_text(packing, mode, symmetric=symmetric)
+        code = b"".join(len(part).to_bytes(8, "little") + part for part in assemble(*texts))
         cache.put(key, code)
     engine = _load(code)
     names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
     functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
-    return Kernel(program, mode, packing, Codes.of(program), properties, predicates, functions, built, engine)
+    return Kernel(program, mode, symmetric, packing, Codes.of(program), properties, predicates, functions, built, engine)
 
 
 _ARGUMENTS = {
-    "hash_state": 1, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2, "empty": 1, "rebuild": 2, "lookup": 3, "link": 3,
-    "sweep": 2, "scan": 4, "fill": 4,
+    "hash_state": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2, "empty": 1, "rebuild": 2, "lookup": 3,
+    "link": 3, "sweep": 2, "scan": 4, "fill": 4,
 }  # fmt: skip
 
 
-def steps_texts(program: Program, packing: WordPacking) -> list[str]:
+def steps_texts(program: Program, packing: WordPacking, *, symmetric: bool = False) -> list[str]:
     """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates, the steps that are not large), then
     the rest, which is compiled quickly: LLVM takes more than linear time in the length of a function.
     """
     successors = Successors(packing, program.module.properties, plan_actions(program))
-    parts = [DECLARATIONS, TAKE, successors.text()]
+    parts = [DECLARATIONS, TAKE, successors.text(), _exchange_text(program, packing, symmetric=symmetric)]
     for number, predicate in enumerate(program.module.predicates):
         ground = ground_predicate(program, predicate.name)
         parts.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
@@ -112,12 +116,26 @@ def _declared(function: str) -> str:
     return function.partition(" nounwind {")[0].replace("define", "declare")
 
 
-def runtime_text(packing: WordPacking, mode: int) -> str:
+def _exchange_text(program: Program, packing: WordPacking, *, symmetric: bool) -> str:
+    """The exchanges of neighbouring members by their number: `exchange(state, out, number)`."""
+    made = exchanges(program)[0] if symmetric else ()
+    texts = [StepWriter(packing).function(f"exchange.{number}", (), exchange_step(program, item), ()) for number, item in enumerate(made)]
+    numbers = range(len(made))
+    cases = " ".join(f"i64 {number}, label %case{number}" for number in numbers)
+    calls = [f"case{number}:\n  call i64 @exchange.{number}(ptr %s, ptr %out)\n  ret i64 0" for number in numbers]
+    head = "define i64 @exchange(i64 %state, i64 %target, i64 %number) nounwind {"
+    begin = f"  %s = inttoptr i64 %state to ptr\n  %out = inttoptr i64 %target to ptr\n  switch i64 %number, label %off [{cases}]"
+    return "\n".join([*texts, head, begin, *calls, "off:", "  ret i64 0", "}\n"])
+
+
+def runtime_text(packing: WordPacking, mode: int, *, symmetric: bool = False) -> str:
     """The LLVM text of the functions between the steps."""
-    return SUCCESSORS + DECLARATIONS + lower(runtime.FUNCTIONS, {"W": packing.words, "MODE": mode}, exported=(*runtime.EXPORTED, "take"))
+    values = {"W": packing.words, "MODE": mode, "SYMMETRIC": int(symmetric)}
+    return SUCCESSORS + EXCHANGE + DECLARATIONS + lower(runtime.FUNCTIONS, values, exported=(*runtime.EXPORTED, "take"))
 
 
 TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64, i64)\n"
+EXCHANGE = "declare i64 @exchange(i64, i64, i64)\n"
 SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
 
 _SCAN = """
@@ -241,9 +259,9 @@ def _function(engine: Any, name: str, arguments: int) -> Native:
     return ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)(address)
 
 
-def key_of(program: Program, mode: int) -> str:
-    """What the code depends on: the program, how tables keep states, this package's translator, LLVM and the processor."""
-    parts = [program.digest, str(mode), _translator(), llvmlite.__version__, llvm.get_host_cpu_name(), _features()]
+def key_of(program: Program, mode: int, *, symmetric: bool) -> str:
+    """What the code depends on: the program, how tables keep states, symmetry, this package's translator, LLVM and the processor."""
+    parts = [program.digest, str(mode), str(symmetric), _translator(), llvmlite.__version__, llvm.get_host_cpu_name(), _features()]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -12,7 +12,11 @@ The table is open addressing with linear probing within a region. A slot is 0 wh
 states below 2^63), 32 bits of the hash and the number of the state plus one (`WHOLE`: what it finds is compared with the whole state), or
 the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVISIONAL` is a place in the buffers instead.
 
-The functions are in the subset of `lower`; `W` (words a state) and `MODE` are constants of a kernel, and `successors` is generated beside them.
+With `SYMMETRIC` each successor is put in canonical form before anything else is asked of it: the least state of its orbit, found by exchanging
+neighbouring members until all orders were seen.
+
+The functions are in the subset of `lower`; `W` (words a state), `MODE` and `SYMMETRIC` are constants of a kernel; `successors` and `exchange` are
+generated beside them.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -33,7 +37,9 @@ transitions were seen; the number of the thread; successors that it has seen lat
 EDGES, OFFSETS, QUIET, REACH, ROOM, PRINTS = range(24, 30)
 """Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state that says whether nothing but
 faults can happen, a word a state for `sweep`, and how many edges fit; the fingerprint of each state (mode FINGERPRINT)."""
-FIELDS = 30
+ROUND, ROUNDS, SCRATCH = range(30, 33)
+"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many they are, and room for two states."""
+FIELDS = 33
 
 DIRECT, WHOLE, FINGERPRINT = range(3)
 PROVISIONAL = 1 << 31
@@ -49,6 +55,7 @@ BROKEN_SHIFT = 8
 
 W: int
 MODE: int
+SYMMETRIC: bool
 word: Any
 half: Any
 byte: Any
@@ -58,6 +65,7 @@ set_byte: Any
 prefetch: Any
 high_product: Any
 successors: Any
+exchange: Any
 
 
 def hash_state(state: int) -> int:
@@ -106,6 +114,59 @@ def note(context: int, state: int, code: int, status: int) -> int:
     return 0
 
 
+def copy(target: int, source: int) -> int:
+    """Write a state in the place of another."""
+    index = 0
+    while index < W:
+        set_word(target, index, word(source, index))
+        index += 1
+    return 0
+
+
+def less(left: int, right: int) -> int:
+    """Whether a state comes before another in word order."""
+    index = 0
+    while index < W:
+        if word(left, index) < word(right, index):
+            return 1
+        if word(left, index) > word(right, index):
+            return 0
+        index += 1
+    return 0
+
+
+def canonical(context: int, state: int) -> int:
+    """Put the least state of its orbit in the place of a state. How many of the orders leave it as it is, is returned."""
+    one = word(context, SCRATCH)
+    other = one + 8 * W
+    last = word(context, ROUNDS) - 1
+    copy(one, state)
+    fixed = 1
+    index = 0
+    while index < last:
+        exchange(one, other, byte(word(context, ROUND), index))
+        if less(other, state):
+            copy(state, other)
+            fixed = 0
+        if same(other, state):
+            fixed += 1
+        ahead = one
+        one = other
+        other = ahead
+        index += 1
+    return fixed
+
+
+def orbits(context: int, first: int, last: int) -> int:
+    """How many states the canonical states first..last - 1 stand for."""
+    total = 0
+    number = first
+    while number < last:
+        total += word(context, ROUNDS) // canonical(context, word(context, STATES) + number * 8 * W)
+        number += 1
+    return total
+
+
 def take(context: int, state: int, out: int, parent: int, action: int, code: int, status: int) -> int:
     """Keep the successor at `out`; the place for the next one is returned. A step that changes nothing is counted and not kept."""
     if status != 1:
@@ -115,6 +176,8 @@ def take(context: int, state: int, out: int, parent: int, action: int, code: int
     counts = word(context, COUNTS)
     set_word(counts, code, word(counts, code) + 1)
     set_word(context, TRANSITIONS, word(context, TRANSITIONS) + 1)
+    if SYMMETRIC:
+        canonical(context, out)
     if same(state, out):
         return out
     hashed = hash_state(out)
@@ -385,6 +448,9 @@ def sweep(context: int, last: int) -> int:
 
 
 FUNCTIONS = (
-    hash_state, same, note, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash, rebuild, place_at, lookup, link, sweep,
+    hash_state, same, note, copy, less, canonical, orbits, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash, rebuild,
+    place_at, lookup, link, sweep,
 )  # fmt: skip
-EXPORTED = ("hash_state", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "lookup", "link", "sweep")
+EXPORTED = (
+    "hash_state", "canonical", "orbits", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "lookup", "link", "sweep",
+)  # fmt: skip

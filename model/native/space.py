@@ -49,6 +49,7 @@ class NativeSpace:
         threads: int | None = None,
         graph: bool = True,
         fingerprints: bool = False,
+        symmetry: bool = False,
         directory: Path | None = None,
     ) -> None:
         """A space that begins with the states `starts`.
@@ -59,16 +60,19 @@ class NativeSpace:
             threads: how many threads to use; None for as many as there are processors.
             graph: whether `futures` and `onward` will be asked; without, states of one word take less memory.
             fingerprints: keep 64 bits of each state that has been expanded instead of the state.
+            symmetry: let one state stand for all that differ from it in the names of interchangeable members only.
             directory: where the arrays live as files, so that they may be larger than memory and the search can go on after an end.
 
         Raises:
             Refused: the directory holds the search of another program.
+            SpecError: there is no symmetry to use.
         """
         self.program = program
         direct = not graph and WordPacking(layout(program).slots).bits <= DIRECT_BITS
         self.mode = runtime.FINGERPRINT if fingerprints else runtime.DIRECT if direct else runtime.WHOLE
         self.engine = "explicit, native" + (", fingerprints of 64 bits" if fingerprints else "")
-        self.kernel = kernel_of(program, self.mode)
+        self.engine += ", symmetry" if symmetry else ""
+        self.kernel = kernel_of(program, self.mode, symmetric=symmetry)
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         self.store = Store(self.kernel, threads or default_threads(), directory)
@@ -77,7 +81,7 @@ class NativeSpace:
         self._linked: Graph | None = None
         self._released = 0
         self._codes: dict[str, int] = {}
-        self._starts = [self.pack(state) for state in starts]
+        self._starts = [tuple(self.store.canonical(self.pack(state))) for state in starts]
         self._checkpoint = None if directory is None else Checkpoint(directory, self.store)
         self.kept: Content | None = None
         if directory is not None and self._checkpoint is not None and Checkpoint.exists(directory):
@@ -208,13 +212,19 @@ class NativeSpace:
         numbers.reverse()
         value = unflatten(self.program, self.kernel.packing.unpack(self._starts[numbers[0]]))
         for number in numbers[1:]:
-            print_ = int.from_bytes(self.store.prints.read(8 * number, 8), "little")
-            value = next(item.state for item in self.program.reference.successors(value) if self.store.hash_of(self.pack(item.state)) == print_)
+            value = next(item.state for item in self.program.reference.successors(value) if self.stands_for(number, item.state))
         return value
 
-    def moves(self, state: int) -> list[tuple[Step, State]]:
-        """Every step from the state with its successor, as the reference gives them."""
-        return [(transition.step, transition.state) for transition in self.program.reference.successors(self.value(state))]
+    def stands_for(self, state: int, value: State) -> bool:
+        """Whether this is the state, or one of its orbit."""
+        words = self.store.canonical(self.pack(value))
+        if state >= self._released:
+            return words == self.store.words(state)
+        return self.store.hash_of(words) == int.from_bytes(self.store.prints.read(8 * state, 8), "little")
+
+    def represented(self) -> int:
+        """How many states the known ones stand for."""
+        return self.store.orbits()
 
     def mute(self, property: str) -> None:
         """Report no more findings about this property."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from antiphon.model.native import runtime
 from antiphon.model.native.kernel import Kernel
 from antiphon.model.native.memory import Area
+from antiphon.model.native.symmetry import exchanges
 
 MOST_STATES = (1 << 31) - 2
 BUFFERED = 1 << 15
@@ -58,8 +59,10 @@ class Store:
         self._scratch = {
             "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered), "by": Area(buffered),
             "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(8 * threads * threads),
-            "recent": Area(8 * runtime.RECENTLY * threads),
+            "recent": Area(8 * runtime.RECENTLY * threads), "two states": Area(2 * self.row * threads),
         }  # fmt: skip
+        rounds = exchanges(kernel.program)[1] if kernel.symmetric else ()
+        self._round = (ctypes.c_uint8 * len(rounds))(*rounds)
         self._found_words = 2 + 2 * len(kernel.properties)
         self._counts = Area(8 * most * threads)
         self._found = Area(8 * self._found_words * threads)
@@ -85,6 +88,8 @@ class Store:
             "COUNTS": self._counts.address + 8 * thread * (self.kernel.codes.count + 1),
             "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
             "RECENT": scratch["recent"].address + 8 * runtime.RECENTLY * thread,
+            "ROUND": ctypes.addressof(self._round), "ROUNDS": len(self._round),
+            "SCRATCH": scratch["two states"].address + 2 * self.row * thread,
         }  # fmt: skip
         for name, value in fields.items():
             context[getattr(runtime, name)] = value
@@ -168,6 +173,20 @@ class Store:
         """The hash of a state."""
         words = (ctypes.c_uint64 * len(row))(*row)
         return self.kernel.functions["hash_state"](ctypes.addressof(words))
+
+    def canonical(self, row: Sequence[int]) -> list[int]:
+        """The state that stands for the orbit of this one: itself, without symmetry."""
+        words = (ctypes.c_uint64 * len(row))(*row)
+        if self.kernel.symmetric:
+            self.kernel.functions["canonical"](self.address(), ctypes.addressof(words))
+        return list(words)
+
+    def orbits(self) -> int:
+        """How many states the known ones stand for."""
+        if not self.kernel.symmetric:
+            return self.known
+        cuts = [self.known * thread // self.threads for thread in range(self.threads + 1)]
+        return sum(self.together(lambda thread: self.kernel.functions["orbits"](self.address(thread), cuts[thread], cuts[thread + 1])))
 
     def expand(self, first: int, last: int) -> None:
         """Find the successors of the states first..last - 1, and append the new ones."""

@@ -79,7 +79,8 @@ def test_an_interruption_exits_with_130(antiphon: Run, monkeypatch: pytest.Monke
 
 
 def test_ctrl_c_ends_a_real_run_with_130(tmp_path: Path) -> None:
-    running = subprocess.Popen([*ANTIPHON, "check", "two-phase", "--set", "managers=8", "--engine", "reference"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check_slowly = [*ANTIPHON, "check", "two-phase", "--set", "managers=8", "--engine", "reference"]
+    running = subprocess.Popen(check_slowly, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(3.0)
     running.send_signal(signal.SIGINT)
     told, complaint = running.communicate(timeout=30)

@@ -217,7 +217,7 @@ def test_the_progress_line_is_for_terminals_only(specs: SimpleNamespace) -> None
 def test_an_unknown_property_or_engine_is_refused_with_the_known_ones(specs: SimpleNamespace) -> None:
     with pytest.raises(SpecError, match="did you mean 'consistent'"):
         check(program(specs.TwoPhase), properties=["consistant"])
-    with pytest.raises(SpecError, match="known: generated, reference"):
+    with pytest.raises(SpecError, match="known: auto, native, generated, reference"):
         check(program(specs.TwoPhase), engine="warp")
 
 

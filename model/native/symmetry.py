@@ -1,0 +1,178 @@
+"""Which states are the same but for the names of interchangeable members? Those of one orbit; the least of them in word order stands for all.
+
+The language lets no member of a symmetric index set be special (no literal, no order, no number), so that exchanging two members maps steps
+to steps and changes no predicate. It is enough to know how a state changes when two neighbouring members are exchanged: all orders of n
+members follow one another by such exchanges, n! of them in a round that ends where it began (Steinhaus, Johnson, Trotter).
+
+This file makes the exchanges as ground steps; it knows nothing of tables or searching.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from antiphon.model.ground import make
+from antiphon.model.ground.form import Bits, Expression, GroundStep, Operator
+from antiphon.model.ground.layout import layout, plan
+from antiphon.model.ground.shape import Shape
+from antiphon.spec.lang import Program, SpecError, State, types
+
+MOST_ORDERS = 5_040
+"""More orders than these cost more than they save."""
+
+Leaves = tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The exchange of the members number `first` and `first + 1` of a symmetric index set."""
+
+    index: types.IndexType
+    first: int
+
+
+def symmetric_sets(program: Program) -> dict[types.IndexType, int]:
+    """The symmetric index sets that a program's variables speak of, with their sizes, those of at least two members."""
+    found: dict[types.IndexType, int] = {}
+    todo = [shape for shape, _ in plan(program).variables.values()]
+    while todo:
+        shape = todo.pop()
+        if isinstance(shape.type, types.IndexType) and shape.type.symmetric and shape.domain.cardinality > 1:
+            found[shape.type] = shape.domain.cardinality
+        todo.extend(shape.parts)
+    return dict(sorted(found.items(), key=lambda item: item[0].name))
+
+
+def exchanges(program: Program) -> tuple[tuple[Exchange, ...], tuple[int, ...]]:
+    """The exchanges, and the order in which they are made so that all orders of all sets are passed through, back to the first.
+
+    Raises:
+        SpecError: the program has no symmetric set, or too many orders.
+    """
+    sets = symmetric_sets(program)
+    if not sets:
+        raise SpecError(f"{program.name} has no symmetric index set of two members or more", instead="the search without symmetry")
+    orders = math.prod(math.factorial(size) for size in sets.values())
+    if orders > MOST_ORDERS:
+        raise SpecError(f"{program.name}: {orders:,} orders of its symmetric sets are too many; at most {MOST_ORDERS:,}", instead="fewer members")
+    made = [Exchange(index, first) for index, size in sets.items() for first in range(size - 1)]
+    rounds: list[int] = []
+    for index, size in sets.items():
+        base = made.index(Exchange(index, 0))
+        own = [base + first for first in _round(size)]
+        rounds = own if not rounds else [step for outer in own for step in (*rounds, outer)]
+    return tuple(made), tuple(rounds)
+
+
+def _round(size: int) -> list[int]:
+    """Which neighbours to exchange to pass through all orders of `size` members and come back to the first."""
+    if size == 2:
+        return [0, 0]
+    inner = _round(size - 1)[:-1]
+    made: list[int] = []
+    down = True
+    for number in range(len(inner) + 1):
+        made += list(range(size - 2, -1, -1)) if down else list(range(size - 1))
+        if number < len(inner):
+            made.append(inner[number] + (1 if down else 0))
+        down = not down
+    return [*made, 0]
+
+
+def exchange_step(program: Program, exchange: Exchange) -> GroundStep:
+    """The exchange as a step that is always enabled."""
+    updates: list[tuple[int, Expression]] = []
+    slots = layout(program).slots
+    for shape, offset in plan(program).variables.values():
+        before = tuple(make.slot(offset + position, slots[offset + position].sort) for position in range(shape.width))
+        after = _exchanged(shape, before, exchange)
+        updates += [(offset + position, new) for position, (old, new) in enumerate(zip(before, after, strict=True)) if new is not old]
+    return GroundStep("exchange", False, (), (), make.TRUE, (), (), tuple(updates), (), ())
+
+
+def _exchanged(shape: Shape, leaves: Leaves, exchange: Exchange) -> Leaves:
+    """The leaves of a value after the exchange, in canonical form as they were."""
+    if not _speaks_of(shape, exchange.index):
+        return leaves
+    match shape.type:
+        case types.IndexType():
+            one, other = make.number(exchange.first), make.number(exchange.first + 1)
+            [rank] = leaves
+            return (make.choose(make.equal(rank, one), other, make.choose(make.equal(rank, other), one, rank)),)
+        case types.Optional():
+            [inner] = shape.parts
+            return (leaves[0], *_where(leaves[0], _exchanged(inner, leaves[1:], exchange), inner))
+        case types.Record():
+            fields = zip(shape.parts, shape.offsets, strict=True)
+            return tuple(leaf for part, begin in fields for leaf in _exchanged(part, leaves[begin : begin + part.width], exchange))
+        case types.Union():
+            made = [leaves[0]]
+            for number, (part, begin) in enumerate(zip(shape.parts, shape.offsets, strict=True)):
+                chosen = make.equal(leaves[0], make.number(number))
+                made += _where(chosen, _exchanged(part, leaves[begin : begin + part.width], exchange), part)
+            return tuple(made)
+        case types.SetOf():
+            return (_exchanged_set(shape, leaves[0], exchange),)
+        case types.MapOf():
+            return _exchanged_map(shape, leaves, exchange)
+        case types.SequenceOf():
+            [item] = shape.parts
+            kept = [leaves[0]]
+            for position in range((len(leaves) - 1) // max(1, item.width)):
+                begin = 1 + position * item.width
+                inside = make.less(make.number(position), leaves[0])
+                kept += _where(inside, _exchanged(item, leaves[begin : begin + item.width], exchange), item)
+            return tuple(kept)
+    return leaves
+
+
+def _speaks_of(shape: Shape, index: types.IndexType) -> bool:
+    return shape.type == index or any(_speaks_of(part, index) for part in shape.parts)
+
+
+def _where(present: Expression, leaves: Sequence[Expression], shape: Shape) -> list[Expression]:
+    """The leaves where a value is present, else those of the least value."""
+    return [make.choose(present, leaf, least) for leaf, least in zip(leaves, shape.zero, strict=True)]
+
+
+def _ranks(shape: Shape, exchange: Exchange) -> list[int]:
+    """For each rank of a type the rank of the value after the exchange."""
+    return [shape.domain.rank(exchanged_value(shape, value, exchange)) for value in shape.domain]
+
+
+def _exchanged_set(shape: Shape, members: Expression, exchange: Exchange) -> Expression:
+    moved = [(old, new) for old, new in enumerate(_ranks(shape.parts[0], exchange)) if old != new]
+    if not moved or not isinstance(members.sort, Bits):
+        return members
+    width = members.sort.width
+    kept = make.difference(members, make.bits(width, sum(1 << old for old, _ in moved)))
+    for old, new in moved:
+        kept = make.union(kept, make.choose(make.has(members, make.number(old)), make.bits(width, 1 << new), make.bits(width, 0)))
+    return kept
+
+
+def _exchanged_map(shape: Shape, leaves: Leaves, exchange: Exchange) -> Leaves:
+    key, value = shape.parts
+    made: list[Expression] = list(leaves)
+    for old, new in enumerate(_ranks(key, exchange)):
+        item = leaves[old * value.width : (old + 1) * value.width]
+        made[new * value.width : (new + 1) * value.width] = _exchanged(value, item, exchange)
+    return tuple(made)
+
+
+def exchanged_value(shape: Shape, value: object, exchange: Exchange) -> object:
+    """A value after the exchange, as a value: what the leaves must agree with."""
+    raw = tuple(shape.raw(value))
+    folded = _exchanged(shape, shape.of_value(value), exchange)
+    if any(leaf.operator is not Operator.CONSTANT for leaf in folded):
+        raise TypeError("an exchange of constants that is no constant")
+    after = tuple(leaf.value for leaf in folded)
+    return value if after == raw else shape.value(after)
+
+
+def exchanged_state(program: Program, state: State, exchange: Exchange) -> State:
+    """A state after the exchange."""
+    shapes = [shape for shape, _ in plan(program).variables.values()]
+    return tuple(exchanged_value(shape, value, exchange) for shape, value in zip(shapes, state, strict=True))

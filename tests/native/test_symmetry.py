@@ -1,0 +1,148 @@
+"""One state stands for its orbit: as many states as there are orbits, counted by hand, with the same verdicts and lengths, and real traces."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.explicit.checking import kinds_of
+from antiphon.model.ground.layout import plan
+from antiphon.model.native import NativeSpace
+from antiphon.model.native.symmetry import Exchange, exchanged_state, exchanges, symmetric_sets
+from antiphon.model.trace import replay
+from antiphon.spec.examples.chameneos import Chameneos
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import Const, Index, Map, Program, Spec, SpecError, State, action, eventually, everywhere, program, require
+from antiphon.spec.protocols.rbp import Rbp
+
+
+def orbit(bound: Program, state: State) -> frozenset[State]:
+    """All states that differ from this one by the order of interchangeable members, by exchanging until nothing is new."""
+    made, _ = exchanges(bound)
+    found = {state}
+    todo = [state]
+    while todo:
+        one = todo.pop()
+        for exchange in made:
+            other = exchanged_state(bound, one, exchange)
+            if other not in found:
+                found.add(other)
+                todo.append(other)
+    return frozenset(found)
+
+
+def reachable(bound: Program) -> list[State]:
+    space = NativeSpace(bound, bound.reference.initial(), threads=1)
+    first = 0
+    while first < len(space):
+        first, _ = len(space), space.expand(first, len(space))
+    return [space.value(number) for number in range(len(space))]
+
+
+CASES = [program(TwoPhase, managers=2), program(TwoPhase, managers=3), program(Chameneos, creatures=3, meetings=2)]
+
+
+@pytest.mark.parametrize("bound", CASES, ids=lambda bound: f"{bound.name}, {dict(bound.constants)}")
+def test_there_are_as_many_states_as_orbits(bound: Program) -> None:
+    states = reachable(bound)
+    orbits = {orbit(bound, state) for state in states}
+    assert sum(map(len, orbits)) == len(set(states))
+    reduced = check(bound, symmetry=True)
+    assert reduced.exploration.states == len(orbits)
+    whole = check(bound, engine="native")
+    assert [(item.property, item.outcome, item.trace and len(item.trace)) for item in reduced.verdicts] == [
+        (item.property, item.outcome, item.trace and len(item.trace)) for item in whole.verdicts
+    ]
+
+
+def test_an_exchange_is_its_own_inverse_and_all_orders_are_passed_through() -> None:
+    bound = program(TwoPhase, managers=4)
+    made, rounds = exchanges(bound)
+    [index] = symmetric_sets(bound)
+    assert made == tuple(Exchange(index, first) for first in range(3))
+    assert len(rounds) == math.factorial(4)
+    order = list(range(4))
+    seen = set()
+    for number in rounds:
+        seen.add(tuple(order))
+        first = made[number].first
+        order[first], order[first + 1] = order[first + 1], order[first]
+    assert seen == set(itertools.permutations(range(4)))
+    assert order == [0, 1, 2, 3]
+    for state in reachable(bound)[::200]:
+        for exchange in made:
+            assert exchanged_state(bound, exchanged_state(bound, state, exchange), exchange) == state
+
+
+def test_a_counterexample_found_with_symmetry_is_a_real_run() -> None:
+    bound = program(TwoPhase, managers=3)
+    for verdict in check(bound, symmetry=True).verdicts:
+        if verdict.trace is not None:
+            again = replay(bound, verdict.trace.states[0], [item.step for item in verdict.trace.transitions])
+            assert again.states == verdict.trace.states
+
+
+def test_the_states_that_are_left_out_are_counted() -> None:
+    report = check(program(TwoPhase, managers=6), symmetry=True)
+    assert report.exploration.states == 553
+    assert report.notes == ("553 states stand for 50,816 that differ in the names of interchangeable members only",)
+
+
+def test_it_goes_with_fingerprints_and_any_number_of_threads() -> None:
+    bound = program(TwoPhase, managers=5)
+    names = [name for name, kind in kinds_of(bound).items() if kind in ("invariant", "witness")]
+    whole = check(bound, properties=names, symmetry=True, threads=1)
+    for other in (check(bound, properties=names, symmetry=True, threads=3), check(bound, properties=names, symmetry=True, fingerprints=True)):
+        assert other.exploration.states == whole.exploration.states
+        assert [(item.outcome, item.trace and item.trace.steps) for item in other.verdicts] == [
+            (item.outcome, item.trace and item.trace.steps) for item in whole.verdicts
+        ]
+
+
+class Worker(Index, size="workers", symmetric=True):
+    """Who works."""
+
+
+class Turns(Spec):
+    """Each of some workers works again and again."""
+
+    workers: Const[int] = 2
+    worked: Map[Worker, bool] = everywhere(False)
+
+    @action(fairness="weak", per="w")
+    def work(self, w: Worker) -> None:
+        require(not self.worked[w])
+        self.worked[w] = True
+
+    def everybody(self) -> bool:
+        return all(self.worked[w] for w in self.each(Worker))
+
+    AllWork = eventually("everybody")
+
+
+def test_promises_on_fair_runs_are_refused() -> None:
+    with pytest.raises(SpecError, match="symmetry cannot decide AllWork: fairness to each member tells the members apart"):
+        check(program(Turns), symmetry=True)
+
+
+def test_a_program_without_symmetric_sets_is_refused() -> None:
+    with pytest.raises(SpecError, match="no symmetric index set"):
+        check(program(Rbp, processes=2, messages=1), symmetry=True)
+
+
+def test_too_many_orders_are_refused() -> None:
+    with pytest.raises(SpecError, match="40,320 orders of its symmetric sets are too many"):
+        check(program(TwoPhase, managers=8), symmetry=True)
+
+
+def test_every_variable_is_exchanged() -> None:
+    bound = program(TwoPhase, managers=3)
+    [exchange, _] = exchanges(bound)[0]
+    widths = [shape.width for shape, _ in plan(bound).variables.values()]
+    moved = [state for state in reachable(bound) if exchanged_state(bound, state, exchange) != state]
+    assert moved
+    assert all(len(state) == len(widths) for state in moved)
+
