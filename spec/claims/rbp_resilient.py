@@ -112,7 +112,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Kind.BOUND,
         "holds",
         "Where acknowledging implies having everything before (RBP-37): lines 45-48 as printed do not see to that, and the bound fails with them. "
-        "It is tight: with k - n + 2 it fails.",
+        "It is tight: the message with number k - n + 2 may be missing somewhere.",
         (
             _check("StableAtAll", "holds", of=_TWO),
             _check("CollectedAtAll", "holds", of=_TWO),
@@ -122,7 +122,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("HolderHasAll", "violated", "await_all_bodies", of=_RING, length=22),
             _check("StableAtAll", "violated", "await_all_bodies", of=_RING, length=27),
             _check("CollectedAtAll", "violated", "await_all_bodies", of=_RING, length=29),
-            _check("StableSooner", "violated", of=_THREE, length=4),
+            _check("NotYetStable", "holds", of=_THREE, length=4),
         ),
         repairs=("await_all_bodies",),
     ),

@@ -50,13 +50,6 @@ class RbpResilient(ResilientAlgorithm):
         )
 
     @invariant
-    def StableSooner(self) -> bool:  # noqa: N802
-        """One number more than the text has: all have every message up to k - n + 2."""
-        return all(
-            k + self.processes - 2 > self.last_number[p] or self.holders(k) == self.processes for p in self.each(Process) for k in self.each(Number)
-        )
-
-    @invariant
     def CollectedAtAll(self) -> bool:  # noqa: N802
         """What a process has collected nobody can ask for: all have it."""
         return all(m not in self.collected[p] or self.is_at_all(m) for p in self.each(Process) for m in self.each(Message))
@@ -186,6 +179,13 @@ class RbpResilient(ResilientAlgorithm):
     def SomethingDelivered(self) -> bool:  # noqa: N802
         """Some process has delivered a message, not only passed over NULL."""
         return any(self.has_delivered(p, m) for p in self.each(Process) for m in self.each(Message))
+
+    @witness
+    def NotYetStable(self) -> bool:  # noqa: N802
+        """The bound is tight: somebody knows number k, and not all have the message with number k - n + 2."""
+        return any(
+            k + self.processes - 2 == self.last_number[p] and self.holders(k) < self.processes for p in self.each(Process) for k in self.each(Number)
+        )
 
     @witness
     def AllDelivered(self) -> bool:  # noqa: N802

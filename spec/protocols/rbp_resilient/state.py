@@ -55,6 +55,8 @@ class Numbered:
 class ResilientState(Losses[Data | Ack | Numbered], Crashes):
     """The state of figure 25, and what its lines ask about it."""
 
+    processes = 2
+    messages = 1
     passes: Const[int] = 4
     resilience: Const[int] = 0
     suspicions: Const[int] = 0
