@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
 from antiphon.spec.lang import Spec
-from antiphon.spec.protocols.horus.judged import HorusJudged, HorusViews, TotalStack, TotalViews
+from antiphon.spec.protocols.horus.judged import HorusJudged, HorusViews, TotalLive, TotalStack, TotalViews
 from antiphon.spec.protocols.horus.stacks import DestinationSets, FragStack, NakStack, NakStackRepeated
 
 _Constants = Mapping[str, int | bool | str]
@@ -293,16 +293,19 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-12",
         _says(
-            "The oracle cannot always make the optimal decision for minimal overhead, but the protocol that the TOTAL layer uses comes close in "
-            "many cases."
+            "A special ``oracle'' at each member decides who should get the token next. The oracle cannot always make the optimal decision for "
+            "minimal overhead, but the protocol that the TOTAL layer uses comes close in many cases."
         ),
-        "The oracle's choices cost little more than the best ones.",
-        Standing.STATED,
-        Kind.PERFORMANCE,
+        "The oracle gives the token to whoever waits for it, at little more than the smallest overhead.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
         "unknown",
-        "The text says neither what the oracle knows nor what is measured. What can be checked: whomever it chooses, who waits can still get "
-        "the token, unless it never gives the token away; then everybody else waits for the next view.",
+        "The text says neither what the oracle knows nor how overhead is measured. What can be checked: if it may choose anybody, two members can "
+        "pass the token to and fro for ever while a third one waits; if it chooses the next in rank, who waits can send in the end, also where "
+        "members go down; if it never gives the token away, everybody else waits for the next view.",
         (
+            _literal(TotalLive, "WhoWaitsSends", "violated", {**_VIEWS, "crashes": 0}, 5),
+            _literal(TotalLive, "WhoWaitsSends", "holds", {**_VIEWS, "oracle": "next in rank"}),
             _literal(TotalStack, "Validity", "holds", _VIEWS),
             _literal(TotalStack, "Validity", "holds", {**_VIEWS, "oracle": "next in rank"}),
             _literal(TotalStack, "Validity", "violated", {**_ONE, "crashes": 0, "oracle": "itself"}, 1),

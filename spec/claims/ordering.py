@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
-from antiphon.spec.refinements import DTP, MOVING_SEQUENCER, RBP, RBP_RESILIENT, SEQUENCER, TOTAL, Refinement
+from antiphon.spec.refinements import DTP, HORUS_TOTAL, MOVING_SEQUENCER, RBP, RBP_RESILIENT, SEQUENCER, TOTAL, Refinement
 from antiphon.spec.services.ordering import OrderingJudged
 
-_Constants = Mapping[str, int | bool]
+_Constants = Mapping[str, int | bool | str]
 
 _MACHINE: _Constants = {"processes": 2, "messages": 2, "numbers": 3}
 _SERIES: _Constants = {"processes": 2, "messages": 2, "numbers": 1, "series": 2}
@@ -25,6 +25,8 @@ _DTP: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "
 _TOTAL: _Constants = {"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "views": 2, "reforms": True, "first_ids": 2, "assigned": True}
 _TOTAL_CRASH: _Constants = {"processes": 3, "messages": 2, "losses": 0, "crashes": 1, "views": 2, "assigned": True, "patient": True}
 _SEQUENCER: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
+_HORUS: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
+_HORUS_APART: _Constants = {"processes": 3, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits"}
 
 
 def _machine(property: str, outcome: Outcome, constants: _Constants, length: int | None = None) -> Check:
@@ -56,11 +58,11 @@ ORDERING: tuple[Claim, ...] = (
         Kind.SAFETY,
         "holds",
         "The machine gives uniform total order and integrity (over several series without prefixes; where a crash is forgotten, for those that do "
-        "not crash). Each repaired protocol refines it through a stated mapping, checked on every transition of the bounded model; TOTAL and "
-        "SEQUENCER refine the machine that forgets. Without a repair the refinement fails in the variants in which a claim about order or integrity "
-        "fails, at the guard that the defect breaks: a message with two numbers (MSQ-02, RBP-03, DTP-04, TOT-15, TOT-17, SEQ-08), a number with two "
-        "messages (RBP-06, DTP-01), a delivery that is not the next (TOT-10), a delivery of what is not there (MSQ-05, RBP-12). Repairs that only "
-        "liveness needs break no guard.",
+        "not crash). Each repaired protocol refines it through a stated mapping, checked on every transition of the bounded model; JavaGroups' "
+        "TOTAL, SEQUENCER and the TOTAL of Horus refine the machine that forgets, the last with a series for each place. Without a repair the "
+        "refinement fails in the variants in which a claim about order or integrity fails, at the guard that the defect breaks: a message with two "
+        "numbers (MSQ-02, RBP-03, DTP-04, TOT-15, TOT-17, SEQ-08), a number with two messages (RBP-06, DTP-01), a delivery that is not the next "
+        "(TOT-10, HOR-10, HOR-11), a delivery of what is not there (MSQ-05, RBP-12). Repairs that only liveness needs break no guard.",
         (
             _machine("NumberToMessage", "holds", _MACHINE),
             _machine("UniformIntegrity", "holds", _MACHINE),
@@ -89,6 +91,10 @@ ORDERING: tuple[Claim, ...] = (
             _fails(TOTAL, _TOTAL, 7, "flush"),
             _refines(SEQUENCER, _SEQUENCER),
             _fails(SEQUENCER, _SEQUENCER, 11, "flush"),
+            _refines(HORUS_TOTAL, _HORUS),
+            _refines(HORUS_TOTAL, _HORUS_APART),
+            _fails(HORUS_TOTAL, _HORUS_APART, 12, "numbers_first"),
+            _fails(HORUS_TOTAL, {**_HORUS, "buffers": False}, 6),
         ),
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import Spec
 from antiphon.spec.refinements.dtp import DTP
+from antiphon.spec.refinements.horus_total import HORUS_TOTAL
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.rbp import RBP
 from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
@@ -18,6 +19,7 @@ REFINEMENTS: dict[str, Refinement] = {
     "dtp": DTP,
     "total": TOTAL,
     "sequencer": SEQUENCER,
+    "horus-total": HORUS_TOTAL,
 }
 """Every refinement by the name of its protocol; a further one is one more line."""
 
@@ -27,4 +29,4 @@ def refinement_of(spec: type[Spec]) -> Refinement | None:
     return next((refinement for refinement in REFINEMENTS.values() if refinement.concrete is spec), None)
 
 
-__all__ = ["DTP", "MOVING_SEQUENCER", "RBP", "RBP_RESILIENT", "REFINEMENTS", "SEQUENCER", "TOTAL", "Refinement", "refinement_of"]
+__all__ = ["DTP", "HORUS_TOTAL", "MOVING_SEQUENCER", "RBP", "RBP_RESILIENT", "REFINEMENTS", "SEQUENCER", "TOTAL", "Refinement", "refinement_of"]

@@ -197,12 +197,22 @@ def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple
     for p in processes:
         steps += [Step("learn", (Process(p), item)) for item in _ordered(after["learned"][p] - before["learned"][p])]
     for p in (p for p in processes if not after["gone"][p]):
-        old, new = before["at"][p], after["at"][p]
-        if new.series != old.series:
-            steps.append(Step("enter", (Process(p), Position(new.series, 0))))
-        first = old.number + 1 if new.series == old.series else 1
-        steps += [Step("deliver", (Process(p), _item(after["learned"][p], new.series, number))) for number in range(first, new.number + 1)]
+        fresh = after["learned"][p] - before["learned"][p]
+        steps += _way(Process(p), before["at"][p], after["at"][p], after["learned"][p], fresh)
     return tuple(steps)
+
+
+def _way(p: Process, old: Position, new: Position, learned: frozenset[Assigned], fresh: frozenset[Assigned]) -> list[Step]:
+    """From one position to another: through the series of which p has just learned something, up to the numbers that it learned."""
+    steps: list[Step] = []
+    at = old
+    for series in sorted({item.series for item in fresh if old.series <= item.series < new.series} | {new.series}):
+        if series != at.series:
+            at = Position(series, 0)
+            steps.append(Step("enter", (p, at)))
+        last = new.number if series == new.series else max(item.number for item in fresh if item.series == series)
+        steps += [Step("deliver", (p, _item(learned, series, number))) for number in range(at.number + 1, last + 1)]
+    return steps
 
 
 def _item(learned: frozenset[Assigned], series: int, number: int) -> Assigned:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, action, emit, on, require
+from antiphon.spec.lang import Between, Const, action, emit, leads_to, on, require
 from antiphon.spec.protocols.horus.group import GroupCast, GroupReceive, GroupView, NewView, Unordered
 from antiphon.spec.protocols.horus.judges import FifoBroadcast, ViewSynchrony
 from antiphon.spec.protocols.horus.mbrship import Mbrship, MbrshipAlone
@@ -57,6 +57,20 @@ class TotalStack(Total, MbrshipAlone, TotalOrderBroadcast):
 
 class TotalViews(Total, MbrshipAlone, FifoBroadcast, ViewSynchrony):
     """TOTAL over the abstract MBRSHIP, judged as FIFO broadcast with virtual synchrony: what it passes on of what it stands on."""
+
+
+class TotalLive(Total, MbrshipAlone):
+    """TOTAL over the abstract MBRSHIP, with the promise that who waits can send in the end, on fair runs: a token that can be passed is passed on."""
+
+    def waits(self, p: Process) -> bool:
+        """P has a message to send, and no token."""
+        return len(self.waiting[p]) > 0
+
+    def has_sent(self, p: Process) -> bool:
+        """P has sent it, or has failed."""
+        return len(self.waiting[p]) == 0 or self.down[p]
+
+    WhoWaitsSends = leads_to("waits", "has_sent")
 
 
 class HorusJudged(Horus, TotalOrderBroadcast):

@@ -78,7 +78,7 @@ class Mbrship(Crashes, Views):
         require(len(self.leaving) > 0 or all(self.view[q] < self.views for q in self.each(Process)))
         self.leaving |= {q for q in self.each(Process) if self.must_leave(q)}
 
-    @action(fairness="weak")
+    @action(fairness="weak", per="p")
     def flush(self, p: Process) -> None:
         """The FLUSH upcall: p sends what it has to send."""
         require(len(self.leaving) > 0 and self.stays(p) and not self.flushed[p])
@@ -139,7 +139,7 @@ class MbrshipAlone(Mbrship):
             if p != q and self.is_reached(q, p) and not (isinstance(body, Token) and body.to != p):
                 self.queue[q][p] += (body,)
 
-    @action(fairness="weak")
+    @action(fairness="weak", per=("p", "q"))
     def receive(self, p: Process, q: Process) -> None:
         """P receives the next message of q."""
         require(len(self.queue[q][p]) > 0)

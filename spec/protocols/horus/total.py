@@ -147,7 +147,7 @@ class Total(Mbrship):
             or (self.oracle == "next in rank" and q == (after if after is not None else first))
         )
 
-    @action
+    @action(fairness="weak")
     def pass_token(self, p: Process, q: Process) -> None:
         """The oracle has chosen q."""
         k = self.token[p]

@@ -1,0 +1,97 @@
+"""In what sense is Horus' TOTAL an ordering machine? A place in its order is a view and a number; what has no number stands behind the numbers.
+
+The order of a view is that of the token's numbers, then that of the messages which the flush sent, by the rank of their source. A member that a view
+leaves behind goes on in its own view, and one that stays may deliver what comes after a gap that nobody left can fill: gaps belong to the order. So
+every place is a series of its own, with one number. Who delivers a message first fixes its place (`given`, which no step of the protocol reads):
+assigning, learning and delivering are one step, or the latter two. A crash is forgotten: TOTAL promises nothing to members that go down. TOTAL stands
+on the abstract MBRSHIP here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Map, Set, everywhere, on, record
+from antiphon.spec.protocols.horus.group import GroupCast, Number, Ordered, Unordered, View
+from antiphon.spec.protocols.horus.mbrship import MbrshipAlone
+from antiphon.spec.protocols.horus.total import Total
+from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
+
+Place = Annotated[int, Between(1, "2 * messages")]
+"""A place in the order of a view: the token's numbers, then what the flush sent."""
+
+
+@record
+class Sent:
+    """A message that was cast: in which view, and with which number if it had one."""
+
+    view: View
+    number: Number | None
+
+
+@record
+class Given:
+    """A message that was delivered, by its place in the order of the view in which it was sent."""
+
+    view: View
+    place: Place
+    message: Message
+
+
+class HorusTotalOrdering(Total, MbrshipAlone, OrderingView):
+    """TOTAL over the abstract MBRSHIP, seen as the abstract ordering machine."""
+
+    sent: Map[Message, Sent | None] = everywhere(None)
+    given: Map[Process, Set[Given]] = everywhere(Set())
+
+    @on(GroupCast)
+    def note(self, call: GroupCast) -> None:
+        """In which view a message is sent, and its number."""
+        body = call.body
+        if isinstance(body, Ordered):
+            self.sent[body.message] = Sent(self.view[call.process], body.number)
+        elif isinstance(body, Unordered):
+            self.sent[body.message] = Sent(self.view[call.process], None)
+
+    @on(Deliver)
+    def remember(self, event: Deliver) -> None:
+        """What is delivered: at its number, or behind all numbers of its view, after what else was delivered there."""
+        p = event.process
+        m = event.message
+        was = self.sent[m] if m is not None else None
+        if m is not None and was is not None:
+            behind = sum(1 for item in self.given[p] if item.view == was.view and item.place > self.messages)
+            self.given[p] |= {Given(was.view, was.number if was.number is not None else min(self.messages + behind + 1, 2 * self.messages), m)}
+
+    def submitted(self) -> Set[Message]:
+        """Messages are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def gone(self, p: Process) -> bool:
+        """P has crashed."""
+        return self.down[p]
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """What p has delivered."""
+        return Set() | {Assigned(2 * self.messages * (item.view - 1) + item.place, 1, item.message) for item in self.given[p] if not self.down[p]}
+
+    def history(self) -> Set[Assigned]:
+        """What anybody that is up has delivered."""
+        return Set() | {item for p in self.each(Process) for item in self.learned(p)}
+
+    def at(self, p: Process) -> Position:
+        """The last place at which p delivered."""
+        last = max((2 * self.messages * (item.view - 1) + item.place for item in self.given[p] if not self.down[p]), default=0)
+        return Position(max(last, 1), min(last, 1))
+
+
+HORUS_TOTAL = Refinement(
+    HorusTotalOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": "2 * views * messages", "numbers": 1, "forgets": True},
+    bounds={"processes": 3, "messages": 2, "crashes": 1},
+)
