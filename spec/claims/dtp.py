@@ -54,7 +54,11 @@ def _with(constants: _Constants, **more: int | bool | str) -> _Constants:
 _PROTOCOL: tuple[Claim, ...] = (
     Claim(
         "DTP-01",
-        _says("4.1", "At any moment, there exists at most one LTM"),
+        _says(
+            "4.1",
+            "At any moment, there exists at most one LTM, denoted by LTM_t, whose S.Token_t is HOLD and LTM_t is responsible for "
+            "ordering a new message.",
+        ),
         "At most one process holds the token.",
         Standing.STATED,
         Kind.SAFETY,
@@ -74,7 +78,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-02",
-        _says("4.3", "achieves total ordering of the messages"),
+        _says("4.3", "LTM_i, 1 ≤ i ≤ n, achieves total ordering of the messages."),
         "Theorem 1: all processes deliver in the same order.",
         Standing.STATED,
         Kind.SAFETY,
@@ -97,7 +101,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-03",
-        _says("4.3", "After the lost messages have been recovered"),
+        _says("4.3", "After the lost messages have been recovered, R_i[i] will be x-1."),
         "A holder that has recovered what it lost knows the gsn of the ACK that named it, so that it assigns the next one.",
         Standing.STATED,
         Kind.SAFETY,
@@ -136,7 +140,11 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-05",
-        _says("3", "represents the message delivery status of"),
+        _says(
+            "3",
+            "Let hgsn_i denote gsn of the message which LTM_i has delivered to P_i most recently. hgsn_i represents the message "
+            "delivery status of LTM_i.",
+        ),
         "hgsn_i never covers an update that LTM_i has not got, so that what somebody lacks stays in the buffers of the others.",
         Standing.STATED,
         Kind.SAFETY,
@@ -158,7 +166,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-06",
-        _says("4.3", "achieves total ordering of the messages"),
+        _says("4.3", "LTM_i, 1 ≤ i ≤ n, achieves total ordering of the messages."),
         "With the repairs of DTP-01, 03, 04 and 05 there is one holder, and total order and integrity hold.",
         Standing.QUESTION,
         Kind.SAFETY,
@@ -176,7 +184,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-07",
-        _says("4.2", "it must recover all of the lost messages before acknowledging a new message"),
+        _says("4.2", "If LTM_i holds the token, it must recover all of the lost messages before acknowledging a new message."),
         "A holder that has recovered misses no MSG before the outstanding one of a sender.",
         Standing.IMPLIED,
         Kind.SAFETY,
@@ -210,7 +218,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-09",
-        _says("4.2", "sends an ACK message for the MSG"),
+        _says("4.2", "If so, LTM_i sends an ACK message for the MSG."),
         "Who acknowledges its own MSG may send the next one.",
         Standing.QUESTION,
         Kind.LIVENESS,
@@ -228,7 +236,11 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-10",
-        _says("4.2", "to h, puts the message in"),
+        _says(
+            "4.2",
+            "When LTM_i receives MSG(U, (j, l), h), if l = N_i[j], LTM_i increments N_i[j], changes R_i[j] to h, puts the message in "
+            "BUF_i, and waits for gsn of the message.",
+        ),
         "R_i[j] never goes down.",
         Standing.IMPLIED,
         Kind.SAFETY,
@@ -246,7 +258,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-11",
-        _says("1", "are immediately removed from the local buffers"),
+        _says("1", "Stable messages … are immediately removed from the local buffers."),
         "What is stable is removed at once.",
         Standing.STATED,
         Kind.SAFETY,
@@ -264,7 +276,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-12",
-        _says("3", "can determine the least active"),
+        _says("3", "LTM_t can determine the least active LTM_m such that R_t[m] = min({R_t[k] | 1 ≤ k ≤ n})."),
         "The process that is selected is another one, so that the token goes somewhere.",
         Standing.IMPLIED,
         Kind.LIVENESS,
@@ -282,7 +294,12 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-13",
-        _says("4.2", "assumes that the token has been successfully passed to the next token holder"),
+        _says(
+            "4.2",
+            "When S.Token_i = TRST, if g ≥ R_i[i] + 1 or i = m, LTM_i assumes that the token has been successfully passed to the next "
+            "token holder … LTM_i also multicasts the same ACK message at every timeout until it receives ACK(x, U'_id, g', y) such "
+            "that R_i[i] + 1 ≤ g' or x = m.",
+        ),
         "TRST ends when the token has arrived.",
         Standing.STATED,
         Kind.LIVENESS,
@@ -301,7 +318,11 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-14",
-        _says("4.2", "checks if the request message is multicast by its next token holder"),
+        _says(
+            "4.2",
+            "If S.Token_i = TRST, LTM_i checks if the request message is multicast by its next token holder, i.e. if m = j in ACK(i, "
+            "U_id, R_i[i], m) stored in BUF_i.",
+        ),
         "The next holder gets what it has lost.",
         Standing.STATED,
         Kind.LIVENESS,
@@ -317,7 +338,10 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-15",
-        _says("4.2", "also multicasts the same ACK message at every timeout"),
+        _says(
+            "4.2",
+            "LTM_i also multicasts the same ACK message at every timeout until it receives ACK(x, U'_id, g', y) such that R_i[i] + 1 ≤ g' or x = m.",
+        ),
         "The ACK that passes the token can be sent again for as long as it must.",
         Standing.IMPLIED,
         Kind.LIVENESS,
@@ -333,7 +357,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-16",
-        _says("4.2", "it discards the REQ message"),
+        _says("4.2", "If S.Token_i = EMPT, it discards the REQ message."),
         "A REQ that nobody answers while the token is on its way is answered later.",
         Standing.QUESTION,
         Kind.LIVENESS,
@@ -346,7 +370,11 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-17",
-        _says("4.2", "in order to ensure that the token is successfully passed to the next token holder"),
+        _says(
+            "4.2",
+            "After multicasting a ACK(i, U_id, g, m) message, in order to ensure that the token is successfully passed to the next "
+            "token holder LTM_m, LTM_i also multicasts the same ACK message at every timeout",
+        ),
         "The token always comes back to some process.",
         Standing.STATED,
         Kind.LIVENESS,
@@ -383,7 +411,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-19",
-        _says("4.3", "be the next token holder of"),
+        _says("4.3", "Let LTM_j be ACK^{x-1}'s sender and LTM_i be the next token holder of LTM_j."),
         "The induction of Theorem 1, from the sender of one ACK to the next token holder, covers runs with NULLs.",
         Standing.IMPLIED,
         Kind.SAFETY,
@@ -401,7 +429,7 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-20",
-        _says("4.3", "in the increasing order of gsn"),
+        _says("4.3", "LTM_k, 1 ≤ k ≤ n, delivers them to P_k in the increasing order of gsn."),
         "Every process delivers in the order of gsn, without gaps.",
         Standing.STATED,
         Kind.SAFETY,
@@ -418,7 +446,11 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-21",
-        _says("4.2", "lost the ACK message related to the MSG, and retransmits to"),
+        _says(
+            "4.2",
+            "But if LTM_i holds the token, LTM_i assumes that LTM_j lost the ACK message related to the MSG, and retransmits to LTM_j "
+            "the ACK message with U_id = (j, l) in BUF_i.",
+        ),
         "The holder has the ACK that the sender of a repeated MSG lost.",
         Standing.IMPLIED,
         Kind.LIVENESS,
