@@ -77,6 +77,7 @@ class Limits:
     threads: int | None = None
     fingerprints: bool = False
     symmetry: bool = False
+    cone: bool = False
     directory: Path | None = None
     reports: list[Report] = field(default_factory=list)
 
@@ -87,7 +88,7 @@ class Limits:
         for option, value in {**given, "--threads": self.threads}.items():
             words += [option, f"{value:.15g}"] if value is not None else []
         words += ["--fingerprints"] if self.fingerprints else []
-        words += ["--symmetry"] if self.symmetry else []
+        words += [option for option, given in (("--symmetry", self.symmetry), ("--cone", self.cone)) if given]
         return words + (["--directory", str(self.directory)] if self.directory is not None else [])
 
 
@@ -117,6 +118,7 @@ def check(
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the native engine; all processors.", show_default=False)] = None,
     fingerprints: Annotated[bool, typer.Option("--fingerprints", help="Keep 64 bits of a state; what may be missed is said.")] = False,
     symmetry: Annotated[bool, typer.Option("--symmetry", help="One state for all that differ in the names of interchangeable members.")] = False,
+    cone: Annotated[bool, typer.Option("--cone", help="Keep only what matters to the properties asked, their cone of influence.")] = False,
     directory: Annotated[
         Path | None, typer.Option("--directory", help="Keep states in files here, and go on where an earlier run ended.", show_default=False)
     ] = None,
@@ -132,8 +134,8 @@ def check(
         raise output.UsageProblem("--engine z3 checks up to a depth; say which, for example --depth 10")
     if engine is Engine.Z3 and counts:
         raise output.UsageProblem("--counts counts states; z3 has none")
-    if engine is Engine.Z3 and (fingerprints or symmetry or directory is not None or threads is not None or max_memory is not None):
-        raise output.UsageProblem("--threads, --max-memory, --fingerprints, --symmetry and --directory are for explicit engines")
+    if engine is Engine.Z3 and (fingerprints or symmetry or cone or directory is not None or threads is not None or max_memory is not None):
+        raise output.UsageProblem("--threads, --max-memory, --fingerprints, --symmetry, --cone and --directory are for explicit engines")
     if engine is Engine.Z3 and max_states is not None:
         raise output.UsageProblem("--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds")
     named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
@@ -145,9 +147,11 @@ def check(
         default_job()
     )
     programs = [job.program for job in jobs]
-    bounds = Limits(engine, depth, max_states, max_seconds, max_memory, threads, fingerprints, symmetry, directory)
+    bounds = Limits(engine, depth, max_states, max_seconds, max_memory, threads, fingerprints, symmetry, cone, directory)
     if directory is not None and len(jobs) > 1:
         raise output.UsageProblem("--directory holds the states of one specification; name one")
+    if directory is not None:
+        output.writable_directory("--directory", directory)
     shown: list[documents.ReportDocument] = []
     saved: str | None = None
     outcomes: list[Outcome] = []
@@ -194,6 +198,7 @@ def explore(job: Job, bound: Program, bounds: Limits) -> Report:
                 threads=bounds.threads,
                 fingerprints=bounds.fingerprints,
                 symmetry=bounds.symmetry,
+                cone=bounds.cone,
                 directory=bounds.directory,
             )
         except explicit.Refused as error:

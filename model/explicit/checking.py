@@ -39,6 +39,7 @@ def check(
     threads: int | None = None,
     fingerprints: bool = False,
     symmetry: bool = False,
+    cone: bool = False,
     directory: Path | None = None,
 ) -> Report:
     """Explores the reachable states of `program`, breadth-first, and judges its properties.
@@ -59,6 +60,8 @@ def check(
             report's notes; obligations need whole states.
         symmetry: let one state stand for all that differ from it in the names of interchangeable members only (native engine). How many those are
             is in the report's notes. Verdicts and the lengths of traces are the same; promises on fair runs, which tell members apart, are refused.
+        cone: keep only what matters to the properties that are asked, their cone of influence (native engine): states that differ in nothing else
+            are one. Verdicts and the lengths of traces are the same; what is left out is in the report's notes.
         directory: where the native engine keeps its arrays as files. What does not fit into memory is then on disk, and a later call with the
             same directory goes on where this one ended, however it ended.
 
@@ -93,12 +96,13 @@ def check(
     def search_of(space: Space, within: Bounds) -> Search:
         return Search(space, watched=watched, services=services, exhaustive=exhaustive, stop_at=stop_at, bounds=within, progress=progress)
 
+    ways = Ways(bool(later), threads, fingerprints, symmetry, frozenset(kinds) if cone else None, directory)
     try:
-        space, search = _explored(program, engine, search_of, bounds, Ways(bool(later), threads, fingerprints, symmetry, directory))
+        space, search = _explored(program, engine, search_of, bounds, ways)
     except _InitialError as error:
         return _unexplored(program, error.reason)
     verdicts = tuple(Judge(program, space, search, kinds).verdicts())
-    report = Report(program, verdicts, _exploration(space, search), _notes(search, fingerprints=fingerprints, symmetry=symmetry))
+    report = Report(program, verdicts, _exploration(space, search), _notes(search, fingerprints=fingerprints, symmetry=symmetry, cone=cone))
     if promises and search.stopped != "interrupted":
         kept = _promises(program, promises, bounds, progress, engine)
         report = dataclasses.replace(report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes))
@@ -150,18 +154,21 @@ def reach(
 
 @dataclasses.dataclass(frozen=True)
 class Ways:
-    """How the native engine stores states: whether where they lead to will be asked, threads, fingerprints, symmetry, the arrays' directory."""
+    """How the native engine stores states: whether where they lead to will be asked, threads, fingerprints, symmetry, the properties of whose cone
+    of influence nothing else is kept, and the directory of the arrays.
+    """
 
     graph: bool = True
     threads: int | None = None
     fingerprints: bool = False
     symmetry: bool = False
+    asked: frozenset[str] | None = None
     directory: Path | None = None
 
     @property
     def special(self) -> bool:
         """Whether this asks for what only the native engine can do."""
-        return self.fingerprints or self.symmetry or self.directory is not None
+        return self.fingerprints or self.symmetry or self.asked is not None or self.directory is not None
 
 
 def _explored(
@@ -169,7 +176,7 @@ def _explored(
 ) -> tuple[Space, Search]:  # fmt: skip
     """A space after its search. "auto" tries generated Python within `SMALL` states first, and begins anew with the kernel when they are more."""
     if engine in ("generated", "reference") and ways.special:
-        raise SpecError(f"the engine {engine!r} knows neither fingerprints, symmetry nor a directory", instead="the engine 'native'")
+        raise SpecError(f"the engine {engine!r} knows neither fingerprints, reductions nor a directory", instead="the engine 'native'")
     if engine == "auto" and not ways.special:
         small = bounds.states is not None and bounds.states <= SMALL
         space = open_space(program, "generated")
@@ -196,10 +203,12 @@ def open_space(program: Program, engine: str, ways: Ways = Ways()) -> Space:
         return MachineSpace(program, starts)
     if engine == "generated":
         return GeneratedSpace(program, starts)
-    from antiphon.model.native.space import NativeSpace  # here, because small spaces are explored before LLVM is even loaded
+    from antiphon.model.native.reduction import Reduction  # here, because small spaces are explored before LLVM is even loaded
+    from antiphon.model.native.space import NativeSpace
 
     return NativeSpace(
-        program, starts, threads=ways.threads, graph=ways.graph, fingerprints=ways.fingerprints, symmetry=ways.symmetry, directory=ways.directory
+        program, starts, threads=ways.threads, graph=ways.graph, fingerprints=ways.fingerprints, reduction=Reduction(ways.symmetry, ways.asked),
+        directory=ways.directory,
     )  # fmt: skip
 
 
@@ -240,11 +249,14 @@ def _exploration(space: Space, search: Search) -> Exploration:
     )
 
 
-def _notes(search: Search, *, fingerprints: bool = False, symmetry: bool = False) -> tuple[str, ...]:
+def _notes(search: Search, *, fingerprints: bool = False, symmetry: bool = False, cone: bool = False) -> tuple[str, ...]:
     notes = [f"the search is not complete: {search.stopped}"] if search.stopped else []
     states = len(search.space)
     if symmetry and not fingerprints:
         notes.append(f"{states:,} states stand for {search.space.represented():,} that differ in the names of interchangeable members only")
+    if cone:
+        left = search.space.left_out()
+        notes.append(f"left out, for they do not matter to what is asked: {', '.join(left)}" if left else "every variable matters to what is asked")
     if fingerprints:
         notes.append(f"states were told apart by 64 bits: the probability that one was missed is about {collision_probability(states):.1g}")
     return tuple(notes)

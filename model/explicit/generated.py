@@ -212,6 +212,10 @@ class GeneratedSpace:
         """Whether this is the value of the state."""
         return self.value(state) == value
 
+    def left_out(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
     def represented(self) -> int:
         """As many as there are."""
         return len(self)

@@ -86,6 +86,9 @@ class Space(Protocol):
     def stands_for(self, state: int, value: State) -> bool:
         """Whether this is the value of the state, or of one that the state stands for."""
 
+    def left_out(self) -> tuple[str, ...]:
+        """The variables that are not kept, wholly or in part, because they do not matter to what is asked."""
+
     def represented(self) -> int:
         """How many states the known ones stand for: more than they are where a reduction left some out."""
 

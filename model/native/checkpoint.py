@@ -70,7 +70,7 @@ class Checkpoint:
 
     def _key(self) -> str:
         kernel = self.store.kernel
-        return key_of(kernel.program, kernel.mode, symmetric=kernel.symmetric)
+        return key_of(kernel.program, kernel.mode, kernel.reduction)
 
     def write(self, search: Search, codes: dict[str, int], *, always: bool = False) -> None:
         """Write down what the search knows, when it is time or `always`; `codes` are those of the steps that decided something."""

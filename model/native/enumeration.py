@@ -21,6 +21,7 @@ from antiphon.model.ground import Evaluator, ground, make
 from antiphon.model.ground.form import Bits, Expression, GroundStep, Operator
 from antiphon.model.ground.layout import plan
 from antiphon.model.native.packing import WORD
+from antiphon.model.native.reduction import WHOLE, Reduction
 from antiphon.model.native.specialise import Substitution, inputs_of, reached, reads_state, roots_of, size_of
 from antiphon.model.native.steps import is_false
 from antiphon.spec.lang import Program
@@ -138,16 +139,16 @@ class Codes:
         return tuple(reversed(found))
 
 
-def plan_actions(program: Program) -> list[ActionPlan]:
-    """The plans of all actions and faults of a program, in the order of the reference."""
+def plan_actions(program: Program, reduction: Reduction = WHOLE) -> list[ActionPlan]:
+    """The plans of all actions and faults of a program, in the order of the reference, without what a reduction leaves out."""
     codes = Codes.of(program)
     methods = program.declaration.marked("action", "environment")
-    return [_Planner(program, method, number, codes).plan() for number, method in enumerate(methods)]
+    return [_Planner(program, method, number, codes, reduction).plan() for number, method in enumerate(methods)]
 
 
 class _Planner:
-    def __init__(self, program: Program, method: MethodDeclaration, number: int, codes: Codes) -> None:
-        self.program, self.method, self.number = program, method, number
+    def __init__(self, program: Program, method: MethodDeclaration, number: int, codes: Codes, reduction: Reduction) -> None:
+        self.program, self.method, self.number, self.reduction = program, method, number, reduction
         self.base = codes.bases[number]
         shapes = plan(program).shapes
         rows, first = [], 0
@@ -161,7 +162,7 @@ class _Planner:
         self.total = math.prod(sizes)
 
     def plan(self) -> ActionPlan:
-        step = ground(self.program, self.method.name)
+        step = self.reduction.step(self.program, ground(self.program, self.method.name))
         branches = tuple(self.branches(step)) if self.total else ()
         return ActionPlan(self.method.name, self.number, step.fault, self.base, self.parameters, self.strides, branches)
 

@@ -24,6 +24,7 @@ from antiphon.model.native.cache import Cache
 from antiphon.model.native.enumeration import Codes, plan_actions
 from antiphon.model.native.lower import DECLARATIONS, lower
 from antiphon.model.native.packing import WordPacking
+from antiphon.model.native.reduction import WHOLE, Reduction
 from antiphon.model.native.steps import StepWriter, predicate_function
 from antiphon.model.native.successors import Successors
 from antiphon.model.native.symmetry import exchange_step, exchanges
@@ -42,16 +43,17 @@ class Kernel:
 
     Attributes:
         packing: where the leaves of a state stand.
-        symmetric: whether successors are put in canonical form.
+        reduction: what it leaves out.
         codes: the steps by number.
         properties: the properties that steps may break, in the order of findings.
+        predicates: the predicates that it computes, in the order of their functions.
         functions: the exported functions by name.
         built: whether it was compiled now; else it came from the cache.
     """
 
     program: Program
     mode: int
-    symmetric: bool
+    reduction: Reduction
     packing: WordPacking
     codes: Codes
     properties: tuple[str, ...]
@@ -62,27 +64,26 @@ class Kernel:
 
 
 @lru_cache(maxsize=_KERNELS)
-def kernel_of(program: Program, mode: int = runtime.WHOLE, *, symmetric: bool = False) -> Kernel:
+def kernel_of(program: Program, mode: int = runtime.WHOLE, reduction: Reduction = WHOLE) -> Kernel:
     """The kernel of a program, from this process, from the cache on disk, or compiled now.
 
     Raises:
         SpecError: the program cannot be compiled, or has no symmetry.
     """
-    packing = WordPacking(layout(program).slots)
-    predicates = tuple(predicate.name for predicate in program.module.predicates)
-    properties = tuple(program.module.properties)
+    packing = WordPacking(layout(program).slots, reduction.kept(program))
+    predicates, properties = reduction.predicates(program), reduction.properties(program)
     cache = Cache.private()
-    key = key_of(program, mode, symmetric=symmetric)
+    key = key_of(program, mode, reduction)
     code = cache.get(key)
     built = code is None
     if code is None:
-        texts = steps_texts(program, packing, symmetric=symmetric), runtime_text(packing, mode, symmetric=symmetric)
+        texts = steps_texts(program, packing, reduction), runtime_text(packing, mode, symmetric=reduction.symmetric)
         code = b"".join(len(part).to_bytes(8, "little") + part for part in assemble(*texts))
         cache.put(key, code)
     engine = _load(code)
     names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
     functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
-    return Kernel(program, mode, symmetric, packing, Codes.of(program), properties, predicates, functions, built, engine)
+    return Kernel(program, mode, reduction, packing, Codes.of(program), properties, predicates, functions, built, engine)
 
 
 _ARGUMENTS = {
@@ -91,14 +92,14 @@ _ARGUMENTS = {
 }  # fmt: skip
 
 
-def steps_texts(program: Program, packing: WordPacking, *, symmetric: bool = False) -> list[str]:
+def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = WHOLE) -> list[str]:
     """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates, the steps that are not large), then
     the rest, which is compiled quickly: LLVM takes more than linear time in the length of a function.
     """
-    successors = Successors(packing, program.module.properties, plan_actions(program))
-    parts = [DECLARATIONS, TAKE, successors.text(), _exchange_text(program, packing, symmetric=symmetric)]
-    for number, predicate in enumerate(program.module.predicates):
-        ground = ground_predicate(program, predicate.name)
+    successors = Successors(packing, reduction.properties(program), plan_actions(program, reduction))
+    parts = [DECLARATIONS, TAKE, successors.text(), _exchange_text(program, packing, reduction)]
+    for number, predicate in enumerate(reduction.predicates(program)):
+        ground = ground_predicate(program, predicate)
         parts.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
         parts.append(_SCAN.format(number=number, step=8 * packing.words))
     quick: list[str] = []
@@ -116,10 +117,11 @@ def _declared(function: str) -> str:
     return function.partition(" nounwind {")[0].replace("define", "declare")
 
 
-def _exchange_text(program: Program, packing: WordPacking, *, symmetric: bool) -> str:
+def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction) -> str:
     """The exchanges of neighbouring members by their number: `exchange(state, out, number)`."""
-    made = exchanges(program)[0] if symmetric else ()
-    texts = [StepWriter(packing).function(f"exchange.{number}", (), exchange_step(program, item), ()) for number, item in enumerate(made)]
+    made = exchanges(program)[0] if reduction.symmetric else ()
+    steps = [reduction.step(program, exchange_step(program, item)) for item in made]
+    texts = [StepWriter(packing).function(f"exchange.{number}", (), step, ()) for number, step in enumerate(steps)]
     numbers = range(len(made))
     cases = " ".join(f"i64 {number}, label %case{number}" for number in numbers)
     calls = [f"case{number}:\n  call i64 @exchange.{number}(ptr %s, ptr %out)\n  ret i64 0" for number in numbers]
@@ -259,9 +261,9 @@ def _function(engine: Any, name: str, arguments: int) -> Native:
     return ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)(address)
 
 
-def key_of(program: Program, mode: int, *, symmetric: bool) -> str:
-    """What the code depends on: the program, how tables keep states, symmetry, this package's translator, LLVM and the processor."""
-    parts = [program.digest, str(mode), str(symmetric), _translator(), llvmlite.__version__, llvm.get_host_cpu_name(), _features()]
+def key_of(program: Program, mode: int, reduction: Reduction) -> str:
+    """What the code depends on: the program, how tables keep states, what is left out, this package's translator, LLVM and the processor."""
+    parts = [program.digest, str(mode), reduction.key(), _translator(), llvmlite.__version__, llvm.get_host_cpu_name(), _features()]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

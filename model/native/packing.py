@@ -8,7 +8,7 @@ This file knows nothing of steps, of LLVM or of searching.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo
@@ -42,11 +42,13 @@ class Place:
 
 
 class WordPacking:
-    """The places of all slots of a layout, in `words` words; `bits` are really used."""
+    """The places of the slots of a layout, in `words` words; `bits` are really used. Slots that are not `kept` take none, and are read as the least
+    value.
+    """
 
-    def __init__(self, slots: Sequence[SlotInfo]) -> None:
+    def __init__(self, slots: Sequence[SlotInfo], kept: Collection[int] | None = None) -> None:
         self.slots = tuple(slots)
-        widths = [_width(slot) for slot in slots]
+        widths = [_width(slot) if kept is None or position in kept else 0 for position, slot in enumerate(slots)]
         starts: list[tuple[int, int]] = [(0, 0)] * len(widths)
         free: list[int] = []
         for position in sorted(range(len(widths)), key=lambda position: -widths[position]):
@@ -70,7 +72,7 @@ class WordPacking:
         """The words of the state with these leaves, given in the order of the layout."""
         whole = 0
         for place, leaf in zip(self.places, leaves, strict=True):
-            whole |= (int(leaf) - place.low) << place.word * WORD + place.offset
+            whole |= (int(leaf) - place.low if place.width else 0) << place.word * WORD + place.offset
         return tuple(whole >> WORD * word & WORD_MASK for word in range(self.words))
 
     def unpack(self, words: Sequence[int]) -> tuple[int | bool, ...]:

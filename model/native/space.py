@@ -22,6 +22,7 @@ from antiphon.model.native.checkpoint import Checkpoint, Content, go_on
 from antiphon.model.native.kernel import kernel_of
 from antiphon.model.native.memory import Area
 from antiphon.model.native.packing import WORD, WordPacking
+from antiphon.model.native.reduction import WHOLE, Reduction
 from antiphon.model.native.store import Store
 from antiphon.spec.lang import Program, State, Step
 
@@ -49,7 +50,7 @@ class NativeSpace:
         threads: int | None = None,
         graph: bool = True,
         fingerprints: bool = False,
-        symmetry: bool = False,
+        reduction: Reduction = WHOLE,
         directory: Path | None = None,
     ) -> None:
         """A space that begins with the states `starts`.
@@ -60,7 +61,7 @@ class NativeSpace:
             threads: how many threads to use; None for as many as there are processors.
             graph: whether `futures` and `onward` will be asked; without, states of one word take less memory.
             fingerprints: keep 64 bits of each state that has been expanded instead of the state.
-            symmetry: let one state stand for all that differ from it in the names of interchangeable members only.
+            reduction: what is left out.
             directory: where the arrays live as files, so that they may be larger than memory and the search can go on after an end.
 
         Raises:
@@ -68,11 +69,12 @@ class NativeSpace:
             SpecError: there is no symmetry to use.
         """
         self.program = program
-        direct = not graph and WordPacking(layout(program).slots).bits <= DIRECT_BITS
+        direct = not graph and WordPacking(layout(program).slots, reduction.kept(program)).bits <= DIRECT_BITS
         self.mode = runtime.FINGERPRINT if fingerprints else runtime.DIRECT if direct else runtime.WHOLE
         self.engine = "explicit, native" + (", fingerprints of 64 bits" if fingerprints else "")
-        self.engine += ", symmetry" if symmetry else ""
-        self.kernel = kernel_of(program, self.mode, symmetric=symmetry)
+        self.engine += ", symmetry" if reduction.symmetric else ""
+        self.engine += ", cone of influence" if reduction.asked is not None else ""
+        self.kernel = kernel_of(program, self.mode, reduction)
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         self.store = Store(self.kernel, threads or default_threads(), directory)
@@ -221,6 +223,11 @@ class NativeSpace:
         if state >= self._released:
             return words == self.store.words(state)
         return self.store.hash_of(words) == int.from_bytes(self.store.prints.read(8 * state, 8), "little")
+
+    def left_out(self) -> tuple[str, ...]:
+        """The variables that are not kept, wholly or in part, in the order of the layout."""
+        kept = self.kernel.reduction.kept(self.program)
+        return tuple(dict.fromkeys(slot.variable for position, slot in enumerate(layout(self.program).slots) if position not in kept))
 
     def represented(self) -> int:
         """How many states the known ones stand for."""

@@ -61,7 +61,7 @@ class Store:
             "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(8 * threads * threads),
             "recent": Area(8 * runtime.RECENTLY * threads), "two states": Area(2 * self.row * threads),
         }  # fmt: skip
-        rounds = exchanges(kernel.program)[1] if kernel.symmetric else ()
+        rounds = exchanges(kernel.program)[1] if kernel.reduction.symmetric else ()
         self._round = (ctypes.c_uint8 * len(rounds))(*rounds)
         self._found_words = 2 + 2 * len(kernel.properties)
         self._counts = Area(8 * most * threads)
@@ -177,13 +177,13 @@ class Store:
     def canonical(self, row: Sequence[int]) -> list[int]:
         """The state that stands for the orbit of this one: itself, without symmetry."""
         words = (ctypes.c_uint64 * len(row))(*row)
-        if self.kernel.symmetric:
+        if self.kernel.reduction.symmetric:
             self.kernel.functions["canonical"](self.address(), ctypes.addressof(words))
         return list(words)
 
     def orbits(self) -> int:
         """How many states the known ones stand for."""
-        if not self.kernel.symmetric:
+        if not self.kernel.reduction.symmetric:
             return self.known
         cuts = [self.known * thread // self.threads for thread in range(self.threads + 1)]
         return sum(self.together(lambda thread: self.kernel.functions["orbits"](self.address(thread), cuts[thread], cuts[thread + 1])))

@@ -1,7 +1,8 @@
 """What do random walks show? Each takes enabled steps by chance from an initial state, and every state and step is judged on the way.
 
 The verdicts are measured: that nothing was found says something about these walks only. Walk k of seed s is the same whatever the others do.
-An obligation is judged where a walk ends because nothing but faults can happen.
+An obligation is judged where a walk ends because nothing but faults can happen. Where only a spent budget keeps a step from happening, it is not
+judged: the walk might have gone on.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from antiphon.model.budgets import held_step, short_of_budget
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, Provenance, Report, Verdict
 from antiphon.spec.lang import Machine, Program, State, Step
@@ -58,6 +60,7 @@ class _Tally:
     states: set[State] = field(default_factory=set)
     fired: Counter[str] = field(default_factory=Counter)
     found: dict[str, tuple[State, tuple[Step, ...], str]] = field(default_factory=dict)
+    excused: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         marked = self.program.declaration.marked
@@ -101,8 +104,12 @@ class _Tally:
                 self._note(name, start, taken, f"{name} {said} after {len(taken)} steps")
 
     def _oblige(self, start: State, taken: list[Step], state: State) -> None:
-        for name, kind in self.kinds.items():
-            if kind == "obligation" and not self.machine.holds(state, name):
+        missed = [name for name, kind in self.kinds.items() if kind == "obligation" and not self.machine.holds(state, name)]
+        held = held_step(self.program, state) if missed else None
+        for name in missed:
+            if held is not None:
+                self.excused.setdefault(name, short_of_budget(len(taken), held))
+            else:
                 self._note(name, start, taken, f"quiescence: after {len(taken)} steps nothing but faults can happen and it is false")
 
     def _note(self, name: str, start: State, taken: list[Step], why: str) -> None:
@@ -131,6 +138,8 @@ class _Tally:
             reason = "no walk took a step"
         elif kind == "witness":
             reason = "no walk reached it"
+        elif name in self.excused:
+            reason = self.excused[name]
         elif kind == "obligation" and not self.quiet:
             reason = "no walk ended where nothing but faults can happen"
         elif kind == "liveness":

@@ -120,5 +120,5 @@ def test_fingerprints_find_the_same_and_say_what_they_may_miss() -> None:
     assert "told apart by 64 bits" in short.notes[0]
     with pytest.raises(SpecError, match="needs whole states"):
         check(bound, fingerprints=True)
-    with pytest.raises(SpecError, match="knows neither fingerprints, symmetry nor a directory"):
+    with pytest.raises(SpecError, match="knows neither fingerprints, reductions nor a directory"):
         check(bound, properties=names, fingerprints=True, engine="generated")

@@ -1,0 +1,115 @@
+"""Only what matters to a question is kept: the same answers, at the same length, from fewer states or smaller ones; what is left out is said."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+
+from antiphon.model.explicit import check
+from antiphon.model.explicit.checking import kinds_of
+from antiphon.model.ground import layout
+from antiphon.model.native.packing import WordPacking
+from antiphon.model.native.reduction import WHOLE, Reduction
+from antiphon.model.trace import replay
+from antiphon.model.verdict import Report
+from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.lang import Between, Const, Program, Spec, SpecError, action, invariant, program, require, witness
+from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.token_broadcast import Figure2Judged
+
+SMALL = {"processes": 2, "messages": 1}
+PROGRAMS = [
+    program(Figure2Judged, **SMALL),
+    program(Figure2Judged, repairs="all", **SMALL),
+    program(MovingSequencerJudged, **SMALL),
+    program(RbpJudged, **SMALL),
+    program(RbpJudged, repairs="all", **SMALL),
+    program(TwoPhase, managers=3),
+    program(DiningPhilosophers),
+]
+
+
+def told(report: Report) -> list[tuple[object, ...]]:
+    return [(item.property, item.outcome, item.trace and len(item.trace)) for item in report.verdicts if item.kind != "liveness"]
+
+
+@pytest.mark.parametrize("bound", PROGRAMS, ids=lambda bound: f"{bound.name}, {bound.digest[:4]}")
+def test_the_answers_are_those_of_the_full_search(bound: Program) -> None:
+    names = [*(name for name, kind in kinds_of(bound).items() if kind != "liveness"), "deadlock"]
+    full = check(bound, properties=names)
+    answers = {item.property: item for item in full.verdicts}
+    for some in (names[part::3] for part in range(3)):
+        reduced = check(bound, properties=some, cone=True)
+        assert reduced.exploration.states <= full.exploration.states
+        for verdict in reduced.verdicts:
+            expected = answers[verdict.property]
+            assert (verdict.outcome, verdict.trace and len(verdict.trace)) == (expected.outcome, expected.trace and len(expected.trace))
+            if verdict.trace is not None:
+                assert replay(bound, verdict.trace.start, verdict.trace.steps).states == verdict.trace.states
+
+
+def test_fewer_states_are_told_apart_when_less_matters() -> None:
+    bound = program(Figure2Judged, repairs="all")
+    full = check(bound, properties=["Integrity", "BroadcastOnce"])
+    one = check(bound, properties=["Integrity"], cone=True)
+    assert (full.exploration.states, one.exploration.states) == (20_595, 2_571)
+    [note] = one.notes
+    assert note.startswith("left out, for they do not matter to what is asked: ")
+
+
+class Counting(Spec):
+    """`seen` is written and never read; `turns` decides what can happen; `doubled` could leave its bounds, which must be found in any case."""
+
+    most: Const[int] = 5
+    turns: Annotated[int, Between(0, 5)] = 0
+    doubled: Annotated[int, Between(0, 9)] = 0
+    seen: bool = False
+
+    @action
+    def turn(self) -> None:
+        require(self.turns < self.most)
+        self.turns += 1
+        self.doubled += 2
+        self.seen = self.doubled > 4
+
+    @invariant
+    def Small(self) -> bool:  # noqa: N802
+        return self.doubled < 7
+
+    @witness
+    def Late(self) -> bool:  # noqa: N802
+        return self.turns == 5
+
+
+def test_errors_of_the_specification_matter_to_every_question() -> None:
+    bound = program(Counting)
+    assert check(bound, properties=["Small"], cone=True).notes[-1] == "left out, for they do not matter to what is asked: seen"
+    assert check(bound, properties=["Late"], cone=True).notes[-1] == "left out, for they do not matter to what is asked: seen"
+    [error, _] = check(bound, properties=["Late"], cone=True).verdicts
+    assert (error.kind, error.outcome.value) == ("specification", "unknown")
+    assert told(check(bound, properties=["Small", "Late"], cone=True)) == told(check(bound, properties=["Small", "Late"]))
+
+
+def test_states_take_less_room() -> None:
+    bound = program(RbpJudged, repairs="all")
+    slots = layout(bound).slots
+    whole, cone = (WordPacking(slots, reduction.kept(bound)) for reduction in (WHOLE, Reduction(asked=frozenset({"UniqueNumbers"}))))
+    assert cone.bits < whole.bits
+    assert whole.bits == WordPacking(slots).bits
+
+
+def test_it_goes_with_symmetry_and_with_fingerprints() -> None:
+    bound = program(TwoPhase, managers=4)
+    names = [name for name, kind in kinds_of(bound).items() if kind in ("invariant", "witness")]
+    expected = told(check(bound, properties=names))
+    both = check(bound, properties=names, cone=True, symmetry=True)
+    assert told(both) == expected
+    assert told(check(bound, properties=names, cone=True, fingerprints=True)) == expected
+
+
+def test_other_engines_refuse() -> None:
+    with pytest.raises(SpecError, match="knows neither fingerprints, reductions nor a directory"):
+        check(program(TwoPhase, managers=2), cone=True, engine="reference")
