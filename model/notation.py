@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
+from pathlib import Path
 from typing import Any
 
 from antiphon.spec.lang import Index, Step
@@ -38,7 +39,11 @@ def compact_step(step: Step) -> str:
 
 
 def short_places(text: str) -> str:
-    """Places in source files by the last three parts of their paths, as people look for them: `spec/services/order.py:72:17`."""
+    """Places in source files by the last three parts of their paths, as people look for them: `spec/services/order.py:72:17`.
+
+    A file of the current directory goes by its name alone.
+    """
+    text = re.sub(re.escape(f"{Path.cwd()}/") + r"([\w.+-]+\.py:\d+)", r"\1", text)
     return re.sub(r"(?:/[\w.+~-]+)*/((?:[\w.+-]+/){2}[\w.+-]+\.py:\d+)", r"\1", text)
 
 

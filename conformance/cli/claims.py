@@ -79,7 +79,7 @@ def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
     """Whether what was run agrees with the record; unknown when all that was asked for was left out."""
     if not all(result.agrees for result in results):
         return Outcome.VIOLATED
-    nothing = not any(result.results for result in results) and any(result.deep for result in results)
+    nothing = not any(result.results for result in results) and any(result.claim.checks for result in results)
     return Outcome.UNKNOWN if nothing else Outcome.HOLDS
 
 

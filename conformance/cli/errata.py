@@ -36,8 +36,11 @@ def errata(
     if write and check:
         raise output.UsageProblem("--check looks, --write writes: give one of them")
     if check is not None:
+        if not check.is_dir():
+            raise output.UsageProblem(f"--check {check}: no such directory; name the one that holds {FILE}")
         return _check(check, json=json)
     if write is not None:
+        output.writable_directory("--write", write)
         return _write(write, fresh=fresh, json=json)
     chosen = [claim_of(identifier) for identifier in identifiers] if identifiers else list(LEDGER)
     wrong = [claim.id for claim in chosen if identifiers and claim.verdict != "violated"]
@@ -94,7 +97,7 @@ def _put(directory: Path, sections: list[report.Section], without: list[str] | N
             whole.append(made[claim.id])
         elif claim.id in have and claim.id not in (without or ()):
             whole.append(report.Section(claim, *have[claim.id]))
-    pictures.mkdir(parents=True, exist_ok=True)
+    output.writable_directory("--write", pictures)
     output.write_text("--write", file, report.text(whole))
     for item in sections:
         if item.picture:

@@ -45,6 +45,8 @@ def find(
     """Find the shortest way to a state in which an expression is true."""
     if engine is Engine.Z3 and depth is None:
         raise output.UsageProblem("--engine z3 looks up to a depth; say which, for example --depth 10")
+    if engine is Engine.Z3 and max_states is not None:
+        raise output.UsageProblem("--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds")
     named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
     told = [f"{name}={value}" for name, value in named.items() if value is not None] + [*(settings or ()), *(readings or ())]
     job = Job(specification, tuple(told), tuple(repairs or ()), (), tuple(without or ()))

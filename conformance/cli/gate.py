@@ -111,6 +111,7 @@ def gate(
     json: options.Json = False,
 ) -> int:
     """Check everything once, on real input: specifications, claims, lockstep, real processes, Spark; one table of verdicts."""
+    output.writable_directory("--directory", directory)
     _clear(directory / "runs")
     columns = rows(directory)
     answers: dict[Row, documents.RowDocument] = {}

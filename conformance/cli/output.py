@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -217,6 +218,20 @@ def keep(trace: Trace | None, file: Path | None) -> str | None:
     except OSError as error:
         raise UsageProblem(f"--save {file}: cannot be written: {error.strerror}") from error
     return str(file)
+
+
+def writable_directory(option: str, directory: Path) -> None:
+    """Make a directory, unless it is there, and see that a file can be written into it, before any work is begun for it.
+
+    Raises:
+        UsageProblem: it cannot be had, or nothing can be written there.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(b"antiphon")
+    except OSError as error:
+        raise UsageProblem(f"{option} {directory}: cannot be written: {error.strerror}") from error
 
 
 def write_text(option: str, file: Path, text: str) -> str:

@@ -155,7 +155,9 @@ def bind(
     asked = list(repairs)
     wanted = [repair for repair in (known if "all" in asked else asked) if repair not in left_out]
     chosen: dict[str, int | bool | str] = {key: value for key, value in (sizes or {}).items() if value is not None}
-    chosen |= parsed(spec, settings)
+    for key, value in parsed(spec, settings).items():
+        if chosen.setdefault(key, value) != value:
+            raise UsageProblem(f"{key} is set twice: {chosen[key]} and {value}")
     return program(spec, repairs=wanted, **chosen)
 
 
@@ -163,10 +165,14 @@ def parsed(spec: type[Spec], settings: Iterable[str]) -> dict[str, int | bool | 
     """The values of `name=value` by the declared type of each constant; an unknown name is left to whoever binds."""
     defaults = {item.name: item.default for item in declare(spec).constants}
     found: dict[str, int | bool | str] = {}
+    said: dict[str, str] = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
         if not sign or not name:
             raise UsageProblem(f"{setting!r} is no setting; write name=value, for example losses=2")
+        if name in said and said[name] != value:
+            raise UsageProblem(f"{name} is set twice: {said[name]} and {value}")
+        said[name] = value
         default = defaults.get(name)
         if isinstance(default, bool):
             if value not in ("true", "false"):

@@ -26,6 +26,9 @@ from antiphon.spec.lang.spec import Spec
 HELPERS = ("gate", "invariant", "witness", "obligation")
 """Marked methods that other methods may call as helpers."""
 
+MOST_STARTS = 1_000_000
+"""How many ways to begin are tried."""
+
 
 class Reference:
     """Executes the text of a specification with CPython; see `Machine` for the interface."""
@@ -49,7 +52,11 @@ class Reference:
     # The interface -----------------------------------------------------------------------------------------------------------------------
 
     def initial(self) -> list[State]:
-        """The initial states, without repetition."""
+        """The initial states, without repetition.
+
+        Raises:
+            SpecError: there are more than `MOST_STARTS` ways to begin: nobody could wait for them.
+        """
         base = tuple(
             values.spread(variable.default, self.program.domains[variable.name], f"self.{variable.name}")
             for variable in self.program.declaration.variables
@@ -58,7 +65,9 @@ class Reference:
             return [base]
         found: dict[State, None] = {}
         for method in self._starts:
-            for arguments in self._arguments(method, base):
+            for number, arguments in enumerate(self._arguments(method, base)):
+                if number == MOST_STARTS:
+                    raise SpecError(f"there are more than {MOST_STARTS:,} ways to begin", method.at, "smaller constants, or fewer parameters")
                 try:
                     found.setdefault(self._run(base, method, arguments).state)
                 except Disabled:

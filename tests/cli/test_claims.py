@@ -85,6 +85,12 @@ def test_a_claim_of_which_nothing_ran_is_unknown_and_no_pass(antiphon: Run, monk
     assert "only with --deep" in answer.out
 
 
+def test_what_z3_cannot_judge_is_unknown_and_no_pass(antiphon: Run) -> None:
+    answer = antiphon("claims", "RBP-01", "--engine", "z3")
+    assert answer.code == 2
+    assert "0 checks" in answer.out
+
+
 def test_z3_finds_the_counterexample_by_itself(antiphon: Run) -> None:
     answer = antiphon("claims", "RBC-01", "--engine", "z3", "--json")
     assert answer.code == 0

@@ -44,6 +44,11 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         (("check", "rbp", "--engine", "spin"), "--engine"),
         (("check", "--processes", "3"), "name the specification"),
         (("check", "cli_courier:Courier", "--save", "nowhere/x.itf.json"), "cannot be written"),
+        (("check", "rbp", "--processes", "2", "--set", "processes=3"), "processes is set twice: 2 and 3"),
+        (("check", "two-phase", "--directory", "/proc/states"), "--directory /proc/states: cannot be written"),
+        (("find", "rbp", "True", "--engine", "z3", "--depth", "3", "--max-states", "5"), "bounds an explicit search"),
+        (("errata", "--check", "nowhere"), "--check nowhere: no such directory"),
+        (("gate", "--directory", "/proc/logs"), "--directory /proc/logs: cannot be written"),
         (("simulate",), "SPEC"),
     ],
 )
@@ -60,7 +65,7 @@ def test_our_own_failure_exits_with_70_and_is_no_verdict(antiphon: Run, monkeypa
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(check, "_run", fail)
+    monkeypatch.setattr(check, "explore", fail)
     answer = antiphon("check", "two-phase")
     assert answer.code == 70
     assert "it says nothing about what was checked" in answer.err
@@ -73,7 +78,7 @@ def test_an_interruption_exits_with_130(antiphon: Run, monkeypatch: pytest.Monke
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(check, "_run", interrupt)
+    monkeypatch.setattr(check, "explore", interrupt)
     assert antiphon("check", "two-phase", "--json").document.kind == "interrupted"
     assert antiphon("check", "two-phase").code == 130
 

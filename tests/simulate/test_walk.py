@@ -113,3 +113,12 @@ def test_services_are_judged_on_the_way() -> None:
 def test_nothing_to_walk_is_refused(walks: int, steps: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         simulate(program(TwoPhase), seed=1, walks=walks, steps=steps)
+
+
+def test_where_only_a_spent_budget_keeps_a_step_from_happening_nothing_is_judged() -> None:
+    """What a walk misses for lack of timer rounds alone is unknown, as `check` has it."""
+    bounded = program(RbpJudged, repairs="all", processes=2, messages=1, losses=1)
+    report = simulate(bounded, seed=5, walks=30, steps=40)
+    assert report["Validity"].outcome is Outcome.UNKNOWN
+    assert "only a spent budget keeps" in report["Validity"].reason
+    assert report["Validity"].trace is None
