@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from antiphon.conformance.cli import documents, options, output, registry
+from antiphon.conformance.cli import documents, options, output, registry, states
 from antiphon.model import explicit, symbolic
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
@@ -150,8 +150,6 @@ def check(
     bounds = Limits(engine, depth, max_states, max_seconds, max_memory, threads, fingerprints, symmetry, cone, directory)
     if directory is not None and len(jobs) > 1:
         raise output.UsageProblem("--directory holds the states of one specification; name one")
-    if directory is not None:
-        output.writable_directory("--directory", directory)
     shown: list[documents.ReportDocument] = []
     saved: str | None = None
     outcomes: list[Outcome] = []
@@ -180,7 +178,7 @@ def check(
 def explore(job: Job, bound: Program, bounds: Limits) -> Report:
     """The report about the properties that a job asks of a program."""
     properties = job.properties or None
-    with _progress(job.name, bounds.engine) as progress:
+    with _progress(job.name, bounds.engine) as progress, states.kept_in(bounds.directory):
         if bounds.engine is Engine.Z3:
             return symbolic.check_bounded(
                 bound, depth=bounds.depth or 0, properties=properties, max_seconds=bounds.max_seconds, progress=_deeper(progress)
