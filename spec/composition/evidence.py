@@ -14,7 +14,15 @@ from enum import Enum
 from antiphon.spec.claims.claim import Check, Outcome
 from antiphon.spec.composition.properties import Property
 from antiphon.spec.lang import Spec
-from antiphon.spec.protocols.horus.judged import HorusJudged, MbrshipOrder, MbrshipViews, TotalStack, TotalViews
+from antiphon.spec.protocols.horus.judged import (
+    FragOverTotalOrder,
+    FragOverTotalViews,
+    HorusJudged,
+    MbrshipOrder,
+    MbrshipViews,
+    TotalStack,
+    TotalViews,
+)
 from antiphon.spec.protocols.horus.stacks import DestinationSets, FragOverCom, FragStack, NakStack
 
 _Constants = Mapping[str, int | bool | str]
@@ -50,6 +58,7 @@ _SAME: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 3}
 _TOWER: _Constants = {
     "processes": 2, "messages": 1, "casts": 3, "buffer": 3, "crashes": 1, "patient": True, "oracle": "one that waits",
 }  # fmt: skip
+_PIECES: _Constants = {"processes": 3, "messages": 4, "casts": 2, "crashes": 1, "oracle": "one that waits"}
 
 
 def _check(
@@ -62,6 +71,13 @@ EVIDENCE: tuple[Entry, ...] = (
     Entry(
         "COM", Role.PROVIDES, Property.P11, "what comes from outside the view is filtered by its address",
         (_check(DestinationSets, "FromTheView", "holds", _SETS),),
+    ),
+    Entry(
+        "COM", Role.INHERITS, Property.P1, "what is cast can arrive everywhere, in whatever order",
+        (
+            _check(FragOverCom, "AllArrived", "holds", {"processes": 2, "messages": 1, "casts": 2}, None, ()),
+            _check(FragOverCom, "Fifo", "violated", {"processes": 2, "messages": 2, "casts": 4}, 6, ()),
+        ),
     ),
     Entry(
         "NAK", Role.REQUIRES, Property.P11, "without source addresses the numbers of two senders are one sequence",
@@ -100,6 +116,24 @@ EVIDENCE: tuple[Entry, ...] = (
     ),
     Entry("FRAG", Role.INHERITS, Property.P11, "the origin is the author", (_check(FragStack, "TrueSource", "holds", _ORIGINS),)),
     Entry(
+        "FRAG", Role.INHERITS, Property.P6, "a second FRAG, over TOTAL: whole messages are delivered in one order, by their last fragments",
+        (
+            _check(FragOverTotalOrder, "TotalOrder", "holds", _PIECES),
+            _check(FragOverTotalOrder, "PrefixOrder", "holds", _PIECES),
+            _check(FragOverTotalOrder, "Integrity", "holds", _PIECES),
+            _check(FragOverTotalOrder, "Reassembling", "holds", _PIECES, 2),
+        ),
+    ),
+    Entry(
+        "FRAG", Role.INHERITS, Property.P8, "members that stay have put together the same, also of one that went down half-way",
+        (_check(FragOverTotalViews, "VirtualSynchrony", "holds", _PIECES),),
+    ),
+    Entry(
+        "FRAG", Role.INHERITS, Property.P9, "no message is cut by a view",
+        (_check(FragOverTotalViews, "SameView", "holds", _PIECES), _check(FragOverTotalViews, "ViewChanged", "holds", _PIECES, 5)),
+    ),
+    Entry("FRAG", Role.INHERITS, Property.P15, "views pass unchanged", (_check(FragOverTotalViews, "ConsistentViews", "holds", _PIECES),)),
+    Entry(
         "MBRSHIP", Role.PROVIDES, Property.P8, "members that stay have delivered the same; without the flush's agreement they have not",
         (
             _check(MbrshipViews, "VirtualSynchrony", "holds", _GROUP),
@@ -112,6 +146,9 @@ EVIDENCE: tuple[Entry, ...] = (
     Entry(
         "MBRSHIP", Role.INHERITS, Property.P12, "messages of two fragments come whole through MBRSHIP and TOTAL, across a view change",
         (_check(HorusJudged, "UniformIntegrity", "holds", _TOWER),),
+    ),
+    Entry(
+        "MBRSHIP", Role.INHERITS, Property.P11, "the origin is who broadcast the message", (_check(HorusJudged, "TrueSource", "holds", _TOWER),)
     ),
     Entry(
         "MBRSHIP", Role.LACKS, Property.P6, "two members deliver two messages in two orders",
@@ -136,5 +173,14 @@ EVIDENCE: tuple[Entry, ...] = (
     Entry("TOTAL", Role.INHERITS, Property.P8, "what is left is the same for all", (_check(TotalViews, "VirtualSynchrony", "holds", _GROUP),)),
     Entry("TOTAL", Role.INHERITS, Property.P9, "and is delivered before the view", (_check(TotalViews, "SameView", "holds", _GROUP),)),
     Entry("TOTAL", Role.INHERITS, Property.P15, "views pass unchanged", (_check(TotalViews, "ConsistentViews", "holds", _GROUP),)),
+    Entry(
+        "TOTAL", Role.INHERITS, Property.P11, "what waits for its turn is kept under the name of its source",
+        (_check(TotalStack, "SourceKept", "holds", _GROUP), _check(TotalStack, "Gap", "holds", _GROUP, 6)),
+    ),
+    Entry(
+        "TOTAL", Role.INHERITS, Property.P12, "messages of two fragments come whole to the application, across a view change",
+        (_check(HorusJudged, "UniformIntegrity", "holds", _TOWER),),
+    ),
 )  # fmt: skip
-"""The confirmed entries, lower layers first. Nothing is known of any other entry of `LAYERS`."""
+"""The confirmed entries, lower layers first. Nothing is known of any other entry of `LAYERS`: no model here has priorities (P2), unicasts of the
+application (P3), bytes (P10), causal order (P5, P13), stability (P7, P14) or merging (P16), and what NAK does to P12 takes NFRAG below it."""

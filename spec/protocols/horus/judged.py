@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, action, emit, leads_to, on, require
-from antiphon.spec.protocols.horus.group import GroupCast, GroupReceive, GroupView, NewView, Unordered
+from antiphon.spec.lang import Between, Const, Map, action, emit, everywhere, expect, invariant, leads_to, on, require
+from antiphon.spec.protocols.horus.boundaries import FragCast, FragReceive, NakCast, NakReceive, Unit
+from antiphon.spec.protocols.horus.frag import Frag
+from antiphon.spec.protocols.horus.group import GroupCast, GroupReceive, GroupView, NewView, Number, Token, Unordered
 from antiphon.spec.protocols.horus.judges import FifoBroadcast, ViewSynchrony
 from antiphon.spec.protocols.horus.mbrship import Mbrship, MbrshipAlone
 from antiphon.spec.protocols.horus.total import Total
@@ -54,6 +56,16 @@ class MbrshipOrder(OverMbrship, MbrshipAlone, TotalOrderBroadcast):
 class TotalStack(Total, MbrshipAlone, TotalOrderBroadcast):
     """TOTAL over the abstract MBRSHIP, judged as total order broadcast."""
 
+    @invariant
+    def SourceKept(self) -> bool:  # noqa: N802
+        """What TOTAL has not delivered yet it keeps under the name of who broadcast it."""
+        return all(self.is_true(p, k) for p in self.each(Process) for k in self.each(Number))
+
+    def is_true(self, p: Process, k: Number) -> bool:
+        """What p keeps with number k, if anything, was broadcast by its source."""
+        item = self.numbered[p][k]
+        return item is None or item.source == self.origin[item.message]
+
 
 class TotalViews(Total, MbrshipAlone, FifoBroadcast, ViewSynchrony):
     """TOTAL over the abstract MBRSHIP, judged as FIFO broadcast with virtual synchrony: what it passes on of what it stands on."""
@@ -73,8 +85,73 @@ class TotalLive(Total, MbrshipAlone):
     WhoWaitsSends = leads_to("waits", "has_sent")
 
 
+class FragOverTotal(Total, Frag, MbrshipAlone):
+    """FRAG:TOTAL over the abstract MBRSHIP: what TOTAL orders are fragments, message k of the application is those from k * `fragments` on.
+
+    A second FRAG, on top, is not needed for anything; the stack is here because a layer must pass on what holds below it. `unit[m]` is what FRAG
+    calls the fragment that TOTAL calls m.
+    """
+
+    stride: Const[int] = 1
+
+    unit: Map[Message, Unit | None] = everywhere(None)
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """A message of the application, as large as a message can be."""
+        require(m.index * self.fragments == self.broadcasts and (m.index + 1) * self.fragments <= self.messages)
+        require(p.index == m.index * self.stride % self.processes and not self.flushed[p] and self.can_send(p))
+        emit(Broadcast(p, m))
+        emit(FragCast(p, self.fragments))
+
+    @on(NakCast)
+    def order(self, call: NakCast) -> None:
+        """What FRAG casts is a message of TOTAL."""
+        p = call.process
+        m = Message(self.broadcasts)
+        self.broadcasts += 1
+        self.cast[p] += 1
+        self.unit[m] = Unit(p, self.cast[p])
+        self.waiting[p] += (m,)
+        self.send_numbered(p)
+
+    def hand_up(self, p: Process, q: Process, m: Message) -> None:
+        """What TOTAL delivers is a fragment."""
+        unit = self.unit[m]
+        if unit is not None:
+            emit(NakReceive(p, q, unit))
+
+    @on(FragReceive)
+    def deliver_whole(self, call: FragReceive) -> None:
+        """What FRAG hands up is a message of the application; None is no message that anybody broadcast."""
+        emit(Deliver(call.process, next((self.whole(m) for m in self.each(Message) if self.begins(m, call.unit)), None)))
+
+    def begins(self, m: Message, whole: Unit | None) -> bool:
+        """M is the first fragment of this message of FRAG."""
+        return whole is not None and self.unit[m] == Unit(whole.author, (whole.place - 1) * self.fragments + 1)
+
+    def whole(self, m: Message) -> Message:
+        """The message of the application that the fragment m is of."""
+        return Message(m.index // self.fragments)
+
+
+class FragOverTotalOrder(FragOverTotal, TotalOrderBroadcast):
+    """FRAG:TOTAL:MBRSHIP, judged as total order broadcast."""
+
+
+class FragOverTotalViews(FragOverTotal, FifoBroadcast, ViewSynchrony):
+    """FRAG:TOTAL:MBRSHIP, judged as FIFO broadcast with virtual synchrony."""
+
+
 class HorusJudged(Horus, TotalOrderBroadcast):
-    """The whole stack, judged as total order broadcast."""
+    """The whole stack, judged as total order broadcast; and whether members are told who sent what they receive."""
+
+    @on(GroupReceive)
+    def judge_source(self, call: GroupReceive) -> None:
+        """The origin that MBRSHIP reports is who broadcast the message."""
+        body = call.body
+        if not isinstance(body, Token):
+            expect(call.origin == self.origin[body.message], "TrueSource")
 
 
 class HorusViews(Horus, FifoBroadcast, ViewSynchrony):

@@ -92,6 +92,11 @@ class NakStack(OverNak, Losses[Envelope], FifoBroadcast):
 class FragOverCom(OverFrag, Unnumbered, FifoBroadcast):
     """FRAG:COM, without NAK, over a network that only reorders: a stack that is not well-formed."""
 
+    @witness
+    def AllArrived(self) -> bool:  # noqa: N802
+        """Every message was delivered everywhere."""
+        return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
+
 
 class NakStackRepeated(NakStack, Duplications[Envelope]):
     """The same where the network also duplicates."""

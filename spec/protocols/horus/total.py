@@ -177,7 +177,11 @@ class Total(Mbrship):
         if self.buffers:
             self.held[p][q] += (m,)
         else:
-            emit(Deliver(p, m))
+            self.hand_up(p, q, m)
+
+    def hand_up(self, p: Process, q: Process, m: Message) -> None:  # noqa: ARG002 - a layer above may ask for the source
+        """What q sent is delivered to p: here to the application."""
+        emit(Deliver(p, m))
 
     def deliver_numbered(self, p: Process) -> None:
         """Everything that is next, in the order of the numbers."""
@@ -186,7 +190,7 @@ class Total(Mbrship):
             if k == self.next_number[p] and item is not None:
                 self.numbered[p][k] = None
                 self.next_number[p] = k + 1
-                emit(Deliver(p, item.message))
+                self.hand_up(p, item.source, item.message)
 
     # The change of view ----------------------------------------------------------------------------------------------------------------------
 
@@ -218,7 +222,7 @@ class Total(Mbrship):
             item = self.numbered[p][k]
             if item is not None:
                 self.numbered[p][k] = None
-                emit(Deliver(p, item.message))
+                self.hand_up(p, item.source, item.message)
 
     def deliver_rank(self, p: Process, q: Process) -> None:
         """What is left of one source, in the order in which it was sent: with numbers, then without."""
@@ -226,9 +230,9 @@ class Total(Mbrship):
             item = self.numbered[p][k]
             if item is not None and item.source == q and self.ranked == "all that is left":
                 self.numbered[p][k] = None
-                emit(Deliver(p, item.message))
+                self.hand_up(p, q, item.message)
         for m in self.held[p][q]:
-            emit(Deliver(p, m))
+            self.hand_up(p, q, m)
         self.held[p][q] = ()
 
     # Properties ------------------------------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class MbrshipOverFrag(Mbrship, Frag):
         if unit is None:
             emit(Deliver(call.process, None))
         else:
-            self.accept(call.process, unit.author, unit.place)
+            self.accept(call.process, call.origin, unit.place)
 
     def accept(self, p: Process, q: Process, k: Place) -> None:
         """Cast k of q reaches p."""
