@@ -10,10 +10,18 @@ from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 _ONE = {"processes": 2, "messages": 1, "losses": 1}
 _SPARE = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
 _TWO = {"processes": 2, "messages": 2, "losses": 1, "urgent": True}
+_RING = {"processes": 3, "messages": 1, "losses": 1, "urgent": True}
+_EVERY_ORDER = {"processes": 3, "messages": 1, "losses": 1}
 
 
 def _check(property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str) -> Check:
     return Check(MovingSequencerJudged, property, outcome, "all", without, constants, length)
+
+
+def _three(*properties: str) -> tuple[Check, ...]:
+    """The repaired figure with three processes: local steps at once, and, deep, every order of steps."""
+    quick = tuple(replace(_check(property, "holds", **_RING), long_for_z3=True) for property in properties)
+    return quick + tuple(replace(_check(property, "holds", **_EVERY_ORDER), deep=True) for property in properties)
 
 
 MOVING_SEQUENCER: tuple[Claim, ...] = (
@@ -65,6 +73,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             _check("UniformPrefixOrder", "holds", **_TWO),
             _check("NumberMissed", "holds", **_ONE, length=7),
             _check("AllDelivered", "holds", **_TWO, length=18),
+            *_three("UniqueNumbers", "UniqueMessages", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder"),
         ),
         defect="text",
         repairs=("start_token", "wait_for_missing_number", "await_body"),
@@ -190,9 +199,9 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "So the last number, once lost, stays lost to a process that the token does not reach: line 17 keeps the token where there is nothing to "
         "sequence. Agreement fails; a holder that passes the idle token repairs it.",
         (
-            _check("UniformAgreement", "violated", "pass_idle_token", processes=3, messages=1, losses=1, length=7),
+            _check("UniformAgreement", "violated", "pass_idle_token", **_EVERY_ORDER, length=7),
             _check("UniformAgreement", "holds", **_ONE),
-            replace(_check("UniformAgreement", "holds", processes=3, messages=1, losses=1), deep=True),
+            *_three("UniformAgreement", "Validity"),
         ),
         repairs=("pass_idle_token",),
     ),

@@ -8,6 +8,15 @@ from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 _SMALL = {"processes": 2, "messages": 1, "losses": 1}
 _TWO_LOST = {"processes": 2, "messages": 2, "losses": 2}
 _THREE = {"processes": 3, "messages": 2, "losses": 1}
+_RING = {"processes": 3, "messages": 1, "losses": 1}
+_LARGER = {"processes": 3, "messages": 2, "losses": 0}
+
+
+def _three(*properties: str) -> tuple[Check, ...]:
+    """Figure 5, repaired, with three processes: a message and a loss, and, deep, two messages and no loss."""
+    quick = tuple(Check(Figure5Judged, property, "holds", "all", constants=_RING, long_for_z3=True) for property in properties)
+    return quick + tuple(Check(Figure5Judged, property, "holds", "all", constants=_LARGER, deep=True) for property in properties)
+
 
 TOKEN_BROADCAST: tuple[Claim, ...] = (
     Claim(
@@ -147,6 +156,7 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
             Check(Figure5Judged, "UniformAgreement", "holds", "all", constants=_TWO_LOST),
             Check(Figure5Judged, "Validity", "holds", "all", constants=_TWO_LOST),
             Check(Figure5Judged, "AllDelivered", "holds", "all", constants=_TWO_LOST, length=4),
+            *_three("ListedWherePassed", "UniformIntegrity", "UniformAgreement", "Validity"),
         ),
         defect="text",
         repairs=("start_token", "deliver_once", "recover_all"),
