@@ -14,6 +14,7 @@ _THREE = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "urgent
 _SAFE = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 _THIRD = {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1, "urgent": True}
 _RING = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "urgent": True}
+_LOSSY = {"processes": 3, "messages": 2, "losses": 1, "timeouts": 1, "urgent": True, "assigned": True, "patient": True}
 
 
 def _check(property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool) -> Check:
@@ -22,6 +23,12 @@ def _check(property: str, outcome: Outcome, *without: str, length: int | None = 
 
 def _long_for_z3(check: Check) -> Check:
     return replace(check, long_for_z3=True)
+
+
+def _three(*properties: str) -> tuple[Check, ...]:
+    """The repaired figure with three processes: one message and a loss, and, deep, two messages, a loss and one round of timers."""
+    quick = tuple(_long_for_z3(_check(property, "holds", **_THREE)) for property in properties)
+    return quick + tuple(replace(_check(property, "holds", **_LOSSY), deep=True) for property in properties)
 
 
 def _figure(quotation: str, lines: str = "", section: str = "3.1.3") -> Source:
@@ -133,6 +140,7 @@ RBP: tuple[Claim, ...] = (
             _check("UniqueNumbers", "holds", **_THIRD),
             _check("OneHolder", "holds", **_SAFE),
             _check("UniqueNumbers", "holds", **_SAFE),
+            *_three("OneHolder", "UniqueNumbers", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "HolderHasAll"),
         ),
         defect="text",
         repairs=("old_token",),
