@@ -25,6 +25,7 @@ _SETS: _Constants = {"processes": 3, "messages": 1, "casts": 1}
 _STRANGER: _Constants = {"processes": 2, "messages": 1, "casts": 1}
 _FRAG: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 2, "patient": True}
 _TOWER: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 1, "crashes": 0, "patient": True, "oracle": "one that waits"}
+_TOWER_ROOM: _Constants = {**_TOWER, "buffer": 2}
 _TOWER_CRASH: _Constants = {
     "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1, "oracle": "one that waits",
 }  # fmt: skip
@@ -76,10 +77,13 @@ HORUS: tuple[Claim, ...] = (
         Kind.COMPOSITION,
         "violated",
         "NAK may replace a fragment by LOST_MESSAGE, and no layer above says what it does then: FRAG puts the fragments of two messages "
-        "together, and a member delivers what nobody broadcast. With a window, so that nothing is lost for good, the stack keeps its promises. "
+        "together, and a member delivers what nobody broadcast. A FRAG that throws away what a loss has touched mends that, and then a message is "
+        "missing for good. With a window, so that nothing is lost for good, the stack keeps its promises. "
         "MBRSHIP is abstract: its flush is assumed, not shown.",
         (
             _literal(HorusJudged, "Integrity", "violated", _TOWER, 6, deep=True),
+            Check(HorusJudged, "Agreement", "violated", "all", ("await_room",), _TOWER_ROOM, 3, True),
+            _with("all", HorusJudged, "Agreement", "holds", _TOWER_ROOM, deep=True),
             _with("all", HorusJudged, "Integrity", "holds", _TOWER_CRASH, deep=True),
             _with("all", HorusJudged, "TotalOrder", "holds", _TOWER_CRASH, deep=True),
             _with("all", HorusJudged, "PrefixOrder", "holds", _TOWER_CRASH, deep=True),
