@@ -1,65 +1,188 @@
-"""How many states a second does the explicit checker see? Two-phase commit of growing size, the fast engine, the reference, and SPIN.
+"""How fast is the explicit checker, and what does a state cost? Beside SPIN on the same models; by width and size of the model.
 
-Run: `python benchmarks/explicit.py [--managers 5 6 7 8] [--repeat 3] [--rbp]`. Every figure is the median of the runs, in processor seconds
-of one core, so that a busy machine disturbs little. A check is measured whole: grounding, compiling, searching, judging the properties. SPIN
-takes part when `spin` and `gcc` are installed: the same model by hand in Promela, one transition a step, depth-first, exact, no reduction,
-the invariant asserted, `gcc -O2`; its seconds are the verifier's alone, without making and compiling it.
+Run: `python benchmarks/explicit.py [--parts spin services reduction width growth compile] [--managers 8 9 10] [--repeat 5] [--json FILE]`. The
+part `spin` needs SPIN and gcc.
+
+Every run is a process of its own. What is timed is the search: for us with the kernel in the cache, from the first state to the verdicts of the
+properties asked; for SPIN the verifier, without making and compiling it. `elapsed` is wall time, `cpu` processor time of all threads, both
+medians of the runs; a ratio is SPIN's best median over ours, of elapsed times. SPIN runs exactly, without reduction, and every variant that is
+tried must report as many states as we do: depth-first with `-O2`, the same with compressed states (`-DCOLLAPSE`), and, for two-phase commit,
+both on a model written by hand and on the exported one. Our memory is the largest resident set of the process less that of a search of one
+state; SPIN's is what it reports for states and hash table, without its stack.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
-import resource
-import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from antiphon.conformance.cli import registry
+from antiphon.conformance.exports import find_tools, seen_members
 from antiphon.model.explicit import check
+from antiphon.model.explicit.checking import kinds_of
+from antiphon.model.export import promela as exported
+from antiphon.model.native.kernel import kernel_of
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, program
 from antiphon.spec.protocols.rbp import Rbp, RbpJudged
 
-REFERENCE_MOST_MANAGERS = 5
-RBP_BOUNDS = {"messages": 2, "losses": 1, "timeouts": 1}
-RBP_MOST = 1_000_000
+RBP_BOUNDS = {"messages": 1, "losses": 2, "timeouts": 2}
+"""Figure 16, repaired, three processes: 2,882,818 states."""
+SPECS = {"TwoPhase": TwoPhase, "Rbp": Rbp, "RbpJudged": RbpJudged} | {entry.name: entry.spec for entry in registry.ENTRIES}
+WIDTH_STATES = 2_000_000
+GROWTH_STATES = 20_000_000
+MEMORY_MB = 16_000
+HASH_BITS = 27
 
 
 @dataclass(frozen=True)
-class Row:
-    """One measurement; `seconds` is the median processor time of the runs."""
+class Model:
+    """A specification by its name in `SPECS` with constants; the properties that are judged."""
 
-    model: str
+    spec: str
+    constants: dict[str, Any]
+    repairs: str = ""
+    properties: tuple[str, ...] = ()
+
+    def program(self) -> Program:
+        """The program."""
+        return program(SPECS[self.spec], repairs="all" if self.repairs else (), **self.constants)
+
+    def __str__(self) -> str:
+        return f"{self.spec}{', repaired' if self.repairs else ''}" + "".join(f", {name}={value}" for name, value in self.constants.items())
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was measured: medians over the runs; `mb` is the largest resident set in MiB; `words` of a state for us, its bytes for SPIN."""
+
     engine: str
     states: int
     transitions: int
-    seconds: float
+    elapsed: float
+    cpu: float
+    mb: float
+    width: int
+    complete: bool = True
 
     @property
     def rate(self) -> float:
-        """States a second."""
-        return self.states / max(self.seconds, 0.001)
+        """States a second of elapsed time."""
+        return self.states / max(self.elapsed, 1e-6)
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of memory a state."""
+        return self.mb * 2**20 / max(self.states, 1)
 
 
-def measure(model: str, bound: Program, engine: str, repeat: int, *, judged: bool = True, most: int | None = None) -> Row:
-    """The median of `repeat` checks; `judged` checks the properties too, `most` ends the search after about so many states."""
-    times = []
-    for _ in range(repeat):
-        began = time.process_time()
-        seen = check(bound, engine=engine, properties=None if judged else (), max_states=most).exploration
-        times.append(time.process_time() - began)
-    return Row(model, engine, seen.states, seen.transitions, statistics.median(times))
+# Ours ------------------------------------------------------------------------------------------------------------------------------------
+
+
+def one_run(model: Model, threads: int, most: int | None) -> dict[str, Any]:
+    """One search, in this process: what the parent asked for with `--one`."""
+    bound = model.program()
+    check(bound, properties=model.properties, engine="native", threads=threads, max_states=1)  # the kernel is there before the clock runs
+    before, began = time.process_time(), time.perf_counter()
+    seen = check(bound, properties=model.properties, engine="native", threads=threads, max_states=most).exploration
+    elapsed, cpu = time.perf_counter() - began, time.process_time() - before
+    words = kernel_of(bound).packing.words
+    return {"states": seen.states, "transitions": seen.transitions, "elapsed": elapsed, "cpu": cpu, "words": words, "complete": seen.complete}
+
+
+def ours(model: Model, threads: int, repeat: int, most: int | None = None) -> Figures:
+    """The medians of `repeat` searches in fresh processes."""
+    base = [_spawn(model, threads, 1)[1] for _ in range(2)][-1]
+    runs = [_spawn(model, threads, most) for _ in range(repeat)]
+    told = [answer for answer, _ in runs]
+    assert len({(answer["states"], answer["transitions"]) for answer in told}) == 1, f"{model}: {told}"
+    return Figures(
+        f"antiphon, {threads} thread{'s' * (threads != 1)}", told[0]["states"], told[0]["transitions"],
+        statistics.median(answer["elapsed"] for answer in told), statistics.median(answer["cpu"] for answer in told),
+        statistics.median(peak for _, peak in runs) - base, told[0]["words"], told[0]["complete"],
+    )  # fmt: skip
+
+
+def _spawn(model: Model, threads: int, most: int | None) -> tuple[dict[str, Any], float]:
+    asked = json.dumps({"model": asdict(model), "threads": threads, "most": most})
+    said, peak, _, _ = _run([sys.executable, __file__, "--one", asked])
+    return json.loads(said.splitlines()[-1]), peak
+
+
+def _run(command: Sequence[str], directory: Path | None = None, environment: dict[str, str] | None = None) -> tuple[str, float, float, float]:
+    """What a command printed, its largest resident set in MiB, elapsed and processor seconds.
+
+    Raises:
+        RuntimeError: it failed; with what it printed.
+    """
+    with tempfile.TemporaryFile() as out:
+        began = time.perf_counter()
+        child = subprocess.Popen(command, cwd=directory, env=environment, stdout=out, stderr=subprocess.STDOUT)  # noqa: S603 - our own, or what SPIN made
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        elapsed = time.perf_counter() - began
+        out.seek(0)
+        said = out.read().decode()
+    if child.returncode:
+        raise RuntimeError(f"{command[0]} ended with {child.returncode}:\n{said}")
+    return said, usage.ru_maxrss / 1024, elapsed, usage.ru_utime + usage.ru_stime
+
+
+# SPIN ------------------------------------------------------------------------------------------------------------------------------------
+
+VARIANTS = {"-O2": (), "-O2, collapsed": ("-DCOLLAPSE",)}
+
+
+def spin_of(models: dict[str, str], states: int, repeat: int) -> list[Figures]:
+    """SPIN's figures for each text and variant; it must see so many states."""
+    spin, compiler = find_tools()
+    found = []
+    for text_name, text in models.items():
+        for variant, extra in VARIANTS.items():
+            with tempfile.TemporaryDirectory() as name:
+                directory = Path(name)
+                (directory / "model.pml").write_text(text, encoding="ascii")
+                flags = ["-O2", "-w", "-DSAFETY", "-DNOREDUCE", f"-DMEMLIM={MEMORY_MB}", *extra]
+                for command in ([spin, "-a", "model.pml"], [compiler, *flags, "-o", "pan", "pan.c"]):
+                    subprocess.run(command, cwd=directory, check=True, capture_output=True)  # noqa: S603 - tools found on the path
+                bits = min(HASH_BITS, max(20, states.bit_length()))
+                runs = [_run([str(directory / "pan"), "-m10000000", f"-w{bits}", "-E"], directory) for _ in range(repeat)]
+            said = runs[0][0]
+            figures = Figures(
+                f"SPIN, {text_name}, {variant}", int(_number(r"([\d.e+]+) states, stored", said)), int(_number(r"([\d.e+]+) transitions", said)),
+                statistics.median(run[2] for run in runs), statistics.median(run[3] for run in runs),
+                _number(r"([\d.]+)\s+actual memory usage for states", said) + _number(r"([\d.]+)\s+memory used for hash table", said),
+                int(_number(r"State-vector (\d+) byte", said)),
+            )  # fmt: skip
+            assert figures.states == states, (figures, states)
+            assert "errors: 0" in said, said
+            found.append(figures)
+    return found
+
+
+def _number(pattern: str, said: str) -> float:
+    found = re.search(pattern, said)
+    if found is None:
+        raise ValueError(f"SPIN's report has no {pattern!r}:\n{said}")
+    return float(found.group(1))
 
 
 def promela(managers: int) -> str:
-    """Two-phase commit in Promela: one process, one branch a step, all variables global."""
+    """Two-phase commit in Promela by hand: one process, one branch a step, all variables global."""
     each = range(managers)
     aborted = " || ".join(f"rm[{r}] == 3" for r in each)
     committed = " || ".join(f"rm[{r}] == 2" for r in each)
@@ -80,71 +203,190 @@ def promela(managers: int) -> str:
     return "\n".join([variables, "active proctype protocol() {", "  do", *branches, "  od", "}"])
 
 
-def measure_spin(managers: int, repeat: int) -> Row | None:
-    """SPIN on the same model; None when spin or gcc is not installed."""
-    spin, gcc = shutil.which("spin"), shutil.which("gcc")
-    if spin is None or gcc is None:
-        return None
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        (directory / "model.pml").write_text(promela(managers), encoding="ascii")
-        for command in ([spin, "-a", "model.pml"], [gcc, "-O2", "-w", "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=8000", "-o", "pan", "pan.c"]):
-            subprocess.run(command, cwd=directory, check=True, capture_output=True)  # noqa: S603 - tools found on the path
-        times = []
+# Tables ----------------------------------------------------------------------------------------------------------------------------------
+
+
+def against_spin(console: Console, managers: Iterable[int], repeat: int) -> list[dict[str, Any]]:
+    """Two-phase commit and figure 16, services off on both sides: ours on one thread and on two, and every variant of SPIN."""
+    rows = []
+    for size in managers:
+        model = Model("TwoPhase", {"managers": size}, properties=("consistent",))
+        bound = model.program()
+        texts = {"by hand": promela(size), "exported": exported(bound, checks=False, properties=["consistent"]).text}
+        rows += _compared(console, model, texts, repeat)
+    model = Model("Rbp", dict(RBP_BOUNDS), repairs="all")
+    bound = model.program()
+    seen = seen_members(bound, GROWTH_STATES)
+    assert seen is not None
+    text = exported(bound, checks=False, properties=(), members=seen[0]).text
+    return [*rows, *_compared(console, model, {"exported": text}, repeat)]
+
+
+def _compared(console: Console, model: Model, texts: dict[str, str], repeat: int) -> list[dict[str, Any]]:
+    mine = [ours(model, threads, repeat) for threads in (1, 2)]
+    theirs = spin_of(texts, mine[0].states, repeat)
+    best = min(theirs, key=lambda figures: figures.elapsed)
+    table = Table("engine", "states", "transitions", "elapsed s", "cpu s", "bytes/state", "width", "SPIN's best / ours", title=str(model))
+    for figures in (*mine, *theirs):
+        ratio = f"{best.elapsed / figures.elapsed:.1f}" if figures in mine else ""
+        width = f"{figures.width} words" if figures in mine else f"{figures.width} bytes"
+        table.add_row(
+            figures.engine, f"{figures.states:,}", f"{figures.transitions:,}", f"{figures.elapsed:.2f}", f"{figures.cpu:.2f}",
+            f"{figures.bytes:.0f}", width, ratio,
+        )  # fmt: skip
+    console.print(table)
+    return [{"part": "spin", "model": str(model), **asdict(figures)} for figures in (*mine, *theirs)]
+
+
+def services(console: Console, repeat: int) -> list[dict[str, Any]]:
+    """What composing the services costs: figure 16 alone, and judged by total order broadcast."""
+    table = Table("model", "words", "states", "transitions", "elapsed s, 1 thread", "2 threads", "bytes/state", title="services composed")
+    rows = []
+    for spec, properties in (("Rbp", ()), ("RbpJudged", ("UniformTotalOrder", "UniformIntegrity", "UniformPrefixOrder"))):
+        model = Model(spec, dict(RBP_BOUNDS), repairs="all", properties=properties)
+        one, two = (ours(model, threads, repeat) for threads in (1, 2))
+        table.add_row(
+            f"{model}{' judged by ' + ', '.join(properties) if properties else ''}", str(one.width), f"{one.states:,}", f"{one.transitions:,}",
+            f"{one.elapsed:.2f}", f"{two.elapsed:.2f}", f"{one.bytes:.0f}",
+        )  # fmt: skip
+        rows += [{"part": "services", "model": str(model), **asdict(figures)} for figures in (one, two)]
+    console.print(table)
+    return rows
+
+
+WIDTHS = (
+    Model("TwoPhase", {"managers": 9}), Model("dtp", {"processes": 3}, "all"), Model("sequencer", {"processes": 3, "messages": 2}, "all"),
+    Model("total", {"processes": 3, "messages": 2}, "all"), Model("moving-sequencer", {"processes": 3, "messages": 2}, "all"),
+    Model("Rbp", {"processes": 3, "messages": 2}, "all"), Model("rbp", {"processes": 3, "messages": 2}, "all"),
+    Model("rbp-resilient", {"processes": 3, "messages": 2}, "all"), Model("horus", {"processes": 3, "messages": 2}, "all"),
+)  # fmt: skip
+
+
+def width(console: Console, repeat: int) -> list[dict[str, Any]]:
+    """States a second and bytes a state against the width of a state, over the first two million states of specifications of every width."""
+    title = f"by width of a state: one thread, the first {WIDTH_STATES:,} states"
+    table = Table("words", "model", "states", "transitions/state", "states/s", "transitions/s", "bytes/state", title=title)
+    measured = [(model, ours(model, 1, repeat, WIDTH_STATES)) for model in WIDTHS]
+    for model, one in sorted(measured, key=lambda item: item[1].width):
+        table.add_row(
+            str(one.width), str(model), f"{one.states:,}", f"{one.transitions / one.states:.1f}", f"{one.rate:,.0f}",
+            f"{one.transitions / one.elapsed:,.0f}", f"{one.bytes:.0f}",
+        )  # fmt: skip
+    console.print(table)
+    return [{"part": "width", "model": str(model), **asdict(one)} for model, one in measured]
+
+
+GROWTH = tuple(
+    Model("Rbp", {"processes": processes, "messages": messages, "losses": 1, "timeouts": 1}, "all")
+    for processes, messages in ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1))
+)
+
+
+def growth(console: Console, repeat: int) -> list[dict[str, Any]]:
+    """How the model of figure 16 grows with processes and messages."""
+    title = "figure 16, repaired, one loss, one timer round: how it grows"
+    table = Table("processes", "messages", "words", "states", "transitions", "elapsed s, 2 threads", "MiB", title=title)
+    rows = []
+    for model in GROWTH:
+        seen = ours(model, 2, repeat, GROWTH_STATES)
+        more = "" if seen.complete else "more than "
+        table.add_row(
+            str(model.constants["processes"]), str(model.constants["messages"]), str(seen.width), f"{more}{seen.states:,}",
+            f"{more}{seen.transitions:,}", f"{more}{seen.elapsed:.2f}", f"{more}{seen.mb:,.0f}",
+        )  # fmt: skip
+        rows.append({"part": "growth", "model": str(model), **asdict(seen)})
+    console.print(table)
+    return rows
+
+
+REDUCED = (
+    (Model("TwoPhase", {"managers": 6}), "symmetry"), (Model("TwoPhase", {"managers": 7}), "symmetry"),
+    (Model("chameneos", {}), "symmetry"), (Model("figure-2", {}, "all", ("Integrity",)), "cone"),
+    (Model("horus-total", {}, "all", ("UniformTotalOrder",)), "cone"),
+)  # fmt: skip
+
+
+def reduction(console: Console, repeat: int) -> list[dict[str, Any]]:
+    """What symmetry and the cone of influence save, and that the answers are the same."""
+    table = Table("model", "asked", "reduction", "states", "reduced", "s", "reduced s", title="reductions, one thread")
+    rows = []
+    for model, name in REDUCED:
+        bound = model.program()
+        asked = model.properties or [item for item, kind in kinds_of(bound).items() if kind in ("invariant", "witness")]
+        figures = {}
+        for reduced in (False, True):
+            times = []
+            for _ in range(repeat + 1):  # the first compiles
+                began = time.perf_counter()
+                cone, symmetry = (reduced and name == kind for kind in ("cone", "symmetry"))
+                report = check(bound, properties=asked, engine="native", threads=1, cone=cone, symmetry=symmetry)
+                times.append(time.perf_counter() - began)
+            answers = [(item.property, item.outcome, item.trace and len(item.trace)) for item in report.verdicts]
+            figures[reduced] = report.exploration.states, statistics.median(times[1:]), answers
+        assert figures[False][2] == figures[True][2], f"{model}: {figures}"
+        (whole, slow, _), (less, fast, _) = figures[False], figures[True]
+        table.add_row(str(model), ", ".join(asked), name, f"{whole:,}", f"{less:,}", f"{slow:.2f}", f"{fast:.2f}")
+        rows.append({"part": "reduction", "model": str(model), "by": name, "states": whole, "reduced": less, "elapsed": slow, "less elapsed": fast})
+    console.print(table)
+    return rows
+
+
+def compile_all(console: Console, repeat: int) -> list[dict[str, Any]]:
+    """How long a kernel takes when it is not in the cache: every registered specification, repaired, grounding and LLVM included."""
+    table = Table("specification", "words", "cpu s, cold", "cpu s, from the cache", title="compiling")
+    rows = []
+    for entry in registry.ENTRIES:
+        times: dict[bool, list[float]] = {True: [], False: []}
         for _ in range(repeat):
-            began = _children_seconds()
-            ran = subprocess.run([str(directory / "pan"), "-m1000000", "-w24", "-E"], cwd=directory, check=True, capture_output=True)  # noqa: S603
-            times.append(_children_seconds() - began)
-        text = ran.stdout.decode()
-    states, transitions = _number(r"([\d.e+]+) states, stored", text), _number(r"([\d.e+]+) transitions", text)
-    return Row(f"TwoPhase, {managers} managers", "SPIN, exact, -O2", int(states), int(transitions), statistics.median(times))
+            with tempfile.TemporaryDirectory() as name:
+                for cold in (True, False):
+                    said, _, _, _ = _run([sys.executable, __file__, "--compile", entry.name], environment={**os.environ, "ANTIPHON_CACHE": name})
+                    words, seconds, built = said.split()
+                    assert (built == "True") is cold, said
+                    times[cold].append(float(seconds))
+        cold_seconds, warm_seconds = (statistics.median(times[cold]) for cold in (True, False))
+        table.add_row(entry.name, words, f"{cold_seconds:.2f}", f"{warm_seconds:.2f}")
+        rows.append({"part": "compile", "model": entry.name, "words": int(words), "cold": cold_seconds, "warm": warm_seconds})
+    console.print(table)
+    return rows
 
 
-def _children_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def _number(pattern: str, text: str) -> float:
-    found = re.search(pattern, text)
-    if found is None:
-        raise ValueError(f"SPIN's output has no {pattern!r}:\n{text}")
-    return float(found.group(1))
+def one_compilation(name: str) -> None:
+    """Compile one specification in this process: what the parent asked for with `--compile`."""
+    bound = program(SPECS[name], repairs="all")
+    began = time.process_time()
+    kernel = kernel_of(bound)
+    print(kernel.packing.words, time.process_time() - began, kernel.built)
 
 
 def main() -> None:
-    """Measure and print one table."""
+    """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--managers", type=int, nargs="+", default=[5, 6, 7, 8], help="sizes of two-phase commit")
-    parser.add_argument("--repeat", type=int, default=3, help="runs a figure; the median is shown")
-    parser.add_argument("--rbp", action="store_true", help="figure 16 of the RBP report too, three processes, without and with services")
+    every = ["spin", "services", "reduction", "width", "growth", "compile"]
+    parser.add_argument("--parts", nargs="+", choices=every, default=every)
+    parser.add_argument("--managers", type=int, nargs="+", default=[8, 9, 10], help="sizes of two-phase commit")
+    parser.add_argument("--repeat", type=int, default=5, help="runs a figure; the median is shown")
+    parser.add_argument("--json", type=Path, help="write all figures here too")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--compile", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    console = Console()
-    table = Table("model", "engine", "states", "transitions", "cpu seconds", "states/s")
-    ratios = []
-    for managers in options.managers:
-        bound, model = program(TwoPhase, managers=managers), f"TwoPhase, {managers} managers"
-        rows = [measure(model, bound, "generated", options.repeat)]
-        if managers <= REFERENCE_MOST_MANAGERS:
-            rows.append(measure(model, bound, "reference", 1))
-        spin = measure_spin(managers, options.repeat)
-        if spin is not None:
-            rows.append(spin)
-            ratios.append(f"{model}: SPIN sees {spin.rate / rows[0].rate:.1f} times as many states a second")
-        _show(table, rows)
-    if options.rbp:
-        for spec, judged in ((Rbp, False), (RbpJudged, True)):
-            bound = program(spec, repairs="all", **RBP_BOUNDS)
-            name = f"{spec.__name__}, repaired, n=3, first {RBP_MOST:,}"
-            _show(table, [measure(name, bound, "generated", options.repeat, judged=judged, most=RBP_MOST)])
-    console.print(table)
-    for line in ratios or ["SPIN is not measured: spin or gcc is not installed"]:
-        console.print(line)
-
-
-def _show(table: Table, rows: list[Row]) -> None:
-    for row in rows:
-        table.add_row(row.model, row.engine, f"{row.states:,}", f"{row.transitions:,}", f"{row.seconds:.2f}", f"{row.rate:,.0f}")
+    if options.compile:
+        one_compilation(options.compile)
+        return
+    if options.one:
+        asked = json.loads(options.one)
+        model = Model(**{**asked["model"], "properties": tuple(asked["model"]["properties"])})
+        print(json.dumps(one_run(model, asked["threads"], asked["most"])))
+        return
+    console = Console(width=max(150, Console().width))
+    parts = {
+        "spin": lambda: against_spin(console, options.managers, options.repeat), "services": lambda: services(console, options.repeat),
+        "reduction": lambda: reduction(console, options.repeat), "width": lambda: width(console, options.repeat),
+        "growth": lambda: growth(console, options.repeat), "compile": lambda: compile_all(console, options.repeat),
+    }  # fmt: skip
+    rows = [row for part in options.parts for row in parts[part]()]
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What does a person see while a search runs? States, rate, depth and queue on one line, on a terminal only."""
+"""What does a person see while a search runs? States, rate, transitions, depth, queue and memory on one line, on a terminal only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from antiphon.model.explicit.search import Progress
+from antiphon.model.explicit.search import Progress, resident_mb
 
 
 @contextmanager
@@ -26,11 +26,12 @@ def progress_bar(title: str, console: Console | None = None) -> Iterator[Callabl
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
-        TextColumn("{task.fields[states]:,} states, {task.fields[rate]:,.0f}/s, depth {task.fields[depth]}, queue {task.fields[queue]:,}"),
+        TextColumn("{task.fields[states]:,} states, {task.fields[rate]:,.0f}/s, {task.fields[transitions]:,} transitions"),
+        TextColumn("depth {task.fields[depth]}, queue {task.fields[queue]:,}, {task.fields[memory]:,.0f} MiB"),
         TimeElapsedColumn(),
     ]
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(title, total=None, states=0, rate=0.0, depth=0, queue=0)
+        task = bar.add_task(title, total=None, states=0, rate=0.0, transitions=0, depth=0, queue=0, memory=0.0)
 
         def show(progress: Progress) -> None:
             bar.update(
@@ -41,6 +42,8 @@ def progress_bar(title: str, console: Console | None = None) -> Iterator[Callabl
                 rate=progress.rate,
                 depth=progress.depth,
                 queue=progress.queue,
+                transitions=progress.transitions,
+                memory=resident_mb(),
             )
 
         yield show

@@ -31,7 +31,7 @@ from antiphon.model.native.symmetry import exchange_step, exchanges
 from antiphon.spec.lang import Program
 
 _KERNELS = 16
-CAREFUL_SECONDS, LINE_SECONDS, SQUARE_SECONDS = 1.0, 2e-5, 5e-8
+CAREFUL_SECONDS, LINE_SECONDS, SQUARE_SECONDS = 0.4, 2e-5, 5e-8
 """How long LLVM may take for the steps that it compiles with care, and what a line costs it: a part by itself, a part by the lines with it."""
 
 Native = Callable[..., int]
@@ -98,13 +98,14 @@ def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = W
     """
     successors = Successors(packing, reduction.properties(program), plan_actions(program, reduction))
     parts = [DECLARATIONS, TAKE, successors.text(), _exchange_text(program, packing, reduction)]
+    functions = list(successors.called)
     for number, predicate in enumerate(reduction.predicates(program)):
         ground = ground_predicate(program, predicate)
-        parts.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
+        functions.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
         parts.append(_SCAN.format(number=number, step=8 * packing.words))
     quick: list[str] = []
     spent = 0.0
-    for function in sorted(successors.called, key=len):
+    for function in sorted(functions, key=len):
         lines = function.count("\n")
         spent += lines * (LINE_SECONDS + lines * SQUARE_SECONDS)
         (parts if spent < CAREFUL_SECONDS else quick).append(function)

@@ -95,9 +95,21 @@ def reached(roots: list[Expression]) -> set[Expression]:
     return seen
 
 
-def inputs_of(root: Expression) -> frozenset[int]:
-    """The positions of the inputs that an expression depends on."""
-    return frozenset(int(node.value) for node in reached([root]) if node.operator is Operator.INPUT)
+def has_nodes(root: Expression, many: int) -> bool:
+    """Whether there are at least so many nodes below this one, itself included."""
+    seen: set[Expression] = set()
+    todo = [root]
+    while todo and len(seen) < many:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            todo.extend(node.operands)
+    return len(seen) >= many
+
+
+def inputs_of(*roots: Expression) -> frozenset[int]:
+    """The positions of the inputs that expressions depend on."""
+    return frozenset(int(node.value) for node in reached(list(roots)) if node.operator is Operator.INPUT)
 
 
 def reads_state(root: Expression) -> bool:

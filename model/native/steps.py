@@ -236,7 +236,7 @@ def predicate_function(name: str, packing: WordPacking, holds: Expression, wrong
             writer.line("ret i64 2")
             writer.begin(on)
     writer.line(f"ret i64 {writer.emit(f'zext i1 {writer.one(holds)} to i64')}")
-    return "\n".join([f"define internal i64 @{name}(ptr %s) nounwind {{", *writer.lines, "}\n"])
+    return "\n".join([f"define i64 @{name}(ptr %s) nounwind {{", *writer.lines, "}\n"])
 
 
 def is_true(node: Expression) -> bool:

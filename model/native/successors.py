@@ -17,7 +17,7 @@ from antiphon.model.ground.form import Boolean, Expression, GroundStep, Operator
 from antiphon.model.native.enumeration import ActionPlan, Branch, Loop, Parameter, Variant, without_guards
 from antiphon.model.native.expressions import Writer
 from antiphon.model.native.packing import WORD, WordPacking
-from antiphon.model.native.specialise import inputs_of, reached, roots_of, size_of
+from antiphon.model.native.specialise import has_nodes, inputs_of, reached, roots_of, size_of
 from antiphon.model.native.steps import StepWriter, is_false
 
 HOISTED_NODES = 6
@@ -63,7 +63,7 @@ class Successors:
             if size >= HOISTED_NODES:
                 self.body.one(guard)
                 known |= {id(node): node for node in reached([guard]) if isinstance(node.sort, Boolean) and node.operands}
-        return {key: node for key, node in known.items() if len(reached([node])) >= HOISTED_NODES}
+        return {key: node for key, node in known.items() if has_nodes(node, HOISTED_NODES)}
 
     def _action(self, plan: ActionPlan) -> None:
         if not plan.branches:
@@ -245,7 +245,7 @@ class Successors:
     ) -> Callable[[ActionPlan, str, Sequence[str], Sequence[str | None]], None]:  # fmt: skip
         """Writes the function of a variant; what is returned writes a call of it."""
         known = self._given(variant.step)
-        used = frozenset[int]().union(*(inputs_of(root) for root in roots_of(variant.step)))
+        used = inputs_of(*roots_of(variant.step))
         columns: dict[int, tuple[int, tuple[int, ...]]] = {}
         for number, loop in enumerate(branch.loops):
             parameter: Parameter = plan.parameters[loop.parameter]
