@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from antiphon.conformance.cli import check
+from antiphon.conformance.cli.app import app
 from antiphon.conformance.cli.registry import ENTRIES
 from antiphon.model.verdict import InternalError
 
@@ -58,6 +61,26 @@ def test_wrong_usage_exits_with_64_and_names_the_culprit(antiphon: Run, argument
     assert says in answer.err
     if arguments:
         assert antiphon(*arguments, "--json").document.message in answer.err
+
+
+def test_every_option_stands_in_the_manual() -> None:
+    """Each option of each command stands in its row of docs/command-line.md, or where the row sends the reader; and no other does."""
+    text = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    section = text.partition("## Every option")[2].partition("\n## ")[0]
+    rows = {line.split("`")[1]: line for line in section.splitlines() if line.startswith("| `")}
+    everywhere = {"--help", "--json", "--save", "--no-diagram"}
+    constants = {"--processes", "--messages", "--losses", "--timeouts", "--set"}
+    variants = {"--repair", "--without", "--reading"}
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        row = rows[name]
+        said = set(re.findall(r"--[a-z-]+", row)) | everywhere
+        said |= constants if "the constants" in row else set()
+        said |= variants if "repairs and readings" in row else set()
+        said -= {"--without"} if "not `--without`" in row else set()
+        known = {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
+        assert known <= said, name
+        assert set(re.findall(r"--[a-z-]+", row)) - {"--without"} <= known, name
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), InternalError("generated code and the reference disagree"), MemoryError()])
