@@ -300,7 +300,7 @@ def growth(console: Console, repeat: int) -> list[dict[str, Any]]:
 
 
 REDUCED = (
-    (Model("TwoPhase", {"managers": 6}), "symmetry"), (Model("TwoPhase", {"managers": 7}), "symmetry"),
+    (Model("TwoPhase", {"managers": 7}), "symmetry"), (Model("TwoPhase", {"managers": 9}), "symmetry"),
     (Model("chameneos", {}), "symmetry"), (Model("figure-2", {}, "all", ("Integrity",)), "cone"),
     (Model("horus-total", {}, "all", ("UniformTotalOrder",)), "cone"),
 )  # fmt: skip

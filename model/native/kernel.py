@@ -18,16 +18,16 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from antiphon.model.ground import ground_predicate, layout
+from antiphon.model.ground import ground_predicate, layout, make
 from antiphon.model.native import runtime
 from antiphon.model.native.cache import Cache
 from antiphon.model.native.enumeration import Codes, plan_actions
 from antiphon.model.native.lower import DECLARATIONS, lower
 from antiphon.model.native.packing import WordPacking
 from antiphon.model.native.reduction import WHOLE, Reduction
-from antiphon.model.native.steps import StepWriter, predicate_function
+from antiphon.model.native.steps import StepWriter, number_function, predicate_function
 from antiphon.model.native.successors import Successors
-from antiphon.model.native.symmetry import exchange_step, exchanges
+from antiphon.model.native.symmetry import columns, comparisons, exchange_step, exchanges
 from antiphon.spec.lang import Program
 
 _KERNELS = 16
@@ -44,6 +44,7 @@ class Kernel:
     Attributes:
         packing: where the leaves of a state stand.
         reduction: what it leaves out.
+        columns: whether states are put in canonical form by sorting the columns of members.
         codes: the steps by number.
         properties: the properties that steps may break, in the order of findings.
         predicates: the predicates that it computes, in the order of their functions.
@@ -54,6 +55,7 @@ class Kernel:
     program: Program
     mode: int
     reduction: Reduction
+    columns: bool
     packing: WordPacking
     codes: Codes
     properties: tuple[str, ...]
@@ -72,18 +74,20 @@ def kernel_of(program: Program, mode: int = runtime.WHOLE, reduction: Reduction 
     """
     packing = WordPacking(layout(program).slots, reduction.kept(program))
     predicates, properties = reduction.predicates(program), reduction.properties(program)
+    sorted_by = columns(program, reduction.kept(program)) if reduction.symmetric else None
     cache = Cache.private()
     key = key_of(program, mode, reduction)
     code = cache.get(key)
     built = code is None
     if code is None:
-        texts = steps_texts(program, packing, reduction), runtime_text(packing, mode, symmetric=reduction.symmetric)
+        around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
+        texts = steps_texts(program, packing, reduction), around
         code = b"".join(len(part).to_bytes(8, "little") + part for part in assemble(*texts))
         cache.put(key, code)
     engine = _load(code)
     names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
     functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
-    return Kernel(program, mode, reduction, packing, Codes.of(program), properties, predicates, functions, built, engine)
+    return Kernel(program, mode, reduction, sorted_by is not None, packing, Codes.of(program), properties, predicates, functions, built, engine)
 
 
 _ARGUMENTS = {
@@ -119,26 +123,42 @@ def _declared(function: str) -> str:
 
 
 def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction) -> str:
-    """The exchanges of neighbouring members by their number: `exchange(state, out, number)`."""
-    made = exchanges(program)[0] if reduction.symmetric else ()
+    """The exchanges of neighbouring members by their number, `exchange(state, out, number)`, and the order of their columns, where they have some:
+    `order(state, number)` is 0 when they are equal, 1 when they are to be exchanged, else 2.
+    """
+    made = exchanges(program) if reduction.symmetric else ()
     steps = [reduction.step(program, exchange_step(program, item)) for item in made]
     texts = [StepWriter(packing).function(f"exchange.{number}", (), step, ()) for number, step in enumerate(steps)]
-    numbers = range(len(made))
-    cases = " ".join(f"i64 {number}, label %case{number}" for number in numbers)
-    calls = [f"case{number}:\n  call i64 @exchange.{number}(ptr %s, ptr %out)\n  ret i64 0" for number in numbers]
-    head = "define i64 @exchange(i64 %state, i64 %target, i64 %number) nounwind {"
-    begin = f"  %s = inttoptr i64 %state to ptr\n  %out = inttoptr i64 %target to ptr\n  switch i64 %number, label %off [{cases}]"
-    return "\n".join([*texts, head, begin, *calls, "off:", "  ret i64 0", "}\n"])
+    texts.append(_dispatch("exchange", "i64 %state, i64 %target", "ptr %s, ptr %out", len(made)))
+    pairs = (columns(program, reduction.kept(program)) if made else None) or ()
+    for number, pair in enumerate(pairs):
+        before, same = comparisons(program, pair)
+        rank = make.choose(same, make.number(0), make.choose(before, make.number(1), make.number(2)))
+        texts.append(number_function(f"order.{number}", packing, rank))
+    texts.append(_dispatch("order", "i64 %state", "ptr %s", len(pairs)))
+    return "\n".join(texts)
 
 
-def runtime_text(packing: WordPacking, mode: int, *, symmetric: bool = False) -> str:
+def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
+    """The function that calls `name.0`, `name.1` and so on by number."""
+    cases = " ".join(f"i64 {number}, label %case{number}" for number in range(count))
+    lines = [f"define i64 @{name}({parameters}, i64 %number) nounwind {{", "  %s = inttoptr i64 %state to ptr"]
+    if "%target" in parameters:
+        lines.append("  %out = inttoptr i64 %target to ptr")
+    lines.append(f"  switch i64 %number, label %off [{cases}]")
+    for number in range(count):
+        lines += [f"case{number}:", f"  %r{number} = call i64 @{name}.{number}({arguments})", f"  ret i64 %r{number}"]
+    return "\n".join([*lines, "off:", "  ret i64 0", "}\n"])
+
+
+def runtime_text(packing: WordPacking, mode: int, *, symmetric: bool = False, by_columns: bool = False) -> str:
     """The LLVM text of the functions between the steps."""
-    values = {"W": packing.words, "MODE": mode, "SYMMETRIC": int(symmetric)}
+    values = {"W": packing.words, "MODE": mode, "SYMMETRIC": int(symmetric), "COLUMNS": int(by_columns)}
     return SUCCESSORS + EXCHANGE + DECLARATIONS + lower(runtime.FUNCTIONS, values, exported=(*runtime.EXPORTED, "take"))
 
 
 TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64, i64)\n"
-EXCHANGE = "declare i64 @exchange(i64, i64, i64)\n"
+EXCHANGE = "declare i64 @exchange(i64, i64, i64)\ndeclare i64 @order(i64, i64)\n"
 SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
 
 _SCAN = """

@@ -12,11 +12,11 @@ The table is open addressing with linear probing within a region. A slot is 0 wh
 states below 2^63), 32 bits of the hash and the number of the state plus one (`WHOLE`: what it finds is compared with the whole state), or
 the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVISIONAL` is a place in the buffers instead.
 
-With `SYMMETRIC` each successor is put in canonical form before anything else is asked of it: the least state of its orbit, found by exchanging
-neighbouring members until all orders were seen.
+With `SYMMETRIC` each successor is put in canonical form before anything else is asked of it: with its columns in order (`COLUMNS`), or the least
+state of its orbit, found by exchanging neighbouring members until all orders were seen.
 
-The functions are in the subset of `lower`; `W` (words a state), `MODE` and `SYMMETRIC` are constants of a kernel; `successors` and `exchange` are
-generated beside them.
+The functions are in the subset of `lower`; `W` (words a state), `MODE`, `SYMMETRIC` and `COLUMNS` are constants of a kernel; `successors`,
+`exchange` and `order` are generated beside them.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -37,9 +37,10 @@ transitions were seen; the number of the thread; successors that it has seen lat
 EDGES, OFFSETS, QUIET, REACH, ROOM, PRINTS = range(24, 30)
 """Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state that says whether nothing but
 faults can happen, a word a state for `sweep`, and how many edges fit; the fingerprint of each state (mode FINGERPRINT)."""
-ROUND, ROUNDS, SCRATCH = range(30, 33)
-"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many they are, and room for two states."""
-FIELDS = 33
+ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(30, 35)
+"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many orders there are, room for two states;
+how many exchanges there are, and whether each is the first of its set (a byte each)."""
+FIELDS = 35
 
 DIRECT, WHOLE, FINGERPRINT = range(3)
 PROVISIONAL = 1 << 31
@@ -56,6 +57,7 @@ BROKEN_SHIFT = 8
 W: int
 MODE: int
 SYMMETRIC: bool
+COLUMNS: bool
 word: Any
 half: Any
 byte: Any
@@ -66,6 +68,7 @@ prefetch: Any
 high_product: Any
 successors: Any
 exchange: Any
+order: Any
 
 
 def hash_state(state: int) -> int:
@@ -135,11 +138,42 @@ def less(left: int, right: int) -> int:
     return 0
 
 
+def sort_columns(context: int, state: int) -> int:
+    """Put the columns of a state in order, neighbour by neighbour. How many of the orders leave it as it is, is returned."""
+    one = word(context, SCRATCH)
+    count = word(context, EXCHANGES)
+    moved = 1
+    while moved:
+        moved = 0
+        number = 0
+        while number < count:
+            if order(state, number) == 1:
+                exchange(state, one, number)
+                copy(state, one)
+                moved = 1
+            number += 1
+    fixed = 1
+    alike = 1
+    number = 0
+    while number < count:
+        if byte(word(context, FIRSTS), number):
+            alike = 1
+        if order(state, number) == 0:
+            alike += 1
+            fixed = fixed * alike
+        else:
+            alike = 1
+        number += 1
+    return fixed
+
+
 def canonical(context: int, state: int) -> int:
-    """Put the least state of its orbit in the place of a state. How many of the orders leave it as it is, is returned."""
+    """Put the state that stands for its orbit in the place of a state. How many of the orders leave it as it is, is returned."""
+    if COLUMNS:
+        return sort_columns(context, state)
     one = word(context, SCRATCH)
     other = one + 8 * W
-    last = word(context, ROUNDS) - 1
+    last = word(context, ORDERS) - 1
     copy(one, state)
     fixed = 1
     index = 0
@@ -162,7 +196,7 @@ def orbits(context: int, first: int, last: int) -> int:
     total = 0
     number = first
     while number < last:
-        total += word(context, ROUNDS) // canonical(context, word(context, STATES) + number * 8 * W)
+        total += word(context, ORDERS) // canonical(context, word(context, STATES) + number * 8 * W)
         number += 1
     return total
 
@@ -448,8 +482,8 @@ def sweep(context: int, last: int) -> int:
 
 
 FUNCTIONS = (
-    hash_state, same, note, copy, less, canonical, orbits, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash, rebuild,
-    place_at, lookup, link, sweep,
+    hash_state, same, note, copy, less, sort_columns, canonical, orbits, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash,
+    rebuild, place_at, lookup, link, sweep,
 )  # fmt: skip
 EXPORTED = (
     "hash_state", "canonical", "orbits", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "lookup", "link", "sweep",

@@ -239,6 +239,13 @@ def predicate_function(name: str, packing: WordPacking, holds: Expression, wrong
     return "\n".join([f"define i64 @{name}(ptr %s) nounwind {{", *writer.lines, "}\n"])
 
 
+def number_function(name: str, packing: WordPacking, value: Expression) -> str:
+    """A function of a state that answers a number."""
+    writer = Writer(packing)
+    writer.line(f"ret i64 {writer.one(value)}")
+    return "\n".join([f"define internal i64 @{name}(ptr %s) nounwind {{", *writer.lines, "}\n"])
+
+
 def is_true(node: Expression) -> bool:
     """Whether this is the constant True."""
     return node.operator is Operator.CONSTANT and bool(node.value)

@@ -17,7 +17,7 @@ from pathlib import Path
 from antiphon.model.native import runtime
 from antiphon.model.native.kernel import Kernel
 from antiphon.model.native.memory import Area
-from antiphon.model.native.symmetry import exchanges
+from antiphon.model.native.symmetry import exchanges, orders, rounds
 
 MOST_STATES = (1 << 31) - 2
 BUFFERED = 1 << 15
@@ -61,8 +61,11 @@ class Store:
             "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(8 * threads * threads),
             "recent": Area(8 * runtime.RECENTLY * threads), "two states": Area(2 * self.row * threads),
         }  # fmt: skip
-        rounds = exchanges(kernel.program)[1] if kernel.reduction.symmetric else ()
-        self._round = (ctypes.c_uint8 * len(rounds))(*rounds)
+        made = exchanges(kernel.program) if kernel.reduction.symmetric else ()
+        steps = rounds(kernel.program) if made and not kernel.columns else ()
+        self._orders = orders(kernel.program) if made else 1
+        self._round = (ctypes.c_uint8 * len(steps))(*steps)
+        self._firsts = (ctypes.c_uint8 * len(made))(*(item.first == 0 for item in made))
         self._found_words = 2 + 2 * len(kernel.properties)
         self._counts = Area(8 * most * threads)
         self._found = Area(8 * self._found_words * threads)
@@ -88,7 +91,8 @@ class Store:
             "COUNTS": self._counts.address + 8 * thread * (self.kernel.codes.count + 1),
             "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
             "RECENT": scratch["recent"].address + 8 * runtime.RECENTLY * thread,
-            "ROUND": ctypes.addressof(self._round), "ROUNDS": len(self._round),
+            "ROUND": ctypes.addressof(self._round), "ORDERS": self._orders,
+            "EXCHANGES": len(self._firsts), "FIRSTS": ctypes.addressof(self._firsts),
             "SCRATCH": scratch["two states"].address + 2 * self.row * thread,
         }  # fmt: skip
         for name, value in fields.items():

@@ -4,25 +4,36 @@ The language lets no member of a symmetric index set be special (no literal, no 
 to steps and changes no predicate. It is enough to know how a state changes when two neighbouring members are exchanged: all orders of n
 members follow one another by such exchanges, n! of them in a round that ends where it began (Steinhaus, Johnson, Trotter).
 
+Often no part of the state speaks of two members at once: all that is said of a member stands in leaves, or bits of sets, of its own, its column.
+Then the state with its columns in order is the same for the whole orbit, and sorting by exchanges of neighbours takes the place of the round.
+
 This file makes the exchanges as ground steps; it knows nothing of tables or searching.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from antiphon.model.ground import make
-from antiphon.model.ground.form import Bits, Expression, GroundStep, Operator
+from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Operator
 from antiphon.model.ground.layout import layout, plan
 from antiphon.model.ground.shape import Shape
-from antiphon.spec.lang import Program, SpecError, State, types
+from antiphon.spec.lang import Index, Program, SpecError, State, types
 
 MOST_ORDERS = 5_040
-"""More orders than these cost more than they save."""
+"""More orders than these are not passed through."""
+MOST_MEMBERS = 20
+"""The orders of so many members are counted in a word."""
 
 Leaves = tuple[Expression, ...]
+
+
+Place = tuple[int, int]
+"""A slot, and a bit of it when it is a set, else -1."""
+Column = tuple[Place, ...]
 
 
 @dataclass(frozen=True)
@@ -45,25 +56,152 @@ def symmetric_sets(program: Program) -> dict[types.IndexType, int]:
     return dict(sorted(found.items(), key=lambda item: item[0].name))
 
 
-def exchanges(program: Program) -> tuple[tuple[Exchange, ...], tuple[int, ...]]:
-    """The exchanges, and the order in which they are made so that all orders of all sets are passed through, back to the first.
+def exchanges(program: Program) -> tuple[Exchange, ...]:
+    """The exchanges of neighbours in each symmetric set.
 
     Raises:
-        SpecError: the program has no symmetric set, or too many orders.
+        SpecError: the program has no symmetric set, or one that is too large.
     """
     sets = symmetric_sets(program)
     if not sets:
         raise SpecError(f"{program.name} has no symmetric index set of two members or more", instead="the search without symmetry")
-    orders = math.prod(math.factorial(size) for size in sets.values())
-    if orders > MOST_ORDERS:
-        raise SpecError(f"{program.name}: {orders:,} orders of its symmetric sets are too many; at most {MOST_ORDERS:,}", instead="fewer members")
-    made = [Exchange(index, first) for index, size in sets.items() for first in range(size - 1)]
-    rounds: list[int] = []
-    for index, size in sets.items():
+    many = sum(sets.values())
+    if many > MOST_MEMBERS:
+        raise SpecError(f"{program.name}: {many} members of symmetric sets are too many; at most {MOST_MEMBERS}", instead="fewer members")
+    return tuple(Exchange(index, first) for index, size in sets.items() for first in range(size - 1))
+
+
+def orders(program: Program) -> int:
+    """How many orders the members of all symmetric sets have."""
+    return math.prod(math.factorial(size) for size in symmetric_sets(program).values())
+
+
+def rounds(program: Program) -> tuple[int, ...]:
+    """The numbers of the exchanges in the order in which they are made so that all orders of all sets are passed through, back to the first.
+
+    Raises:
+        SpecError: there are too many orders.
+    """
+    many = orders(program)
+    if many > MOST_ORDERS:
+        raise SpecError(f"{program.name}: {many:,} orders of its symmetric sets are too many; at most {MOST_ORDERS:,}", instead="fewer members")
+    made = exchanges(program)
+    steps: list[int] = []
+    for index, size in symmetric_sets(program).items():
         base = made.index(Exchange(index, 0))
         own = [base + first for first in _round(size)]
-        rounds = own if not rounds else [step for outer in own for step in (*rounds, outer)]
-    return tuple(made), tuple(rounds)
+        steps = own if not steps else [step for outer in own for step in (*steps, outer)]
+    return tuple(steps)
+
+
+def columns(program: Program, kept: Collection[int]) -> tuple[tuple[Column, Column], ...] | None:
+    """For each exchange the columns of its two members, place by place, in the slots that are kept; None where a part of the state speaks of two
+    members at once.
+    """
+    found: list[tuple[Column, Column]] = []
+    for index, size in symmetric_sets(program).items():
+        owners = _owners(program, index)
+        if owners is None:
+            return None
+        column = tuple(place for place, owner in owners.items() if owner == 0 and place[0] in kept)
+        for first in range(size - 1):
+            moved = _moved(program, Exchange(index, first))
+            following = tuple(moved[place] for place in column)
+            found.append((column, following))
+            column = following
+    return tuple(found)
+
+
+def _owners(program: Program, index: types.IndexType) -> dict[Place, int] | None:
+    """Which member each place speaks of; None where that is not one member of one symmetric set."""
+    owners: dict[Place, int] = {}
+    for shape, offset in plan(program).variables.values():
+        if not _own(shape, offset, index, owners):
+            return None
+    return owners
+
+
+def _own(shape: Shape, offset: int, index: types.IndexType, owners: dict[Place, int]) -> bool:
+    """Notes the owners of the leaves of a value; whether each has one."""
+    if not _speaks_of(shape, index):
+        return True
+    match shape.type:
+        case types.Record():
+            parts = zip(shape.parts, shape.offsets, strict=True)
+            return all(_own(part, offset + begin, index, owners) for part, begin in parts)
+        case types.SetOf():
+            mentioned = [(rank, list(_members(value))) for rank, value in enumerate(shape.parts[0].domain)]
+            places = [(offset, rank, members) for rank, members in mentioned]
+        case types.MapOf() if not _speaks_of(shape.parts[1], index):
+            key, value = shape.parts
+            places = [
+                (offset + rank * value.width + leaf, -1, list(_members(item))) for rank, item in enumerate(key.domain) for leaf in range(value.width)
+            ]
+        case _:
+            return False
+    for slot, bit, members in places:
+        if len(members) > 1:
+            return False
+        if members and isinstance(members[0], index.python):
+            owners[slot, bit] = members[0].index
+    return True
+
+
+def _members(value: object) -> Iterator[Index]:
+    """The members of symmetric sets that a value mentions."""
+    if isinstance(value, Index):
+        if value._symmetric:
+            yield value
+    elif dataclasses.is_dataclass(value):
+        for part in dataclasses.fields(value):
+            yield from _members(getattr(value, part.name))
+    elif isinstance(value, tuple | frozenset):
+        for item in value:
+            yield from _members(item)
+
+
+def _moved(program: Program, exchange: Exchange) -> dict[Place, Place]:
+    """Where each place of the first member goes by an exchange, for states in columns."""
+    moved: dict[Place, Place] = {}
+    for shape, offset in plan(program).variables.values():
+        _move(shape, offset, exchange, moved)
+    return moved
+
+
+def _move(shape: Shape, offset: int, exchange: Exchange, moved: dict[Place, Place]) -> None:
+    match shape.type:
+        case types.Record():
+            for part, begin in zip(shape.parts, shape.offsets, strict=True):
+                _move(part, offset + begin, exchange, moved)
+        case types.SetOf():
+            moved |= {(offset, old): (offset, new) for old, new in enumerate(_ranks(shape.parts[0], exchange)) if old != new}
+        case types.MapOf() if _speaks_of(shape.parts[0], exchange.index):
+            width = shape.parts[1].width
+            for old, new in enumerate(_ranks(shape.parts[0], exchange)):
+                moved |= {(offset + old * width + leaf, -1): (offset + new * width + leaf, -1) for leaf in range(width) if old != new}
+
+
+def comparisons(program: Program, pair: tuple[Column, Column]) -> tuple[Expression, Expression]:
+    """Of two neighbouring members: whether the column of the second comes before that of the first, and whether they are equal."""
+    slots = layout(program).slots
+    before, same = make.FALSE, make.TRUE
+    for (slot, bit), (other_slot, other_bit) in reversed(list(zip(*pair, strict=True))):
+        one, other = make.slot(slot, slots[slot].sort), make.slot(other_slot, slots[other_slot].sort)
+        for left, right in reversed(_digits(one, other, bit, other_bit)):
+            equal = make.equal(left, right)
+            less = make.conjunction(make.negation(right), left) if isinstance(left.sort, Boolean) else make.less(right, left)
+            before = make.disjunction(less, make.conjunction(equal, before))
+            same = make.conjunction(equal, same)
+    return before, same
+
+
+def _digits(one: Expression, other: Expression, bit: int, other_bit: int) -> list[tuple[Expression, Expression]]:
+    """Two places of one kind as pairs of booleans or numbers."""
+    if bit >= 0:
+        return [(make.has(one, make.number(bit)), make.has(other, make.number(other_bit)))]
+    if isinstance(one.sort, Bits):
+        return [(make.has(one, make.number(rank)), make.has(other, make.number(rank))) for rank in range(one.sort.width)]
+    return [(one, other)]
 
 
 def _round(size: int) -> list[int]:

@@ -9,9 +9,9 @@ import pytest
 
 from antiphon.model.explicit import check
 from antiphon.model.explicit.checking import kinds_of
-from antiphon.model.ground.layout import plan
+from antiphon.model.ground.layout import layout, plan
 from antiphon.model.native import NativeSpace
-from antiphon.model.native.symmetry import Exchange, exchanged_state, exchanges, symmetric_sets
+from antiphon.model.native.symmetry import Exchange, columns, exchanged_state, exchanges, orders, rounds, symmetric_sets
 from antiphon.model.trace import replay
 from antiphon.spec.examples.chameneos import Chameneos
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -21,7 +21,7 @@ from antiphon.spec.protocols.rbp import Rbp
 
 def orbit(bound: Program, state: State) -> frozenset[State]:
     """All states that differ from this one by the order of interchangeable members, by exchanging until nothing is new."""
-    made, _ = exchanges(bound)
+    made = exchanges(bound)
     found = {state}
     todo = [state]
     while todo:
@@ -60,13 +60,13 @@ def test_there_are_as_many_states_as_orbits(bound: Program) -> None:
 
 def test_an_exchange_is_its_own_inverse_and_all_orders_are_passed_through() -> None:
     bound = program(TwoPhase, managers=4)
-    made, rounds = exchanges(bound)
+    made, steps = exchanges(bound), rounds(bound)
     [index] = symmetric_sets(bound)
     assert made == tuple(Exchange(index, first) for first in range(3))
-    assert len(rounds) == math.factorial(4)
+    assert len(steps) == orders(bound) == math.factorial(4)
     order = list(range(4))
     seen = set()
-    for number in rounds:
+    for number in steps:
         seen.add(tuple(order))
         first = made[number].first
         order[first], order[first + 1] = order[first + 1], order[first]
@@ -135,12 +135,24 @@ def test_a_program_without_symmetric_sets_is_refused() -> None:
 
 def test_too_many_orders_are_refused() -> None:
     with pytest.raises(SpecError, match="40,320 orders of its symmetric sets are too many"):
-        check(program(TwoPhase, managers=8), symmetry=True)
+        check(program(Chameneos, creatures=8, meetings=1), symmetry=True)
+    with pytest.raises(SpecError, match="21 members of symmetric sets are too many; at most 20"):
+        check(program(TwoPhase, managers=21), symmetry=True)
+
+
+def test_columns_are_sorted_where_nothing_speaks_of_two_members() -> None:
+    two_phase, chameneos = program(TwoPhase, managers=3), program(Chameneos, creatures=3, meetings=2)
+    assert columns(chameneos, range(len(layout(chameneos).slots))) is None
+    first, second = columns(two_phase, range(len(layout(two_phase).slots))) or ()
+    assert first[1] == second[0]
+    assert not {*first[0]} & {*first[1]}
+    report = check(program(TwoPhase, managers=10), properties=["consistent", "all_committed"], symmetry=True)
+    assert report.notes[-1] == "3,300 states stand for 61,515,776 that differ in the names of interchangeable members only"
 
 
 def test_every_variable_is_exchanged() -> None:
     bound = program(TwoPhase, managers=3)
-    [exchange, _] = exchanges(bound)[0]
+    [exchange, _] = exchanges(bound)
     widths = [shape.width for shape, _ in plan(bound).variables.values()]
     moved = [state for state in reachable(bound) if exchanged_state(bound, state, exchange) != state]
     assert moved
