@@ -8,15 +8,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from antiphon.conformance.cli import documents, options, output, registry, states
-from antiphon.model import explicit, symbolic
+from antiphon.model import explicit
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Program, SpecError
+
+if TYPE_CHECKING:
+    from antiphon.model import symbolic
 
 
 class Engine(Enum):
@@ -180,6 +183,8 @@ def explore(job: Job, bound: Program, bounds: Limits) -> Report:
     properties = job.properties or None
     with _progress(job.name, bounds.engine) as progress, states.kept_in(bounds.directory):
         if bounds.engine is Engine.Z3:
+            from antiphon.model import symbolic  # here, because loading Z3 takes longer than most checks
+
             return symbolic.check_bounded(
                 bound, depth=bounds.depth or 0, properties=properties, max_seconds=bounds.max_seconds, progress=_deeper(progress)
             )

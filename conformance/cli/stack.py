@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 import typer
@@ -12,9 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
-from antiphon.model.composition import Found, smallest_by_z3, smallest_on_graph
 from antiphon.model.verdict import Outcome
 from antiphon.spec.composition import EVIDENCE, Judgement, Layer, Level, Property, judge, ordered, parse_stack, property_of
+
+if TYPE_CHECKING:
+    from antiphon.model.composition import Found
 
 _SHOWN = 10
 """How many of the smallest stacks the text names."""
@@ -75,6 +77,8 @@ def stack(
     if layers is not None:
         return _check(layers, wanted, given, json=json)
     start = given if given is not None else frozenset({Property.P1})
+    from antiphon.model.composition import smallest_by_z3, smallest_on_graph  # here, because loading Z3 takes longer than most commands
+
     found = smallest_on_graph(wanted, start) if engine == "graph" else smallest_by_z3(wanted, start, depth=depth)
     return _tell(found, wanted, start, engine, json=json)
 

@@ -9,7 +9,6 @@ import typer
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.lockstep import bound_binding, print_difference
-from antiphon.conformance.stateful import run_stateful
 from antiphon.model.explicit import compiled_machine
 
 
@@ -28,6 +27,8 @@ def stateful(
     json: options.Json = False,
 ) -> int:
     """Run specification and implementation side by side at random, and shrink what differs."""
+    from antiphon.conformance.stateful import run_stateful  # here, because loading Hypothesis takes longer than most commands
+
     told = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
     binding = bound_binding(protocol, told, settings, fault)
     chosen = secrets.randbelow(10**6) if seed is None else seed

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from antiphon.conformance.ledger.measurements import measure
 from antiphon.model.explicit import check, kinds_of
 from antiphon.model.refinement import check_refinement
-from antiphon.model.symbolic import check_bounded
 from antiphon.model.verdict import Outcome, Verdict
 from antiphon.spec.claims import Check, Claim, Measurement
 from antiphon.spec.lang import Program, program
@@ -101,6 +100,8 @@ def run_ledger(
             report = check_refinement(program_of(group[0]), refinement, engine=engine)
         elif engine == "z3":
             depth = HUNTED if group[0].outcome == "violated" else SEARCHED
+            from antiphon.model.symbolic import check_bounded  # here, because loading Z3 takes longer than many a check
+
             report = check_bounded(program_of(group[0]), depth=depth, properties=properties, max_seconds=Z3_SECONDS)
         else:
             report = check(program_of(group[0]), properties=properties, engine=engine)

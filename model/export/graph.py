@@ -9,14 +9,14 @@ import io
 import json
 from typing import TYPE_CHECKING
 
-import networkx
-
 from antiphon.model.changes import described
 from antiphon.model.notation import compact, compact_step
 from antiphon.spec.lang import Program, SpecError, State
 
 if TYPE_CHECKING:
     from typing import Any
+
+    import networkx
 
 MOST_STATES = 2_000
 
@@ -30,6 +30,8 @@ def state_graph(program: Program, most: int = MOST_STATES) -> networkx.MultiDiGr
     Raises:
         SpecError: there are more than `most` states, or the specification has an error.
     """
+    import networkx  # here, because loading it takes longer than most commands
+
     machine = program.reference
     invariants = [method.mark.name for method in program.declaration.marked("invariant") if method.mark]
     faults = {action.name: action.fault for action in program.module.actions}
@@ -70,6 +72,8 @@ def _shown(program: Program, state: State) -> dict[str, Any]:
 
 def graphml(program: Program, most: int = MOST_STATES) -> str:
     """The state graph as GraphML, which Gephi, yEd and Cytoscape open."""
+    import networkx
+
     written = io.BytesIO()
     networkx.write_graphml(state_graph(program, most), written)
     return written.getvalue().decode("utf-8")

@@ -152,3 +152,10 @@ def test_a_terminal_gets_progress_and_colour_and_a_file_gets_neither(tmp_path: P
     assert "\x1b" not in kept.stdout
     assert kept.stderr == ""
     assert "8,832 states" in kept.stdout
+
+
+def test_a_command_loads_nothing_large_before_it_needs_it() -> None:
+    """A small model is checked in well under a second because only what it needs is loaded."""
+    large = ("hypothesis", "llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark", "z3")
+    told = f"import sys, antiphon.conformance.cli; print(*[name for name in {large} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout.split() == []
