@@ -23,6 +23,14 @@ _PAIR: _Constants = {"processes": 2, "messages": 2, "losses": 1, "unlimited": Tr
 _RING: _Constants = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "senders": 2, "tie": "lowest"}
 _TRIO: _Constants = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "nulls": 1, "senders": 1, "tie": "lowest"}
 _THREE: _Constants = {"processes": 3, "messages": 3, "losses": 0, "timeouts": 0, "senders": 3, "tie": "lowest"}
+_SENDER: _Constants = {**_THREE, "senders": 1}
+_WIDE: _Constants = {**_RING, "nulls": 1}
+
+_EVERYTHING = (
+    "OneHolder", "UniqueNumbers", "AcknowledgedOnce", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "Validity", "UniformAgreement",
+    "TokenHeld", "StatusIsObtained", "MessageBound", "AckBound", "StableInTime",
+)  # fmt: skip
+"""What the protocol promises, asked of three processes, two of which have an update, where all comes in any order, with a NULL after each."""
 
 _ORDERING = ("number_passes", "keep_early_ack", "acknowledge_new", "advance_on_delivery")
 
@@ -94,6 +102,9 @@ _PROTOCOL: tuple[Claim, ...] = (
             _all("UniformPrefixOrder", _RING, deep=True),
             _all("UniformTotalOrder", _RING, deep=True),
             _all("UniformIntegrity", _RING, deep=True),
+            _all("UniformPrefixOrder", _SENDER, deep=True),
+            _all("UniformTotalOrder", _SENDER, deep=True),
+            _all("UniformIntegrity", _SENDER, deep=True),
             _all("AllDelivered", _PAIR, length=8),
         ),
         defect="design",
@@ -111,6 +122,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         (
             _without("keep_early_ack", "UniqueNumbers", _THREE, 11, deep=True),
             _without("keep_early_ack", "UniformPrefixOrder", _THREE, 11, deep=True),
+            _without("keep_early_ack", "UniqueNumbers", _SENDER, 15),
+            _all("UniqueNumbers", _SENDER, deep=True),
             _all("UniqueNumbers", _RING, deep=True),
             _all("UniqueNumbers", _TRIO, deep=True),
         ),
@@ -171,7 +184,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "These four are what safety needs. That everything is delivered needs the repairs of DTP-09, 12, 13 and 14 as well.",
+        "These four are what safety needs. That everything is delivered needs the repairs of DTP-09, 12, 13 and 14 as well. With all repairs, "
+        "everything that the protocol promises holds among three processes where nothing is lost, in every order of arrival.",
         (
             _mended("OneHolder", _with(_TWO, losses=1), _ORDERING),
             _mended("UniqueNumbers", _with(_TWO, losses=1), _ORDERING),
@@ -180,6 +194,7 @@ _PROTOCOL: tuple[Claim, ...] = (
             _mended("UniformPrefixOrder", _with(_TWO, losses=1), _ORDERING),
             _all("Validity", _PAIR),
             _all("UniformAgreement", _PAIR),
+            *(_all(name, _WIDE, deep=True) for name in _EVERYTHING),
         ),
     ),
     Claim(
@@ -401,6 +416,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         (
             _literal("Validity", _with(_LOSS, nulls=1, tie="lowest"), 2),
             _literal("UniformAgreement", _LOSS, 5, ("acknowledge_new",)),
+            _without("end_by_number", "Validity", _NULLS, 7),
+            _all("Validity", _NULLS),
             _all("Validity", _PAIR),
             _all("UniformAgreement", _PAIR),
             Check(DtpLive, "EveryMessageDelivered", "holds", "all", (), _PAIR),

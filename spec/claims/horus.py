@@ -29,6 +29,9 @@ _TOWER_ROOM: _Constants = {**_TOWER, "buffer": 2}
 _TOWER_CRASH: _Constants = {
     "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1, "oracle": "one that waits",
 }  # fmt: skip
+_TOWER_THREE: _Constants = {
+    "processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 0, "patient": True, "stride": 1, "oracle": "one that waits",
+}  # fmt: skip
 _TOWER_VIEWS: _Constants = {"processes": 3, "messages": 1, "casts": 2, "crashes": 1, "patient": True, "oracle": "one that waits"}
 _VIEWS: _Constants = {"processes": 3, "messages": 1, "crashes": 1}
 _CRASH: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
@@ -90,6 +93,10 @@ HORUS: tuple[Claim, ...] = (
             _with("all", HorusJudged, "Agreement", "holds", _TOWER_CRASH, deep=True),
             _with("all", HorusJudged, "Validity", "holds", _TOWER_CRASH, deep=True),
             _with("all", HorusJudged, "Continued", "holds", _TOWER_CRASH, 5, deep=True),
+            *(
+                _with("all", HorusJudged, name, "holds", _TOWER_THREE, deep=True)
+                for name in ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement", "Validity", "OneHolder")
+            ),
             _with("all", HorusViews, "VirtualSynchrony", "holds", _TOWER_VIEWS),
             _with("all", HorusViews, "SameView", "holds", _TOWER_VIEWS),
             _with("all", HorusViews, "Agreement", "holds", _TOWER_VIEWS),
