@@ -1,0 +1,281 @@
+"""Is every branch of every handler taken in the repaired models? Each `if` of an action or of a helper both ways, seen by tracing the reference.
+
+The models are explored with generated code, as far as MOST_STATES. Of the runs of a step with one effect, those that come first, second, fourth,
+eighth and so on are executed by CPython itself, line by line. What only a repair, a reading or a size decides is not asked for: `if self.old_token:`
+has one way in a model with all repairs. What is never taken is listed with the reason why it cannot be.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from antiphon.model.explicit import edges_of
+from antiphon.spec.lang import Program, Spec, State, Step, program
+from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+from antiphon.spec.protocols.sequencer import SequencerJudged, SequencerViews
+from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+from antiphon.spec.protocols.total_judged import TotalJudged
+
+MOST_STATES = 1500
+
+JUDGED = ("invariant", "witness", "obligation", "on")
+"""The marks of methods that judge, and do nothing."""
+
+Place = tuple[str, int]
+"""A file and a line."""
+
+Branch = tuple[str, str, bool]
+"""The method, the test of its `if`, and which way."""
+
+
+class Branches:
+    """The `if`s of the actions, handlers of packets and helpers of a protocol: where each is, which ways are possible, which were taken."""
+
+    def __init__(self) -> None:
+        self.tests: dict[Place, tuple[int, range, Branch]] = {}
+        self.files: set[str] = set()
+        self.possible: set[Branch] = set()
+        self.taken: set[Branch] = set()
+
+    def read(self, bound: Program) -> None:
+        """The `if`s of a protocol, and which ways these constants leave open."""
+        texts: dict[str, tuple[ast.AST, Place]] = {}
+        waiting: list[str] = []
+        for method in bound.declaration.methods:
+            file = inspect.unwrap(method.function).__code__.co_filename
+            if "/spec/protocols/" in file.replace("\\", "/"):
+                lines, first = inspect.getsourcelines(method.function)
+                texts[method.name] = (ast.parse(textwrap.dedent("".join(lines))), (file, first - 1))
+                waiting += [method.name] if method.mark is not None and method.mark.kind not in JUDGED else []
+        used: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in texts and name not in used:
+                used.add(name)
+                tree, place = texts[name]
+                self.files.add(place[0])
+                self._read(name, tree, place, bound.constants)
+                waiting += [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+
+    def _read(self, name: str, node: ast.AST, base: Place, constants: Mapping[str, Any]) -> None:
+        ways = (True, False)
+        if isinstance(node, ast.If):
+            file, offset = base
+            body = range(node.body[0].lineno + offset, (node.body[-1].end_lineno or 0) + offset + 1)
+            text = ast.unparse(node.test)
+            self.tests[file, node.lineno + offset] = ((node.test.end_lineno or node.lineno) + offset, body, (name, text, True))
+            known = decided(node.test, constants)
+            ways = (True, False) if known is None else (bool(known),)
+            self.possible |= {(name, text, way) for way in ways}
+            inner = [*(node.body if True in ways else []), *(node.orelse if False in ways else [])]
+        else:
+            inner = list(ast.iter_child_nodes(node))
+        for child in inner:
+            self._read(name, child, base, constants)
+
+    def run(self, bound: Program, state: State | None, step: Step | None) -> None:
+        """Execute one step, or the initial methods, and note the ways that it took."""
+        found: set[Branch] = set()
+
+        def enter(frame: FrameType, event: str, argument: Any) -> Any:
+            return _Frame(self, frame.f_code.co_filename, found).line if frame.f_code.co_filename in self.files else None
+
+        before = sys.gettrace()
+        sys.settrace(enter)
+        try:
+            if state is None or step is None:
+                bound.reference.initial()
+            else:
+                bound.reference.apply(state, step)
+        finally:
+            sys.settrace(before)
+        self.taken |= found
+
+
+def decided(test: ast.expr, constants: Mapping[str, Any]) -> Any:
+    """The value of an expression if constants of the specification decide it, else None."""
+    if isinstance(test, ast.Constant):
+        return test.value
+    if isinstance(test, ast.Attribute) and isinstance(test.value, ast.Name) and test.value.id == "self":
+        return constants.get(test.attr)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = decided(test.operand, constants)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        values = [decided(value, constants) for value in test.values]
+        ends = isinstance(test.op, ast.Or)
+        if any(value is not None and bool(value) == ends for value in values):
+            return ends
+        return None if None in values else not ends
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        sides = [decided(test.left, constants), decided(test.comparators[0], constants)]
+        return None if None in sides else (sides[0] == sides[1]) == isinstance(test.ops[0], ast.Eq)
+    return None
+
+
+class _Frame:
+    """One call: the `if` whose test was evaluated last, until the next line shows which way it went."""
+
+    def __init__(self, branches: Branches, file: str, found: set[Branch]) -> None:
+        self.branches, self.file, self.found = branches, file, found
+        self.open: tuple[int, int, range, Branch] | None = None
+
+    def line(self, frame: FrameType, event: str, argument: Any) -> Any:
+        number = frame.f_lineno
+        if self.open is not None:
+            first, last, body, (name, test, _) = self.open
+            if event == "return" or number in body or not first <= number <= last:
+                self.found.add((name, test, event != "return" and number in body))
+                self.open = None
+        if event == "line" and (self.file, number) in self.branches.tests:
+            self.open = (number, *self.branches.tests[self.file, number])
+        return self.line
+
+
+def runs(bound: Program) -> Iterator[tuple[State, Step]]:
+    """Of each step of the model and each effect, the first run, the second, the fourth, the eighth and so on."""
+    edges = edges_of(bound)
+    front = [edges.pack(state) for state in bound.reference.initial()]
+    seen, effects = set(front), Counter[tuple[int, int]]()
+    for packed in front:
+        for number, after in edges.out(packed):
+            effects[number, packed ^ after] += 1
+            met = effects[number, packed ^ after]
+            if met & (met - 1) == 0:
+                yield edges.unpack(packed), edges.step(number)
+            if after not in seen and len(seen) < MOST_STATES:
+                seen.add(after)
+                front.append(after)
+
+
+def never_taken(models: list[tuple[type[Spec], dict[str, Any]]]) -> set[Branch]:
+    """The branches that are possible in some repaired model of these, and that none takes. All are of one protocol."""
+    branches = Branches()
+    for spec, constants in models:
+        bound = program(spec, repairs="all", **constants)
+        branches.read(bound)
+        branches.run(bound, None, None)
+        for state, step in runs(bound):
+            branches.run(bound, state, step)
+    return branches.possible - branches.taken
+
+
+SEQUENCER: dict[str, Any] = {"processes": 3, "messages": 2}
+TOTAL: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 1, "patient": True, "assigned": True}
+PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "crashes": 0, "reforms": True, "assigned": True}
+RING: dict[str, Any] = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "urgent": True, "assigned": True}
+CALM: dict[str, Any] = {"processes": 2, "messages": 1, "passes": 4, "losses": 0, "crashes": 0, "unlimited": True, "urgent": True, "assigned": True}
+
+MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
+    "figure 2": [(Figure2Judged, {"processes": 3, "messages": 1, "losses": 1})],
+    "figure 5": [(Figure5Judged, {"processes": 3, "messages": 1, "losses": 1})],
+    "moving sequencer": [(MovingSequencerJudged, {"processes": 3, "messages": 1, "losses": 1, "urgent": True})],
+    "rbp": [
+        (RbpJudged, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}),
+        (RbpJudged, RING | {"unlimited": False, "timeouts": 1, "patient": True}),
+        (RbpJudged, {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "urgent": True}),
+        (RbpJudged, {"processes": 4, "messages": 1, "losses": 0, "timeouts": 0, "urgent": True}),
+    ],
+    "rbp-resilient": [
+        (RbpResilientJudged, CALM | {"losses": 1}),
+        (RbpResilientJudged, CALM | {"unlimited": False, "timeouts": 1}),
+        (RbpResilientJudged, CALM | {"losses": 1, "crashes": 1, "patient": True, "brief": False}),
+        (RbpResilientJudged, CALM | {"suspicions": 1}),
+        (RbpResilientJudged, CALM | {"processes": 3, "passes": 1, "crashes": 2, "patient": True, "brief": False}),
+        (RbpResilientJudged, CALM | {"late": True, "resilience": 2}),
+        (RbpResilientJudged, CALM | {"strays": 1}),
+    ],
+    "sequencer": [
+        (SequencerJudged, SEQUENCER | {"messages": 1, "crashes": 1, "views": 2}),
+        (SequencerJudged, SEQUENCER | {"crashes": 0, "views": 2, "stops": 1, "unicast": "unordered"}),
+        (SequencerJudged, SEQUENCER | {"crashes": 0, "views": 2, "handovers": True, "loopback": "queued"}),
+        (SequencerViews, SEQUENCER | {"messages": 1, "crashes": 1, "joiners": 1, "views": 3, "reforms": True}),
+    ],
+    "total": [
+        (TotalJudged, TOTAL | {"first_ids": 2}),
+        (TotalJudged, TOTAL | {"messages": 1, "losses": 0, "crashes": 2, "views": 3, "patient": False}),
+        (TotalJudged, PAIR | {"suffix": "acknowledged", "views": 1}),
+        (TotalJudged, TOTAL | {"joiners": 1, "crashes": 0}),
+        (TotalJudged, PAIR | {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"}),
+    ],
+}
+
+NARROWED = "the guard before it has said so; the type checker has not heard"
+
+NEVER: dict[str, dict[Branch, str]] = {
+    "figure 2": {},
+    "figure 5": {
+        ("request", "m is not None", False): NARROWED,
+        (
+            "deliver_missing",
+            "m is not None and (not self.deliver_once or m not in self.delivered_queue[p])",
+            True,
+        ): "line 13 delivers what line 25 has delivered on arrival: delivered once, nothing is left for it (RBC-05)",
+    },
+    "moving sequencer": {("sequence", "m is not None", False): NARROWED},
+    "rbp": {
+        ("resend", "own is not None", False): NARROWED,
+        ("resend_token", "sent is not None", False): NARROWED,
+        ("sequence", "body is not None", False): NARROWED,
+        ("answer_old_token", "sender != p", False): "nobody is its own predecessor in a ring of more than one",
+        ("take_token", "item.number > self.last_number[p]", True): "line 40 finds done what tracking all numbers has done (RBP-04)",
+    },
+    "rbp-resilient": {
+        ("resend", "m is not None", False): NARROWED,
+        ("resend_token", "sent is not None", False): NARROWED,
+        ("sequence", "m is not None", False): NARROWED,
+        ("detect_successor", "after is not None", False): NARROWED,
+        ("suspect_successor", "after is not None", False): NARROWED,
+        ("take_token", "item.number == self.last_number[p] + 1", True): "line 44 finds done what tracking all numbers has done (RBP-04)",
+    },
+    "sequencer": {
+        ("send", "to is not None", False): NARROWED,
+    },
+    "total": {
+        ("ask", "to is not None and lowest is not None", False): NARROWED,
+        ("request_again", "m is not None", False): NARROWED,
+        ("synchronise", "k is not None", False): NARROWED,
+        ("synchronise", "m is not None", False): NARROWED,
+        ("change_view", "not takes_over", False): "a sequencer that tells nobody is another reading of `announcing` (TOT-23)",
+        ("receive_request", "self.is_sequencer(p)", False): "members that have the same list send requests to the sequencer only (TOT-01)",
+    },
+}
+"""What no repaired model takes, and why."""
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_branch_is_taken_in_some_repaired_model_or_told(name: str) -> None:
+    assert never_taken(MODELS[name]) == set(NEVER[name])
+
+
+def test_a_branch_that_no_model_takes_is_seen() -> None:
+    """Two processes cannot miss a number that a later one shows."""
+    few = never_taken([(RbpJudged, {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0, "urgent": True})])
+    assert ("take_token", "item.number > self.last_number[p] + 1", True) in few
+    assert ("take_token", "item.number > self.last_number[p] + 1", False) not in few
+
+
+def test_what_constants_decide() -> None:
+    constants = {"literal": False, "reading": "one", "size": 2}
+    given = {
+        "self.literal": False,
+        "not self.literal": True,
+        "self.literal and here": False,
+        "self.reading == 'one' or here": True,
+        "self.reading != 'one'": False,
+        "self.literal or here": None,
+        "here": None,
+        "self.size == there": None,
+    }
+    assert {text: decided(ast.parse(text, mode="eval").body, constants) for text in given} == given
