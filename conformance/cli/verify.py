@@ -31,6 +31,10 @@ def verify(
             report = pipeline.verify(path, master=master, output=keep)
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
+    except pipeline.PipelineError as error:
+        if keep is not None and "cannot be written" in str(error):
+            raise output.UsageProblem(f"--output: {error}") from error
+        raise
     code = {"holds": 0, "violated": 1, "unknown": 2}[report.outcome]
     if json:
         return output.finish(documents.Verify(outcome=report.outcome, exit_code=code, path=str(path), report=report.to_json()))

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from antiphon.conformance import pipeline
+
 Run = Callable[..., Any]
 SMALL = ("--processes", 2, "--messages", 1, "--losses", 0, "--timeouts", 0)
 
@@ -78,3 +80,13 @@ def test_what_cannot_be_run_is_wrong_usage(antiphon: Run, arguments: tuple[objec
     answer = antiphon(*arguments)
     assert answer.code == 64
     assert says in answer.err
+
+
+def test_tables_that_cannot_be_written_are_wrong_usage(antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise pipeline.PipelineError(f"{tmp_path / 'tables'} cannot be written: no space left on device")
+
+    monkeypatch.setattr(pipeline, "verify", full)
+    answer = antiphon("verify", tmp_path, "--output", tmp_path / "tables")
+    assert answer.code == 64
+    assert "tables cannot be written: no space left on device" in answer.err
