@@ -112,7 +112,7 @@ def check_exports(
     most: Annotated[int, typer.Option("--max-states", min=1, help="Compare no model with more states.")] = 60_000,
     json: options.Json = False,
 ) -> int:
-    """Compare our explicit checker with SPIN, on exported models of all specifications at small constants."""
+    """Compare our native engine with SPIN, on exported models of all specifications at small constants."""
     try:
         exports.find_tools()
     except exports.ToolMissing as error:

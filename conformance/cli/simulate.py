@@ -10,7 +10,6 @@ from rich.progress import Progress
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
-from antiphon.conformance.cli.registry import bind
 from antiphon.model import simulate as walks_of
 from antiphon.model.explicit import compiled_machine
 from antiphon.model.verdict import Outcome
@@ -27,6 +26,7 @@ def simulate(
     timeouts: options.Timeouts = None,
     settings: options.Settings = None,
     repairs: options.Repairs = None,
+    without: options.Without = None,
     readings: options.Readings = None,
     save: options.Save = None,
     json: options.Json = False,
@@ -35,8 +35,8 @@ def simulate(
     """Walk a specification at random and judge every step."""
     named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
     told = [f"{name}={value}" for name, value in named.items() if value is not None] + [*(settings or ()), *(readings or ())]
-    job = Job(specification, tuple(told), tuple(repairs or ()))
-    bound = bind(specification, settings=told, repairs=repairs or ())
+    job = Job(specification, tuple(told), tuple(repairs or ()), without=tuple(without or ()))
+    bound = job.program
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")

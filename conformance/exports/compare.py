@@ -1,4 +1,4 @@
-"""Do SPIN and our explicit checker agree on a specification? On the number of states, of transitions, and on every safety property.
+"""Do SPIN and our machine code agree on a specification? On the number of states, of transitions, and on every safety property.
 
 SPIN reads the exported model alone: it shares the front end and the grounding with our engines, but no search, no table of states and no code
 generator. A comparison in which either side did not see everything is unknown, never agreement.
@@ -84,20 +84,20 @@ def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[M
 
 
 def compare(model: Model, *, most_states: int = 60_000) -> Comparison:
-    """Explores a model with our explicit checker and, if that ends within `most_states`, with SPIN, and compares.
+    """Explores a model with our native engine and, if that ends within `most_states`, with SPIN, and compares.
 
     Raises:
         ToolMissing: SPIN or a C compiler is not installed.
         SpinFailure: SPIN does not accept the model, or gives no report.
     """
     bound = model.program
-    explored = check(bound, properties=(), max_states=most_states)
+    explored = check(bound, properties=(), max_states=most_states, engine="native")
     seen = explored.exploration
     wrong = any(verdict.kind == SPECIFICATION for verdict in explored.verdicts)
     if not seen.complete and not wrong:
         reason = f"more than {most_states:,} states"
         return Comparison(model, seen.states, seen.transitions, frozenset(), None, Outcome.UNKNOWN, reason)
-    broken = frozenset({SPECIFICATION}) if wrong else _broken(check(bound, properties=_safety(bound), max_states=most_states))
+    broken = frozenset({SPECIFICATION}) if wrong else _broken(check(bound, properties=_safety(bound), max_states=most_states, engine="native"))
     model_text = promela(bound)
     spin = run_spin(model_text, len(bound.reference.initial()), depth=seen.states + 10_000)
     transitions = seen.transitions if model_text.counts_steps else spin.transitions
