@@ -7,13 +7,14 @@ Every run is a process of its own. What is timed is the search: for us with the 
 properties asked; for SPIN the verifier, without making and compiling it. `elapsed` is wall time, `cpu` processor time of all threads, both
 medians of the runs; a ratio is SPIN's best median over ours, of elapsed times. SPIN runs exactly, without reduction, and every variant that is
 tried must report as many states as we do: depth-first with `-O2`, the same with compressed states (`-DCOLLAPSE`), and, for two-phase commit,
-both on a model written by hand and on the exported one. Our memory is the largest resident set of the process less that of a search of one
-state; SPIN's is what it reports for states and hash table, without its stack.
+both on a model written by hand and on the exported one. Our memory is how far the resident set grows during the search; SPIN's is what it reports
+for states and hash table, without its stack.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import re
@@ -34,6 +35,7 @@ from antiphon.conformance.cli import registry
 from antiphon.conformance.exports import find_tools, seen_members
 from antiphon.model.explicit import check
 from antiphon.model.explicit.checking import kinds_of
+from antiphon.model.explicit.search import resident_mb
 from antiphon.model.export import promela as exported
 from antiphon.model.native.kernel import kernel_of
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -68,7 +70,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Figures:
-    """What was measured: medians over the runs; `mb` is the largest resident set in MiB; `words` of a state for us, its bytes for SPIN."""
+    """What was measured: medians over the runs; `mb` is memory in MiB; `width` is words of a state for us, bytes for SPIN."""
 
     engine: str
     states: int
@@ -97,34 +99,39 @@ def one_run(model: Model, threads: int, most: int | None) -> dict[str, Any]:
     """One search, in this process: what the parent asked for with `--one`."""
     bound = model.program()
     check(bound, properties=model.properties, engine="native", threads=threads, max_states=1)  # the kernel is there before the clock runs
+    gc.collect()
+    base, sizes = resident_mb(), [0.0]
     before, began = time.process_time(), time.perf_counter()
-    seen = check(bound, properties=model.properties, engine="native", threads=threads, max_states=most).exploration
+    report = check(
+        bound, properties=model.properties, engine="native", threads=threads, max_states=most, progress=lambda _: sizes.append(resident_mb())
+    )
     elapsed, cpu = time.perf_counter() - began, time.process_time() - before
-    words = kernel_of(bound).packing.words
-    return {"states": seen.states, "transitions": seen.transitions, "elapsed": elapsed, "cpu": cpu, "words": words, "complete": seen.complete}
+    seen, words = report.exploration, kernel_of(bound).packing.words
+    return {
+        "states": seen.states, "transitions": seen.transitions, "elapsed": elapsed, "cpu": cpu, "mb": max(sizes) - base, "words": words,
+        "complete": seen.complete,
+    }  # fmt: skip
 
 
 def ours(model: Model, threads: int, repeat: int, most: int | None = None) -> Figures:
     """The medians of `repeat` searches in fresh processes."""
-    base = [_spawn(model, threads, 1)[1] for _ in range(2)][-1]
-    runs = [_spawn(model, threads, most) for _ in range(repeat)]
-    told = [answer for answer, _ in runs]
+    told = [_spawn(model, threads, most) for _ in range(repeat)]
     assert len({(answer["states"], answer["transitions"]) for answer in told}) == 1, f"{model}: {told}"
     return Figures(
         f"antiphon, {threads} thread{'s' * (threads != 1)}", told[0]["states"], told[0]["transitions"],
         statistics.median(answer["elapsed"] for answer in told), statistics.median(answer["cpu"] for answer in told),
-        statistics.median(peak for _, peak in runs) - base, told[0]["words"], told[0]["complete"],
+        statistics.median(answer["mb"] for answer in told), told[0]["words"], told[0]["complete"],
     )  # fmt: skip
 
 
-def _spawn(model: Model, threads: int, most: int | None) -> tuple[dict[str, Any], float]:
+def _spawn(model: Model, threads: int, most: int | None) -> dict[str, Any]:
     asked = json.dumps({"model": asdict(model), "threads": threads, "most": most})
-    said, peak, _, _ = _run([sys.executable, __file__, "--one", asked])
-    return json.loads(said.splitlines()[-1]), peak
+    answer: dict[str, Any] = json.loads(_run([sys.executable, __file__, "--one", asked])[0].splitlines()[-1])
+    return answer
 
 
-def _run(command: Sequence[str], directory: Path | None = None, environment: dict[str, str] | None = None) -> tuple[str, float, float, float]:
-    """What a command printed, its largest resident set in MiB, elapsed and processor seconds.
+def _run(command: Sequence[str], directory: Path | None = None, environment: dict[str, str] | None = None) -> tuple[str, float, float]:
+    """What a command printed, elapsed and processor seconds.
 
     Raises:
         RuntimeError: it failed; with what it printed.
@@ -139,7 +146,7 @@ def _run(command: Sequence[str], directory: Path | None = None, environment: dic
         said = out.read().decode()
     if child.returncode:
         raise RuntimeError(f"{command[0]} ended with {child.returncode}:\n{said}")
-    return said, usage.ru_maxrss / 1024, elapsed, usage.ru_utime + usage.ru_stime
+    return said, elapsed, usage.ru_utime + usage.ru_stime
 
 
 # SPIN ------------------------------------------------------------------------------------------------------------------------------------
@@ -164,7 +171,7 @@ def spin_of(models: dict[str, str], states: int, repeat: int) -> list[Figures]:
             said = runs[0][0]
             figures = Figures(
                 f"SPIN, {text_name}, {variant}", int(_number(r"([\d.e+]+) states, stored", said)), int(_number(r"([\d.e+]+) transitions", said)),
-                statistics.median(run[2] for run in runs), statistics.median(run[3] for run in runs),
+                statistics.median(run[1] for run in runs), statistics.median(run[2] for run in runs),
                 _number(r"([\d.]+)\s+actual memory usage for states", said) + _number(r"([\d.]+)\s+memory used for hash table", said),
                 int(_number(r"State-vector (\d+) byte", said)),
             )  # fmt: skip
@@ -340,7 +347,7 @@ def compile_all(console: Console, repeat: int) -> list[dict[str, Any]]:
         for _ in range(repeat):
             with tempfile.TemporaryDirectory() as name:
                 for cold in (True, False):
-                    said, _, _, _ = _run([sys.executable, __file__, "--compile", entry.name], environment={**os.environ, "ANTIPHON_CACHE": name})
+                    said, _, _ = _run([sys.executable, __file__, "--compile", entry.name], environment={**os.environ, "ANTIPHON_CACHE": name})
                     words, seconds, built = said.split()
                     assert (built == "True") is cold, said
                     times[cold].append(float(seconds))

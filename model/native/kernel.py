@@ -31,6 +31,8 @@ from antiphon.model.native.symmetry import columns, comparisons, exchange_step, 
 from antiphon.spec.lang import Program
 
 _KERNELS = 16
+RECENT_BYTES = 1 << 18
+"""How much memory a thread has for the states that it has seen lately."""
 CAREFUL_SECONDS, LINE_SECONDS, SQUARE_SECONDS = 0.4, 2e-5, 5e-8
 """How long LLVM may take for the steps that it compiles with care, and what a line costs it: a part by itself, a part by the lines with it."""
 
@@ -151,9 +153,14 @@ def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
     return "\n".join([*lines, "off:", "  ret i64 0", "}\n"])
 
 
+def recently(words: int) -> int:
+    """How many states of so many words a thread remembers to have seen lately: a power of two, in a part of the processor's second cache."""
+    return 1 << max(6, (RECENT_BYTES // (8 * (words + 1))).bit_length() - 1)
+
+
 def runtime_text(packing: WordPacking, mode: int, *, symmetric: bool = False, by_columns: bool = False) -> str:
     """The LLVM text of the functions between the steps."""
-    values = {"W": packing.words, "MODE": mode, "SYMMETRIC": int(symmetric), "COLUMNS": int(by_columns)}
+    values = {"W": packing.words, "RECENTLY": recently(packing.words), "MODE": mode, "SYMMETRIC": int(symmetric), "COLUMNS": int(by_columns)}
     return SUCCESSORS + EXCHANGE + DECLARATIONS + lower(runtime.FUNCTIONS, values, exported=(*runtime.EXPORTED, "take"))
 
 

@@ -15,8 +15,10 @@ the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVIS
 With `SYMMETRIC` each successor is put in canonical form before anything else is asked of it: with its columns in order (`COLUMNS`), or the least
 state of its orbit, found by exchanging neighbouring members until all orders were seen.
 
-The functions are in the subset of `lower`; `W` (words a state), `MODE`, `SYMMETRIC` and `COLUMNS` are constants of a kernel; `successors`,
-`exchange` and `order` are generated beside them.
+Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, whole, and keeps them once.
+
+The functions are in the subset of `lower`; `W` (words a state), `RECENTLY`, `MODE`, `SYMMETRIC` and `COLUMNS` are constants of a kernel;
+`successors`, `exchange` and `order` are generated beside them.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -33,7 +35,7 @@ successors fit a buffer; how many a state may have at most."""
 BUFFER, HASHES, FROM, BY, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(11, 24)
 """Fields of one thread: its buffer of successors, their hashes, parents and actions, the slots that were entered for them, the list of those
 of each region and its length; how many successors are in the buffer; how often each step was taken; the first finding of each kind; how many
-transitions were seen; the number of the thread; successors that it has seen lately (mode DIRECT)."""
+transitions were seen; the number of the thread; successors that it has seen lately, each with its hash, or 0: none are to be left out."""
 EDGES, OFFSETS, QUIET, REACH, ROOM, PRINTS = range(24, 30)
 """Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state that says whether nothing but
 faults can happen, a word a state for `sweep`, and how many edges fit; the fingerprint of each state (mode FINGERPRINT)."""
@@ -47,14 +49,13 @@ PROVISIONAL = 1 << 31
 REFERENCE = (1 << 32) - 1
 TAG = REFERENCE << 32
 FAR, NEAR = 24, 10
-RECENTLY = 1 << 14
-"""How many successors a thread remembers to have seen lately: most are seen again soon."""
 MULTIPLIER = 0x9E3779B97F4A7C15
 FINISHER = 0xD6E8FEB86659FD93
 WRONG = 2
 BROKEN_SHIFT = 8
 
 W: int
+RECENTLY: int
 MODE: int
 SYMMETRIC: bool
 COLUMNS: bool
@@ -215,12 +216,12 @@ def take(context: int, state: int, out: int, parent: int, action: int, code: int
     if same(state, out):
         return out
     hashed = hash_state(out)
-    if MODE == DIRECT:
-        recent = word(context, RECENT)
-        entry = hashed & (RECENTLY - 1)
-        if word(recent, entry) == word(out, 0) + 1:
+    if word(context, RECENT) != 0:
+        entry = word(context, RECENT) + (hashed & (RECENTLY - 1)) * 8 * (W + 1)
+        if word(entry, W) == hashed and same(entry, out):
             return out
-        set_word(recent, entry, word(out, 0) + 1)
+        copy(entry, out)
+        set_word(entry, W, hashed)
     place = word(context, USED)
     set_word(word(context, HASHES), place, hashed)
     set_half(word(context, FROM), place, parent)

@@ -255,9 +255,11 @@ class Graph:
         self._offsets, self._quiet, self._edges = Area(8 * (last + 1)), Area(last), Area(4 * room)
         for field, value in {"EDGES": self._edges.address, "OFFSETS": self._offsets.address, "QUIET": self._quiet.address, "ROOM": room}.items():
             store.set(field, value)
+        store.remember(lately=False)
         state = 0
         while state < last:
             state = self._functions["link"](store.address(), state, min(last, state + space.block))
+        store.remember(lately=True)
 
     def onward(self, state: int) -> tuple[bool, list[int]]:
         """See `Space.onward`."""

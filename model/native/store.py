@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from antiphon.model.native import runtime
-from antiphon.model.native.kernel import Kernel
+from antiphon.model.native.kernel import Kernel, recently
 from antiphon.model.native.memory import Area
 from antiphon.model.native.symmetry import exchanges, orders, rounds
 
@@ -56,10 +56,11 @@ class Store:
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
+        self._recent = 8 * (kernel.packing.words + 1) * recently(kernel.packing.words)
         self._scratch = {
             "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered), "by": Area(buffered),
             "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(8 * threads * threads),
-            "recent": Area(8 * runtime.RECENTLY * threads), "two states": Area(2 * self.row * threads),
+            "recent": Area(self._recent * threads), "two states": Area(2 * self.row * threads),
         }  # fmt: skip
         made = exchanges(kernel.program) if kernel.reduction.symmetric else ()
         steps = rounds(kernel.program) if made and not kernel.columns else ()
@@ -70,6 +71,7 @@ class Store:
         self._counts = Area(8 * most * threads)
         self._found = Area(8 * self._found_words * threads)
         self._contexts = [self._context(thread) for thread in range(threads)]
+        self.remember(lately=True)
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="antiphon") if threads > 1 else None
         self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
         self.set("CONTEXTS", ctypes.addressof(self._list))
@@ -90,7 +92,6 @@ class Store:
             "LISTS": scratch["lists"].address + 4 * first * self.threads, "LENGTHS": scratch["lengths"].address + 8 * thread * self.threads,
             "COUNTS": self._counts.address + 8 * thread * (self.kernel.codes.count + 1),
             "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
-            "RECENT": scratch["recent"].address + 8 * runtime.RECENTLY * thread,
             "ROUND": ctypes.addressof(self._round), "ORDERS": self._orders,
             "EXCHANGES": len(self._firsts), "FIRSTS": ctypes.addressof(self._firsts),
             "SCRATCH": scratch["two states"].address + 2 * self.row * thread,
@@ -103,6 +104,11 @@ class Store:
         """Give a field the same value in the contexts of all threads."""
         for context in self._contexts:
             context[getattr(runtime, field)] = value
+
+    def remember(self, *, lately: bool) -> None:
+        """Whether successors that were seen lately are left out (they are for a search), or all are wanted."""
+        for thread, context in enumerate(self._contexts):
+            context[runtime.RECENT] = self._scratch["recent"].address + self._recent * thread if lately else 0
 
     def address(self, thread: int = 0) -> int:
         """The address of a thread's context."""
@@ -234,7 +240,7 @@ class Store:
         self.kernel.functions["empty"](self.address(thread))
         self._counts.write(thread * len(counted[0]), counted[0])
         self._contexts[thread][runtime.TRANSITIONS] = counted[1]
-        ctypes.memset(self._contexts[thread][runtime.RECENT], 0, 8 * runtime.RECENTLY)
+        ctypes.memset(self._contexts[thread][runtime.RECENT], 0, self._recent)
 
     def _insert(self, thread: int, threads: int) -> int:
         regions = [thread] if threads > 1 else range(self.threads)
