@@ -20,6 +20,9 @@ import pytest
 
 from antiphon.model.explicit import edges_of
 from antiphon.spec.lang import Program, Spec, State, Step, program
+from antiphon.spec.protocols.dtp_judged import DtpJudged
+from antiphon.spec.protocols.horus.judged import HorusJudged, HorusViews, TotalStack
+from antiphon.spec.protocols.horus.stacks import DestinationSets, FragStack, NakStack
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
@@ -177,6 +180,10 @@ PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "crashes": 0
 RING: dict[str, Any] = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "urgent": True, "assigned": True}
 CALM: dict[str, Any] = {"processes": 2, "messages": 1, "passes": 4, "losses": 0, "crashes": 0, "unlimited": True, "urgent": True, "assigned": True}
 
+LATE: dict[str, Any] = {"processes": 3, "losses": 0, "timeouts": 0, "tie": "lowest"}
+LAYER: dict[str, Any] = {"processes": 3, "stride": 1}
+TOWER: dict[str, Any] = {"patient": True, "crashes": 1, "oracle": "one that waits"}
+
 MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
     "figure 2": [(Figure2Judged, {"processes": 3, "messages": 1, "losses": 1})],
     "figure 5": [(Figure5Judged, {"processes": 3, "messages": 1, "losses": 1})],
@@ -208,6 +215,28 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
         (TotalJudged, PAIR | {"suffix": "acknowledged", "views": 1}),
         (TotalJudged, TOTAL | {"joiners": 1, "crashes": 0}),
         (TotalJudged, PAIR | {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"}),
+    ],
+    "dtp": [
+        (DtpJudged, {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}),
+        (DtpJudged, LATE | {"messages": 2, "senders": 1}),
+        (DtpJudged, LATE | {"messages": 1, "senders": 1, "nulls": 1, "losses": 1, "timeouts": 1}),
+        (DtpJudged, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}),
+        (DtpJudged, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 1, "resilience": 1}),
+    ],
+    "horus nak": [
+        (NakStack, {"processes": 2, "messages": 2, "casts": 2}),
+        (NakStack, {"processes": 3, "messages": 2, "casts": 2, "patient": True}),
+        (DestinationSets, {"processes": 3, "messages": 1, "casts": 1}),
+    ],
+    "horus frag": [(FragStack, {"processes": 2, "messages": 2, "casts": 4, "buffer": 2})],
+    "horus total": [
+        (TotalStack, LAYER | {"messages": 2, "crashes": 1}),
+        (TotalStack, LAYER | {"messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits"}),
+        (TotalStack, LAYER | {"messages": 1, "crashes": 1, "oracle": "next in rank"}),
+    ],
+    "horus tower": [
+        (HorusJudged, TOWER | {"processes": 2, "messages": 1, "casts": 3, "buffer": 3}),
+        (HorusViews, TOWER | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}),
     ],
 }
 
@@ -250,6 +279,19 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("change_view", "not takes_over", False): "a sequencer that tells nobody is another reading of `announcing` (TOT-23)",
         ("receive_request", "self.is_sequencer(p)", False): "members that have the same list send requests to the sequencer only (TOT-01)",
     },
+    "dtp": {
+        ("answer", "item is not None", False): "a REQ that comes late for an ACK that was removed lies deeper; test_dtp goes there",
+        ("receive_early_message", "j is not None", False): NARROWED,
+        ("receive_next_message", "j is not None", False): NARROWED,
+        ("resend_pass", "sent is not None", False): NARROWED,
+        ("send_pass", "sent.number > 0", False): NARROWED,
+    },
+    "horus nak": {},
+    "horus frag": {
+        ("arrive", "self.accepts(envelope.to, envelope.source)", False): "destination sets do not change in this stack; in that of NAK they do"
+    },
+    "horus total": {("pass_token", "k is not None", False): NARROWED},
+    "horus tower": {("complete", "k is not None", False): NARROWED, ("pass_token", "k is not None", False): NARROWED},
 }
 """What no repaired model takes, and why."""
 

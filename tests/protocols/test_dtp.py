@@ -13,8 +13,8 @@ from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, program
 from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
 from antiphon.spec.protocols.dtp_live import DtpLive
-from antiphon.spec.protocols.dtp_packets import Null
-from antiphon.spec.services import Process
+from antiphon.spec.protocols.dtp_packets import Ack, AskMessage, AskNumber, Msg, Null
+from antiphon.spec.services import Message, Process
 
 PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}
 NULLS: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}
@@ -102,6 +102,23 @@ def test_an_old_null_gives_the_token_twice() -> None:
     bound = program(DtpJudged, processes=2, messages=1, losses=0, timeouts=1, nulls=1)
     trace = replay(bound, bound.reference.initial()[0], steps)
     assert [bound.reference.holds(state, "OneHolder") for state in trace.states] == [True] * 6 + [False]
+
+
+def test_a_late_request_for_what_was_removed_is_answered_by_nothing() -> None:
+    """P2 got what it asked for, and says so; p1 removes it as stable before the first REQ arrives."""
+    (p, q, r), (m, x) = (Process(k) for k in range(3)), (Message(0), Message(1))
+    late = AskNumber(q, r, 0, 1)
+    steps = [
+        Step("broadcast", (p, m)), Step("acknowledge", (p, m, q)), Step("broadcast", (q, x)),
+        Step("receive_next_message", (Msg(q, m),)), Step("receive_next_message", (Msg(r, m),)),
+        Step("receive_next_ack", (Ack(q, p, m, 1, q),)), Step("acknowledge", (q, x, r)), Step("receive_early_ack", (Ack(r, q, x, 2, r),)),
+        Step("receive_next_ack", (Ack(r, p, m, 1, q),)), Step("answer_transferring", (AskMessage(q, r, 1, x),)), Step("answer_transferring", (late,)),
+    ]  # fmt: skip
+    bound = program(DtpJudged, repairs="all", **EARLY | {"senders": 2})
+    *_, before, after = replay(bound, bound.reference.initial()[0], steps).states
+    network = [variable.name for variable in bound.declaration.variables].index("network")
+    assert not bound.reference.evaluate(before, "has_ack", q, 1, m)
+    assert after[network] == before[network] - {late}
 
 
 READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
