@@ -140,6 +140,10 @@ _BOUNDS: tuple[Claim, ...] = (
             _other(PinwheelJudged, "UniformPrefixOrder", processes=2, messages=2),
             _other(PinwheelJudged, "Validity", processes=2, messages=2),
             _other(PinwheelJudged, "StableEarly", length=8, processes=2, messages=2),
+            *(
+                Check(PinwheelJudged, name, "holds", (), (), {"processes": 3, "messages": 2}, None, True)
+                for name in ("StableIsDelivered", "UniformIntegrity", "UniformPrefixOrder", "UniformTotalOrder", "UniformAgreement", "Validity")
+            ),
         ),
     ),
     Claim(
