@@ -106,9 +106,12 @@ def test_an_interruption_exits_with_130(antiphon: Run, monkeypatch: pytest.Monke
 
 
 def test_ctrl_c_ends_a_real_run_with_130(tmp_path: Path) -> None:
-    check_slowly = [*ANTIPHON, "check", "two-phase", "--set", "managers=8", "--engine", "reference"]
+    told_when_loaded = "import sys; from antiphon.conformance.cli import main; print('loaded', flush=True); sys.exit(main())"
+    check_slowly = [sys.executable, "-c", told_when_loaded, "check", "two-phase", "--set", "managers=8", "--engine", "reference"]
     running = subprocess.Popen(check_slowly, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(3.0)
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"loaded\n"
+    time.sleep(1.0)
     running.send_signal(signal.SIGINT)
     told, complaint = running.communicate(timeout=30)
     assert (running.returncode, complaint) == (130, b"antiphon: interrupted\n")
