@@ -1,7 +1,7 @@
 """What does the report claim about RBP with failures (figure 25), short of Reformation?
 
 The bounds say how few losses and failures there are: one process fails where `crashes=1`, all that is measured is without Reformation. Checks of
-three processes are deep, except where two cannot show it.
+three processes and more are deep, except where two cannot show it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ _FAILED: Constants = {**_TWO, "crashes": 1, "patient": True, "brief": False}
 _AGAIN: Constants = {**_CALM, "passes": 5, "unlimited": False, "timeouts": 1, "brief": False}
 _THREE: Constants = {"processes": 3, "messages": 1, "passes": 5, **_RUNS, "losses": 1, "patient": True}
 _RING: Constants = {"processes": 3, "messages": 1, "passes": 3, **_RUNS, "patient": True}
+_TURN: Constants = {"processes": 4, "messages": 1, "passes": 6, **_RUNS, "patient": True}
 _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
 
 
 def _check(property: str, outcome: Outcome, *without: str, of: Constants, length: int | None = None) -> Check:
-    return Check(RbpResilientJudged, property, outcome, "all", without, of, length, deep=of["processes"] == 3, long_for_z3=True)
+    return Check(RbpResilientJudged, property, outcome, "all", without, of, length, deep=of["processes"] >= 3, long_for_z3=True)
 
 
 def _shown(check: Check) -> Check:
@@ -186,14 +187,20 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "After garbage collection a process keeps the messages of one turn of the token, n, at most.",
         Standing.STATED,
         Kind.BOUND,
-        "holds",
-        "Counted are the numbers in seqQ; messages that have no number yet are not. As printed NULL numbers never leave seqQ, and it grows for "
-        "ever (RBP-43).",
+        "violated",
+        "By a process that misses a number, from four processes on, without losses: it can collect nothing, and the token goes on without it until "
+        "it is named again. Of four it comes to five numbers, the first older than the last turn. It keeps 2n - 3 at most, which is no more than n "
+        "with two and three processes; one that misses nothing keeps n at most. Counted are the numbers in seqQ; messages that have no number yet "
+        "are not. As printed NULL numbers never leave seqQ, and it grows for ever (RBP-43).",
         (
+            _check("OneTurnBufferedByAll", "violated", of=_TURN, length=38),
+            _check("BufferedUntilNamed", "holds", of=_TURN),
+            _check("OneTurnBuffered", "holds", of=_TURN),
             _check("OneTurnBufferedByAll", "holds", of=_TWO),
             _check("OneTurnBufferedByAll", "holds", of=_THREE),
             _check("OneTurnBuffered", "violated", "pass_over_null", of=_TWO, length=7),
         ),
+        defect="text",
         repairs=("pass_over_null",),
     ),
     Claim(

@@ -32,9 +32,7 @@ class RbpResilient(ResilientAlgorithm):
     @invariant
     def HolderHasAll(self) -> bool:  # noqa: N802
         """The process that may acknowledge has every message numbered before (sections 1 and 3.2.2)."""
-        return all(
-            not self.holding[p] or k > self.last_number[p] or self.has_message(p, k) for p in self.each(Process) for k in self.each(Number)
-        )
+        return all(not self.holding[p] or k > self.last_number[p] or self.has_message(p, k) for p in self.each(Process) for k in self.each(Number))
 
     # Properties: stability and resilience ------------------------------------------------------------------------------------------------
 
@@ -108,6 +106,16 @@ class RbpResilient(ResilientAlgorithm):
     def OneTurnBufferedByAll(self) -> bool:  # noqa: N802
         """The same, also for a process that misses something."""
         return all(any(self.can_settle(p, item) for item in self.numbered[p]) or len(self.numbered[p]) <= self.processes for p in self.each(Process))
+
+    @invariant
+    def BufferedUntilNamed(self) -> bool:  # noqa: N802
+        """Who misses the number after its own keeps the n - 1 up to its own, and the n - 2 that the others give until the token is there again."""
+        return all(
+            any(self.can_settle(p, item) for item in self.numbered[p])
+            or len(self.numbered[p]) <= self.processes
+            or len(self.numbered[p]) <= 2 * self.processes - 3
+            for p in self.each(Process)
+        )
 
     # Properties: what happens in the end -------------------------------------------------------------------------------------------------
 
