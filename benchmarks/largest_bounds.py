@@ -1,0 +1,301 @@
+"""What is the largest bound up to which each repaired protocol is explored in ten minutes? A ladder of bounds for each, climbed rung by rung.
+
+Run: `python benchmarks/largest_bounds.py [PROTOCOL]... [--seconds 600] [--memory 12000] [--threads 2] [--json FILE]`; without names, all: hours.
+
+Every rung is a process of its own with the native engine, all repairs on, nothing reduced, and everything asked that the repaired protocol
+promises: its invariants, the properties of its service, its obligations. The first rung that is not completed, in the time or in the memory, ends
+the ladder; of those before it, the one with most states is the protocol's largest bound. `seconds` are elapsed ones of the search and the
+judging, with the kernel compiled before or not as the cache has it. `bytes` are what the process was larger at its largest than before the
+search, divided by the states: small searches show the engine's own tables there. Nothing is written unless --json says where.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import resource
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from antiphon.conformance.cli import registry
+from antiphon.model.explicit import check, kinds_of
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import program
+
+Constants = Mapping[str, int | bool | str]
+
+PROMISED = ("invariant", "service", "obligation")
+"""The kinds of properties that must hold; witnesses are for reaching."""
+
+ALONE = ("UniformPrefixOrder", "UniformTotalOrder", "UniformAgreement")
+"""What a process that crashes may have delivered alone, where the document promises nothing of the kind."""
+
+TURN = ("OneTurnBufferedByAll",)
+"""What four processes break also as repaired (RBP-24)."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The bounds of one protocol, small ones first, all with the constants of `base`; the properties of `but` are not promised."""
+
+    name: str
+    base: Constants
+    rungs: tuple[Constants, ...]
+    but: tuple[str, ...] = ()
+    about: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name on the command line, and what is special."""
+        return f"{self.name}, {self.about}" if self.about else self.name
+
+
+def _grow(names: str, *rungs: tuple[int, ...]) -> tuple[Constants, ...]:
+    """Rungs that differ in these constants only."""
+    return tuple(dict(zip(names.split(), rung, strict=True)) for rung in rungs)
+
+
+_RING: Constants = {"unlimited": True, "urgent": True, "assigned": True, "patient": True}
+_HORUS: Constants = {"patient": True, "oracle": "one that waits", "stride": 1}
+
+LADDERS = (
+    Ladder(
+        "total",
+        {"assigned": True, "patient": True, "first_ids": 2},
+        _grow(
+            "processes messages losses crashes views",
+            (2, 2, 1, 1, 2), (3, 2, 1, 1, 2), (3, 2, 1, 2, 3), (3, 3, 1, 1, 2), (4, 3, 1, 1, 2), (4, 3, 2, 1, 2), (4, 3, 1, 2, 3), (4, 4, 1, 2, 3),
+            (5, 4, 2, 2, 3), (5, 5, 2, 2, 3),
+        ),
+        ALONE,
+    ),
+    Ladder(
+        "total",
+        {"assigned": True, "reforms": True, "crashes": 0},
+        _grow(
+            "processes messages losses views",
+            (2, 2, 0, 2), (2, 2, 1, 2), (2, 3, 1, 2), (3, 2, 0, 2), (3, 2, 1, 2), (3, 3, 0, 2), (3, 3, 1, 2), (3, 3, 1, 3),
+        ),
+        about="timers at any time",
+    ),
+    Ladder(
+        "sequencer",
+        {},
+        _grow(
+            "processes messages crashes views",
+            (3, 1, 1, 2), (3, 2, 1, 2), (3, 2, 2, 3), (4, 2, 2, 3), (3, 3, 2, 3), (4, 3, 2, 3), (4, 3, 3, 4), (4, 4, 2, 3), (5, 3, 2, 3),
+        ),
+    ),
+    Ladder(
+        "figure-2",
+        {},
+        _grow("processes messages losses", (2, 2, 1), (3, 2, 1), (3, 2, 2), (4, 2, 2), (3, 3, 1), (4, 3, 1), (4, 3, 2), (5, 3, 2)),
+    ),
+    Ladder(
+        "figure-5",
+        {},
+        _grow("processes messages losses", (2, 2, 1), (3, 1, 1), (3, 1, 2), (4, 1, 1), (3, 2, 0), (3, 2, 1), (3, 2, 2), (4, 1, 2), (4, 2, 0)),
+    ),
+    Ladder(
+        "moving-sequencer",
+        {},
+        _grow("processes messages losses", (2, 1, 1), (2, 2, 0), (2, 2, 1), (3, 1, 0), (3, 1, 1), (3, 1, 2), (3, 2, 0), (4, 1, 0)),
+    ),
+    Ladder(
+        "moving-sequencer",
+        {"urgent": True},
+        _grow("processes messages losses", (2, 1, 1), (2, 2, 1), (3, 1, 0), (3, 1, 1), (3, 1, 2), (2, 3, 1), (3, 2, 0), (4, 1, 1), (3, 2, 1)),
+        about="local steps at once",
+    ),
+    Ladder(
+        "rbp",
+        {"unlimited": True},
+        _grow("processes messages losses", (2, 1, 1), (2, 1, 2), (2, 2, 0), (2, 2, 1), (3, 1, 0), (3, 1, 1), (2, 3, 1), (3, 2, 0)),
+    ),
+    Ladder(
+        "rbp",
+        _RING,
+        _grow("processes messages losses", (2, 2, 1), (3, 1, 1), (3, 1, 2), (4, 1, 1), (3, 2, 0), (3, 2, 1), (3, 3, 0), (3, 3, 1)),
+        about="local steps at once, timers after losses, message k of process k",
+    ),
+    Ladder(
+        "rbp-resilient",
+        _RING | {"crashes": 0},
+        _grow(
+            "processes messages losses passes",
+            (2, 1, 1, 4), (3, 1, 1, 5), (3, 2, 1, 5), (4, 1, 1, 7), (3, 3, 1, 5), (3, 3, 2, 5), (4, 2, 1, 7), (4, 3, 2, 7), (5, 3, 2, 9),
+        ),
+        TURN,
+    ),
+    Ladder(
+        "rbp-resilient",
+        _RING | {"brief": False},
+        _grow(
+            "processes messages losses passes crashes",
+            (2, 1, 1, 4, 1), (3, 1, 0, 3, 1), (3, 1, 1, 3, 2), (3, 2, 1, 3, 2), (3, 2, 1, 5, 2), (4, 1, 1, 3, 2), (4, 2, 1, 4, 3), (5, 2, 1, 5, 4),
+        ),
+        (*TURN, "Validity", "Returns", "UniformAgreement", "Agreement"),
+        "failures, before Reformation",
+    ),
+    Ladder(
+        "dtp",
+        {"tie": "lowest", "losses": 0, "timeouts": 0},
+        _grow(
+            "processes messages senders nulls",
+            (2, 2, 2, 0), (3, 2, 2, 0), (3, 3, 1, 0), (3, 2, 2, 1), (3, 3, 3, 0), (3, 3, 1, 1), (4, 2, 2, 0), (4, 3, 1, 0),
+        ),
+        about="no losses",
+    ),
+    Ladder(
+        "dtp",
+        {"tie": "lowest", "losses": 1, "unlimited": True},
+        _grow(
+            "processes messages senders nulls",
+            (2, 1, 1, 1), (2, 2, 2, 0), (2, 2, 2, 1), (3, 1, 1, 0), (3, 1, 1, 1), (3, 2, 1, 0), (3, 2, 2, 0), (3, 2, 2, 1),
+        ),
+    ),
+    Ladder(
+        "horus-total",
+        {"stride": 1},
+        _grow(
+            "processes messages crashes views",
+            (2, 2, 1, 2), (3, 2, 1, 2), (3, 2, 2, 3), (3, 3, 1, 2), (3, 3, 2, 3), (4, 2, 2, 3), (4, 3, 2, 3), (4, 4, 2, 3),
+        ),
+        ALONE,
+    ),
+    Ladder(
+        "horus",
+        _HORUS,
+        (
+            {"processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0},
+            {"processes": 2, "messages": 2, "casts": 4, "buffer": 2, "crashes": 0},
+            {"processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1},
+            {"processes": 3, "messages": 1, "casts": 2, "buffer": 2, "crashes": 1},
+            {"processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 0},
+            {"processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 1},
+            {"processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 1, "patient": False},
+        ),
+        ALONE,
+    ),
+    Ladder("chang-maxemchuk", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5), (6, 5))),
+    Ladder("pinwheel", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5))),
+    Ladder("totem", {}, _grow("processes messages visits", (2, 2, 4), (3, 2, 5), (3, 3, 6), (3, 4, 8), (4, 3, 8), (4, 4, 9), (5, 4, 11))),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One bound: what came out. `broken` are the properties that were violated; `died` says why there is no more, where the process ended."""
+
+    protocol: str
+    constants: Constants
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+    bytes_a_state: float = 0.0
+    complete: bool = False
+    broken: tuple[str, ...] = field(default=())
+    died: str = ""
+
+    @property
+    def found(self) -> str:
+        """The outcome in words."""
+        if self.died:
+            return self.died
+        if self.broken:
+            return f"violated: {', '.join(self.broken)}"
+        return "holds" if self.complete else "not completed, nothing broken"
+
+
+def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads: int) -> Rung:
+    """Explore one bound, in this process."""
+    constants = {**ladder.base, **rung}
+    bound = program(registry.find(ladder.name), repairs="all", **constants)
+    asked = [name for name, kind in kinds_of(bound).items() if kind in PROMISED and name not in ladder.but]
+    before = _largest()
+    report = check(bound, properties=asked, engine="native", max_seconds=seconds, max_memory_mb=memory, threads=threads)
+    seen = report.exploration
+    broken = tuple(verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED)
+    a_state = (_largest() - before) / max(seen.states, 1)
+    return Rung(ladder.title, constants, seen.states, seen.transitions, seen.depth, seen.seconds, a_state, seen.complete, broken)
+
+
+def _largest() -> int:
+    """The largest that this process has been, in bytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def climbed(ladder: Ladder, seconds: float, memory: int, threads: int, console: Console) -> list[Rung]:
+    """The rungs of a ladder, up to the first that is not completed; each is told as it ends."""
+    rungs: list[Rung] = []
+    for constants in ladder.rungs:
+        try:
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
+                rung = alone.submit(climb, ladder, constants, seconds, memory, threads).result()
+        except BrokenProcessPool:
+            rung = Rung(ladder.title, {**ladder.base, **constants}, died="the process was ended by the system")
+        rungs.append(rung)
+        console.print(f"{ladder.title}: {_sizes(constants)}: {rung.states:,} states, {rung.seconds:.1f} s, {rung.found}", soft_wrap=True)
+        if not rung.complete:
+            break
+    return rungs
+
+
+def _sizes(constants: Constants) -> str:
+    return ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in constants.items())
+
+
+def main() -> None:
+    """Climb, tell every rung on the way, and print the largest bound of each ladder."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = list(dict.fromkeys(ladder.name for ladder in LADDERS))
+    parser.add_argument("protocols", nargs="*", metavar="PROTOCOL", help=f"all without; known: {', '.join(names)}")
+    parser.add_argument("--seconds", type=float, default=600.0, help="for each rung")
+    parser.add_argument("--memory", type=int, default=12_000, help="for each rung, in MiB")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path, help="write every rung here, too")
+    chosen = parser.parse_args()
+    unknown = [name for name in chosen.protocols if name not in names]
+    if unknown:
+        parser.error(f"no ladder for {', '.join(unknown)}; known: {', '.join(names)}")
+    console = Console(width=190)
+    table = Table(
+        "protocol",
+        "largest bound completed",
+        "states",
+        "depth",
+        "seconds",
+        "bytes",
+        "found",
+        title=f"{chosen.seconds:g} s a bound",
+        title_justify="left",
+    )
+    everything: list[Rung] = []
+    for ladder in LADDERS:
+        if not chosen.protocols or ladder.name in chosen.protocols:
+            rungs = climbed(ladder, chosen.seconds, chosen.memory, chosen.threads, console)
+            everything += rungs
+            done = [rung for rung in rungs if rung.complete]
+            if done:
+                best = max(done, key=lambda rung: rung.states)
+                row = (f"{best.states:,}", str(best.depth), f"{best.seconds:.1f}", f"{best.bytes_a_state:.0f}", best.found)
+                table.add_row(ladder.title, _sizes(best.constants), *row)
+            else:
+                table.add_row(ladder.title, "none", "", "", "", "", rungs[0].found)
+    console.print(table)
+    if chosen.json:
+        chosen.json.write_text(json.dumps([asdict(rung) for rung in everything], indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
