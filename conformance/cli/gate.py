@@ -56,7 +56,7 @@ def _checked(document: dict[str, Any]) -> str:
 def _claimed(document: dict[str, Any]) -> str:
     claims = document["claims"]
     told = {kind: sum(claim["verdict"] == kind for claim in claims) for kind in ("holds", "violated", "unknown")}
-    counts = f"{told['holds']} hold, {told['violated']} are refuted, {told['unknown']} are open"
+    counts = f"{told['holds']} hold, {told['violated']} refuted, {told['unknown']} open"
     return f"{len(claims)} claims: {counts}; {sum(len(claim['checks']) for claim in claims)} checks found just that"
 
 
