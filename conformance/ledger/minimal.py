@@ -1,13 +1,14 @@
 """Does a claim need every repair that it names? Each is left out alone, and something that the claim's record says to hold must then not hold.
 
 A check that holds with the repair is run again without it. That the claim fails then, or that a witness is no longer reached, is what the repair
-is needed for. Checks are tried in the order of the record until one notices. A repair that none notices is idle, and wrong in a record that does
-not call it covered.
+is needed for. Checks are tried in the order of the record until one notices; then those that the record itself expects to fail with all repairs but
+this one, where the bound is too large for a check that holds. A repair that none notices is idle, and wrong in a record that does not call it
+covered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from antiphon.conformance.ledger.run import CheckResult, program_of, run_ledger
@@ -49,13 +50,21 @@ def needs(
 
 def _need(claim: Claim, repair: str, *, deep: bool, engine: str) -> Need:
     tried = 0
-    for check in claim.checks:
-        if isinstance(check, Check) and check.outcome == "holds" and (deep or not check.deep) and program_of(check).constants.get(repair) is True:
+    for check in _without(claim, repair):
+        if deep or not check.deep:
             tried += 1
-            chosen = check.repairs if isinstance(check.repairs, str) else tuple(name for name in check.repairs if name != repair)
-            without = (*check.without, repair) if isinstance(check.repairs, str) else check.without
-            alone = replace(claim, checks=(replace(check, repairs=chosen, without=without, length=None),))
-            (result,) = run_ledger([alone], deep=True, engine=engine)[0].results
+            (result,) = run_ledger([replace(claim, checks=(check,))], deep=True, engine=engine)[0].results
             if result.outcome.value != "holds":
                 return Need(claim, repair, result, tried)
     return Need(claim, repair, None, tried)
+
+
+def _without(claim: Claim, repair: str) -> Iterator[Check]:
+    """The checks of the record that hold, without the repair; then those that are recorded to fail with all repairs but this one."""
+    checks = [check for check in claim.checks if isinstance(check, Check)]
+    for check in checks:
+        if check.outcome == "holds" and program_of(check).constants.get(repair) is True:
+            chosen = check.repairs if isinstance(check.repairs, str) else tuple(name for name in check.repairs if name != repair)
+            without = (*check.without, repair) if isinstance(check.repairs, str) else check.without
+            yield replace(check, repairs=chosen, without=without, length=None)
+    yield from (check for check in checks if check.outcome == "violated" and check.repairs == "all" and check.without == (repair,))

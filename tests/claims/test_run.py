@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from antiphon.conformance.ledger import ClaimResult, run_ledger
+from antiphon.conformance.ledger.minimal import needs
 from antiphon.conformance.ledger.run import program_of
 from antiphon.model.explicit import check as explore
 from antiphon.model.explicit import kinds_of
@@ -163,3 +164,13 @@ def test_a_check_says_how_it_differs_from_the_printed_text() -> None:
     first = claim_of("RBC-01").checks[0]
     assert str(first) == "Figure2Judged.UniformIntegrity (repairs: start_token; processes=2, messages=1, losses=1)"
     assert str(replace(first, repairs=(), constants=MappingProxyType({}))) == "Figure2Judged.UniformIntegrity (literal; )"  # type: ignore[arg-type]
+
+
+def test_a_run_that_is_recorded_without_a_repair_shows_that_it_is_needed() -> None:
+    """Where no check that holds would notice: the record's own counterexample of all repairs but this one."""
+    claim = claim_of("DTP-10")
+    (need,) = needs([replace(claim, checks=tuple(item for item in claim.checks if isinstance(item, Check) and item.without)[:1])])
+    assert need.noticed is not None
+    assert (need.noticed.length, need.tried, need.is_wrong) == (4, 1, False)
+    (idle,) = needs([replace(claim, checks=())])
+    assert idle.is_wrong
