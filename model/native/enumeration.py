@@ -35,6 +35,8 @@ UNROLLED_TOGETHER = 10
 MOST_VARIANTS = 9
 VARIANT_NODES = 4_000
 """Together the variants of a step have at most about so many nodes: more would take longer to compile than they save."""
+MOST_GROWTH = 1.1
+"""A step larger than that is taken apart by the leaf that is compared most, if the variants are together hardly larger than the step."""
 SELECTIONS = 2
 """A leaf is given its variants when it is compared in at least so many nodes of the step."""
 
@@ -289,12 +291,16 @@ class _Planner:
             if operand.operator is Operator.INPUT
         )
         chosen: tuple[int, ...] = ()
+        size = size_of(step)
         for leaf, count in sorted(uses.items(), key=lambda item: (-item[1], item[0])):
             if not 0 <= leaf < parameter.width or count < SELECTIONS:
                 continue
             together = {tuple(parameter.rows[rank][item] for item in (*chosen, leaf)) for rank in loop.ranks}
-            if 1 < len(together) <= MOST_VARIANTS and len(together) * size_of(step) <= VARIANT_NODES:
+            if 1 < len(together) <= MOST_VARIANTS and len(together) * size <= VARIANT_NODES:
                 chosen = *chosen, leaf
+            elif not chosen and size > VARIANT_NODES and 1 < len(together) <= MOST_VARIANTS:
+                parts = sum(size_of(self.fixed(step, [loop], (leaf,), values).step) for values in together)
+                return (leaf,) if parts <= size * MOST_GROWTH else ()
         return chosen
 
     def fixed(self, step: GroundStep, loops: Sequence[Loop], leaves: Sequence[int], values: Sequence[int | bool]) -> Variant:
