@@ -345,8 +345,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         "It is recognised by the ACK with gsn R_i[i] in BUF. An ACK of NULL is in no BUF: who was named by NULL and misses an ACK is answered by "
         "nobody, and as the holder it waits for ever.",
         (
-            _without("answer_named", "UniformAgreement", _TRIO, 6, deep=True),
-            _all("UniformAgreement", _TRIO, deep=True),
+            _without("answer_named", "UniformAgreement", _TRIO, 6),
+            _all("UniformAgreement", _TRIO),
         ),
         defect="text",
         repairs=("answer_named",),
@@ -379,8 +379,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         "holds",
         "It is repeated, and the next holder that has recovered answers it. Judged with all repairs.",
         (
-            _all("UniformAgreement", _TRIO, deep=True),
-            _all("Validity", _TRIO, deep=True),
+            _all("UniformAgreement", _TRIO),
+            _all("Validity", _TRIO),
         ),
     ),
     Claim(
