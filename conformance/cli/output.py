@@ -81,6 +81,11 @@ def mark(outcome: str) -> Text:
     return Text(f"{sign} {outcome}", style=style)
 
 
+def counted(number: int, what: str) -> str:
+    """`1 state`, `2 states`."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def last_line(outcome: Outcome | str, text: str) -> None:
     """The one line that says how it ended."""
     word = outcome.value if isinstance(outcome, Outcome) else outcome
@@ -104,11 +109,16 @@ def print_report(name: str, report: Report) -> None:
     for verdict in report.verdicts:
         found = short_places(verdict.reason) or ("true in all that was seen" if verdict.outcome is Outcome.HOLDS else "")
         table.add_row(verdict.property, verdict.kind, mark(verdict.outcome.value), Text(found))
-    console.print(table)
+    if report.verdicts:
+        console.print(table)
+    else:
+        console.print("nothing to judge: the specification has no property; mark one with @invariant, @witness or @obligation", style="yellow")
+    if not bound.module.actions:
+        console.print("no step is possible: no method is marked with @action", style="yellow")
     if explored.states:
         seen = "every reachable state" if explored.complete else "a part"
         rate = f", {explored.states / explored.seconds:,.0f} states/s" if explored.seconds > 0.05 else ""
-        counts = f"{explored.states:,} states, {explored.transitions:,} transitions, depth {explored.depth}"
+        counts = f"{counted(explored.states, 'state')}, {counted(explored.transitions, 'transition')}, depth {explored.depth}"
         console.print(f"{counts}: {seen}; {explored.seconds:.1f} s{rate}")
     measured = any(verdict.evidence.kind is EvidenceKind.MEASURED for verdict in report.verdicts)
     if explored.never_fired and (explored.complete or measured):

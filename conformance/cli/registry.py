@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
+import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from antiphon.spec.examples.die_hard import DieHard
 from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
 from antiphon.spec.examples.ewd840 import EWD840
 from antiphon.spec.examples.two_phase import TwoPhase
-from antiphon.spec.lang import Program, Spec, program
+from antiphon.spec.lang import Program, Spec, SpecError, program
 from antiphon.spec.lang.declare import declare
 from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
 from antiphon.spec.protocols.dtp_figure1 import Figure1
@@ -116,6 +117,11 @@ def _import(name: str) -> type[Spec]:
         raise UsageProblem(f"specification {name!r}: module {module!r} cannot be imported: {error}") from error
     except SyntaxError as error:
         raise UsageProblem(f"specification {name!r}: {error.filename}:{error.lineno}:{error.offset}: {error.msg}") from error
+    except SpecError:
+        raise
+    except Exception as error:  # a module may raise anything, and it is not ours
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        raise UsageProblem(f"specification {name!r}: {where.filename}:{where.lineno}: {type(error).__name__}: {error}") from error
     for part in qualified.split("."):
         if not hasattr(found, part):
             specs = sorted(key for key, value in vars(found).items() if isinstance(value, type) and issubclass(value, Spec) and value is not Spec)

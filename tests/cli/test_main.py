@@ -96,6 +96,32 @@ def test_our_own_failure_exits_with_70_and_is_no_verdict(antiphon: Run, monkeypa
     assert antiphon("check", "two-phase", "--json").document.kind == "failure"
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("raise RuntimeError('boom')", "cli_odd.py:1: RuntimeError: boom"),
+        ("import no_such_module", "cannot be imported: No module named 'no_such_module'"),
+        ("def broken(:", "cli_odd.py:1:12: invalid syntax"),
+        ("from antiphon.spec.lang import *\nclass S(Spec):\n    x: int = 0", "cli_odd.py:3:5: S.x: a plain int has no bounds"),
+    ],
+)
+def test_a_module_that_python_or_the_language_refuses_is_wrong_usage(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "cli_odd.py").write_text(text, encoding="utf-8")
+    refused = subprocess.run([*ANTIPHON, "check", "cli_odd:S"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert refused.returncode == 64
+    assert says in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_specification_without_properties_and_steps_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "cli_bare.py").write_text("from antiphon.spec.lang import *\nclass S(Spec):\n    x: bool = False", encoding="utf-8")
+    bare = subprocess.run([*ANTIPHON, "check", "cli_bare:S"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert bare.returncode == 2
+    assert "nothing to judge: the specification has no property" in bare.stdout
+    assert "no step is possible: no method is marked with @action" in bare.stdout
+    assert "1 state, 0 transitions" in bare.stdout
+
+
 def test_an_interruption_exits_with_130(antiphon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
