@@ -48,7 +48,12 @@ def asked(bound: Program, expression: str) -> tuple[Program, str]:
     module = ModuleType(f"antiphon_asked_{number}")
     vars(module).update(_names(bound.spec) | {"__name__": module.__name__, "Asked": bound.spec, "witness": witness})
     sys.modules[module.__name__] = module
-    exec(compile(source, file, "exec", dont_inherit=True), vars(module))  # noqa: S102 - one class with one method; the expression is not run here
+    try:
+        compiled = compile(source, file, "exec", dont_inherit=True)
+    except SyntaxError as error:  # what stands in no method, though it is an expression: await
+        place = Location(FILE, max((error.lineno or 1) - _HEAD.count("\n"), 1), error.offset or 1)
+        raise SpecError(f"this is no expression of Python here: {error.msg}", place, "one boolean expression over self") from error
+    exec(compiled, vars(module))  # noqa: S102 - one class with one method; the expression is not run here
     try:
         made = program(vars(module)[bound.name]).with_constants(**bound.constants)
         made.module  # noqa: B018 - reads the expression, for its errors

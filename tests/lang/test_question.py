@@ -6,6 +6,7 @@ import random
 import sys
 
 import pytest
+from tests.lang.mutations import ODD_EXPRESSIONS
 from tests.lang.random_specs import program_of, random_states
 
 from antiphon.model.explicit import check
@@ -52,6 +53,7 @@ def test_names_mean_what_they_mean_in_the_module_and_helpers_may_be_called() -> 
         ("x = 1", 1, 3, "no expression of Python"),
         ("", 1, 1, "there is no expression"),
         ("require(True)", 1, 1, "require is a statement"),
+        ("await self.phase", 1, 1, "'await' outside async function"),
     ],
 )
 def test_a_bad_expression_is_refused_where_it_is_bad(text: str, line: int, column: int, words: str) -> None:
@@ -75,3 +77,15 @@ def test_a_name_that_the_specification_uses_is_left_alone() -> None:
     question, name = asked(program(Found), "self.found()")
     assert name == "found_"
     assert question.reference.holds(question.reference.initial()[0], name)
+
+
+def test_each_odd_expression_is_read_or_refused_with_a_place() -> None:
+    bound = program(TwoPhase)
+    refused: list[SpecError] = []
+    for text in ODD_EXPRESSIONS:
+        try:
+            asked(bound, text)
+        except SpecError as error:
+            refused.append(error)
+    assert len(refused) > len(ODD_EXPRESSIONS) / 2
+    assert [error.reason for error in refused if error.at is None or not error.instead] == []
