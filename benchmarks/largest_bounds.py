@@ -17,9 +17,8 @@ import multiprocessing
 import resource
 import sys
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from rich.console import Console
@@ -131,7 +130,7 @@ LADDERS = (
         _RING | {"crashes": 0},
         _grow(
             "processes messages losses passes",
-            (2, 1, 1, 4), (3, 1, 1, 5), (3, 2, 1, 5), (4, 1, 1, 7), (3, 3, 1, 5), (3, 3, 2, 5), (4, 2, 1, 7), (4, 3, 2, 7), (5, 3, 2, 9),
+            (2, 1, 1, 4), (3, 1, 1, 5), (3, 2, 1, 7), (4, 1, 1, 7), (3, 2, 2, 7), (4, 1, 2, 8), (4, 2, 1, 8), (5, 1, 1, 9), (5, 2, 1, 10),
         ),
         TURN,
     ),
@@ -140,10 +139,10 @@ LADDERS = (
         _RING | {"brief": False},
         _grow(
             "processes messages losses passes crashes",
-            (2, 1, 1, 4, 1), (3, 1, 0, 3, 1), (3, 1, 1, 3, 2), (3, 2, 1, 3, 2), (3, 2, 1, 5, 2), (4, 1, 1, 3, 2), (4, 2, 1, 4, 3), (5, 2, 1, 5, 4),
+            (2, 1, 1, 4, 1), (3, 1, 0, 3, 1), (3, 1, 1, 3, 2), (3, 2, 1, 3, 2), (3, 2, 1, 5, 2), (4, 1, 1, 3, 2), (3, 3, 1, 5, 2), (4, 2, 1, 4, 3),
         ),
         (*TURN, "Validity", "Returns", "UniformAgreement", "Agreement"),
-        "failures, before Reformation",
+        "safety and detection, with failures, before Reformation",
     ),
     Ladder(
         "dtp",
@@ -193,7 +192,8 @@ LADDERS = (
 
 @dataclass(frozen=True)
 class Rung:
-    """One bound: what came out. `broken` are the properties that were violated; `died` says why there is no more, where the process ended."""
+    """One bound: what came out. `broken` are the properties that were violated; `undecided` those that no bound but a
+    budget of the specification leaves open; `died` says why there is no more, where the process ended."""
 
     protocol: str
     constants: Constants
@@ -203,7 +203,8 @@ class Rung:
     seconds: float = 0.0
     bytes_a_state: float = 0.0
     complete: bool = False
-    broken: tuple[str, ...] = field(default=())
+    broken: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
     died: str = ""
 
     @property
@@ -213,7 +214,9 @@ class Rung:
             return self.died
         if self.broken:
             return f"violated: {', '.join(self.broken)}"
-        return "holds" if self.complete else "not completed, nothing broken"
+        if not self.complete:
+            return "not completed, nothing broken"
+        return f"holds but for {', '.join(self.undecided)}, short of budget" if self.undecided else "holds"
 
 
 def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads: int) -> Rung:
@@ -224,9 +227,11 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
     before = _largest()
     report = check(bound, properties=asked, engine="native", max_seconds=seconds, max_memory_mb=memory, threads=threads)
     seen = report.exploration
-    broken = tuple(verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED)
+    broken, undecided = (
+        tuple(verdict.property for verdict in report.verdicts if verdict.outcome is outcome) for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)
+    )
     a_state = (_largest() - before) / max(seen.states, 1)
-    return Rung(ladder.title, constants, seen.states, seen.transitions, seen.depth, seen.seconds, a_state, seen.complete, broken)
+    return Rung(ladder.title, constants, seen.states, seen.transitions, seen.depth, seen.seconds, a_state, seen.complete, broken, undecided)
 
 
 def _largest() -> int:
@@ -239,16 +244,33 @@ def climbed(ladder: Ladder, seconds: float, memory: int, threads: int, console: 
     """The rungs of a ladder, up to the first that is not completed; each is told as it ends."""
     rungs: list[Rung] = []
     for constants in ladder.rungs:
-        try:
-            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
-                rung = alone.submit(climb, ladder, constants, seconds, memory, threads).result()
-        except BrokenProcessPool:
-            rung = Rung(ladder.title, {**ladder.base, **constants}, died="the process was ended by the system")
+        rung = _alone(ladder, constants, seconds, memory, threads)
         rungs.append(rung)
         console.print(f"{ladder.title}: {_sizes(constants)}: {rung.states:,} states, {rung.seconds:.1f} s, {rung.found}", soft_wrap=True)
         if not rung.complete:
             break
     return rungs
+
+
+def _alone(ladder: Ladder, constants: Constants, seconds: float, memory: int, threads: int) -> Rung:
+    """A rung in a process of its own, which is ended when it takes twice the time, and two minutes for reading and compiling the specification."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(there, ladder, constants, seconds, memory, threads))
+    process.start()
+    there.close()
+    died = "took twice the time" if not here.poll(2 * seconds + 120) else ""
+    try:
+        return Rung(ladder.title, {**ladder.base, **constants}, died=died) if died else here.recv()
+    except EOFError:
+        return Rung(ladder.title, {**ladder.base, **constants}, died="the process ended without an answer")
+    finally:
+        process.kill()
+        process.join()
+
+
+def _send(there: Connection, ladder: Ladder, constants: Constants, seconds: float, memory: int, threads: int) -> None:
+    there.send(climb(ladder, constants, seconds, memory, threads))
 
 
 def _sizes(constants: Constants) -> str:
