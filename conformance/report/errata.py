@@ -24,7 +24,7 @@ from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.svg import svg
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace
-from antiphon.spec.claims import Check, Claim, Document, Standing
+from antiphon.spec.claims import Check, Claim, Standing
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.values import RepairNote
@@ -114,11 +114,10 @@ def text(sections: Iterable[Section]) -> str:
     """The whole document, ending in a newline."""
     listed = list(sections)
     parts = [HEAD, _overview(listed)]
-    for document in Document:
+    for document in dict.fromkeys(item.claim.source.document for item in listed):
         own = [item for item in listed if item.claim.source.document is document]
-        if own:
-            parts.append(f"## {document.short}\n\n{document.long}.")
-            parts += [f"{_mark(item.claim.id, item.digest)}\n\n{item.text}\n\n{_END}" for item in own]
+        parts.append(f"## {document.short}\n\n{document.long}.")
+        parts += [f"{_mark(item.claim.id, item.digest)}\n\n{item.text}\n\n{_END}" for item in own]
     return "\n\n".join(parts) + "\n"
 
 
