@@ -5,7 +5,7 @@ This file knows how states are asked; what a budget is, `antiphon.model.budgets`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from antiphon.model.budgets import held_back, held_step, unspent
@@ -26,7 +26,11 @@ def excused(program: Program, space: Space) -> bytearray | None:
     condition = held_back(program)
     if condition is None:
         return None
+    def flattened(state: int) -> Sequence[int | bool]:
+        return flatten(program, space.value(state))
+
+    leaves: Callable[[int], Sequence[int | bool]] = getattr(space, "leaves", flattened)  # a native space need not make values
     packing = Packing(layout(program).slots)
     function = compile_functions([("held", predicate_source("held", condition, (), packing))])["held"]
     is_held = cast("Callable[[int], bool]", function)
-    return bytearray(is_held(packing.pack(flatten(program, space.value(state)))) for state in range(len(space)))
+    return bytearray(is_held(packing.pack(leaves(state))) for state in range(len(space)))

@@ -204,7 +204,11 @@ class NativeSpace:
         """The state as a tuple of values."""
         if state < self._released:
             return self._replayed(state)
-        return unflatten(self.program, self.kernel.packing.unpack(self.store.words(state)))
+        return unflatten(self.program, self.leaves(state))
+
+    def leaves(self, state: int) -> tuple[int | bool, ...]:
+        """The leaves of a state that is kept whole, in the order of the layout: what `value` makes values of, many times faster."""
+        return self.kernel.packing.unpack(self.store.words(state))
 
     def _replayed(self, state: int) -> State:
         """A state of which only the fingerprint is left: found again from its parent, by the reference."""
