@@ -37,6 +37,9 @@ PROMISED = ("invariant", "service", "obligation")
 ALONE = ("UniformPrefixOrder", "UniformTotalOrder", "UniformAgreement")
 """What a process that crashes may have delivered alone, where the document promises nothing of the kind."""
 
+BELOW = ("Answered", "BuffersFlushed")
+"""What NAK promises alone, and not to a process that crashes or a view that ends."""
+
 TURN = ("OneTurnBufferedByAll",)
 """What four processes break also as repaired (RBP-24)."""
 
@@ -182,7 +185,7 @@ LADDERS = (
             {"processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 1},
             {"processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 1, "patient": False},
         ),
-        ALONE,
+        (*ALONE, *BELOW),
     ),
     Ladder("chang-maxemchuk", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5), (6, 5))),
     Ladder("pinwheel", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5))),

@@ -191,7 +191,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "By a process that misses a number, from four processes on, without losses: it can collect nothing, and the token goes on without it until "
         "it is named again. Of four it comes to five numbers, the first older than the last turn. It keeps 2n - 3 at most, which is no more than n "
         "with two and three processes; one that misses nothing keeps n at most. Counted are the numbers in seqQ; messages that have no number yet "
-        "are not. As printed NULL numbers never leave seqQ, and it grows for ever (RBP-43).",
+        "are not. No repair makes it true of that process; as printed NULL numbers never leave seqQ, and it grows for ever (RBP-43).",
         (
             _check("OneTurnBufferedByAll", "violated", of=_TURN, length=38),
             _check("BufferedUntilNamed", "holds", of=_TURN),
