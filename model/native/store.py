@@ -21,7 +21,9 @@ from antiphon.model.native.symmetry import exchanges, orders, rounds
 
 MOST_STATES = (1 << 31) - 2
 BUFFERED = 1 << 15
-"""How many successors a thread's buffer holds, unless one state may have more."""
+"""How many successors the buffer of one thread holds, unless one state may have more: as many as stay in the processor's second cache."""
+BUFFERED_TOGETHER = 1 << 17
+"""The same for each of several threads: they wait for one another less often."""
 FEW = 512
 """A block of fewer states is not worth a second thread."""
 FIRST_TABLE = 1 << 14
@@ -48,7 +50,7 @@ class Store:
         self.row = 8 * kernel.packing.words
         self.known = 0
         most = kernel.codes.count + 1
-        self.capacity = max(BUFFERED, 2 * most)
+        self.capacity = max(BUFFERED if threads == 1 else BUFFERED_TOGETHER, 2 * most)
         self.states = Area(self.row * MOST_STATES, self._file("states"))
         self.parents = Area(4 * MOST_STATES, self._file("parents"))
         self.actions = Area(MOST_STATES, self._file("actions"))

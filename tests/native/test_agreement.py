@@ -64,6 +64,7 @@ def test_states_are_numbered_as_the_reference_finds_them_whatever_the_number_of_
 def test_threads_do_not_change_what_is_found_where_states_are_many(buffered: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With small buffers a thread stops before the end of its part, and what the others did is done again."""
     monkeypatch.setattr(store, "BUFFERED", buffered)
+    monkeypatch.setattr(store, "BUFFERED_TOGETHER", buffered)
     bound = program(TwoPhase, managers=6)
     found = []
     for threads in (1, 2, 4):
