@@ -185,7 +185,8 @@ def test_a_node_that_cannot_write_its_log_is_named_with_the_reason(tmp_path: Pat
     assert others[-1].endswith("cluster.json: cannot be written: File too large")
 
 
-def test_the_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
+def test_the_progress_is_shown_on_a_terminal_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     shown = {}
     for terminal in (True, False):
         stream = StringIO()
