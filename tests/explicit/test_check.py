@@ -204,7 +204,8 @@ def test_progress_tells_states_rate_depth_and_queue(specs: SimpleNamespace) -> N
     assert [item.depth for item in seen] == sorted(item.depth for item in seen)
 
 
-def test_the_progress_line_is_for_terminals_only(specs: SimpleNamespace) -> None:
+def test_the_progress_line_is_for_terminals_only(specs: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     with progress_bar("TwoPhase", Console(file=io.StringIO())) as silent:
         assert silent is None
     screen = io.StringIO()
