@@ -56,8 +56,7 @@ def check(
         engine: "native" (machine code made from the intermediate form), "generated" (Python made from it), "reference" (CPython executes the
             text), or "auto": generated for a space of at most `SMALL` states, else native.
         threads: how many threads the native engine uses; None for as many as there are processors. The result does not depend on it.
-        fingerprints: keep 64 bits of each expanded state instead of the state (native engine). The probability that a state was missed is in the
-            report's notes; obligations need whole states.
+        fingerprints: keep 64 bits of each expanded state (native engine). What may be missed is in the notes; obligations need whole states.
         symmetry: let one state stand for all that differ from it in the names of interchangeable members only (native engine). How many those are
             is in the report's notes. Verdicts and the lengths of traces are the same; promises on fair runs, which tell members apart, are refused.
         cone: keep only what matters to the properties that are asked, their cone of influence (native engine): states that differ in nothing else

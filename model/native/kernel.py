@@ -108,7 +108,7 @@ def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = W
     for number, predicate in enumerate(reduction.predicates(program)):
         ground = ground_predicate(program, predicate)
         functions.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
-        parts.append(_SCAN.format(number=number, step=8 * packing.words))
+        parts += [_LOOP.format(kind=kind, number=number, step=8 * packing.words, body=body) for kind, body in (("scan", _SCAN), ("fill", _FILL))]
     quick: list[str] = []
     spent = 0.0
     for function in sorted(functions, key=len):
@@ -168,8 +168,8 @@ TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64, i64)\n"
 EXCHANGE = "declare i64 @exchange(i64, i64, i64)\ndeclare i64 @order(i64, i64)\n"
 SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
 
-_SCAN = """
-define i64 @scan.{number}(i64 %states, i64 %first, i64 %last, i64 %wanted) nounwind {{
+_LOOP = """
+define i64 @{kind}.{number}(i64 %states, i64 %first, i64 %last, i64 %given) nounwind {{
 entry:
   br label %head
 head:
@@ -182,7 +182,11 @@ look:
   %s = inttoptr i64 %address to ptr
   %value = call i64 @holds.{number}(ptr %s)
   %wrong = icmp eq i64 %value, 2
-  %found = icmp eq i64 %value, %wanted
+{body}
+}}
+"""
+_SCAN = """\
+  %found = icmp eq i64 %value, %given
   %stop = or i1 %wrong, %found
   br i1 %stop, label %out, label %on
 on:
@@ -195,34 +199,18 @@ out:
   ret i64 %answer
 none:
   %end = mul i64 %last, 2
-  ret i64 %end
-}}
-
-define i64 @fill.{number}(i64 %states, i64 %first, i64 %last, i64 %values) nounwind {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [%first, %entry], [%j, %on]
-  %more = icmp ult i64 %i, %last
-  br i1 %more, label %look, label %none
-look:
-  %offset = mul i64 %i, {step}
-  %address = add i64 %states, %offset
-  %s = inttoptr i64 %address to ptr
-  %value = call i64 @holds.{number}(ptr %s)
-  %wrong = icmp eq i64 %value, 2
+  ret i64 %end"""
+_FILL = """\
   br i1 %wrong, label %none, label %on
 on:
-  %at = add i64 %values, %i
+  %at = add i64 %given, %i
   %where = inttoptr i64 %at to ptr
   %short = trunc i64 %value to i8
   store i8 %short, ptr %where
   %j = add i64 %i, 1
   br label %head
 none:
-  ret i64 %i
-}}
-"""
+  ret i64 %i"""
 
 
 def assemble(steps: Sequence[str], around: str) -> list[bytes]:

@@ -7,19 +7,17 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-THIS = Path(__file__)
-
 BANNED = {
-    r"\bpypi\.org|pythonhosted\.org|/simple/?\b": "name no package host: who installs decides where packages come from",
+    r"\bpyp[i]\.org|python[h]osted\.org|/simpl[e]/?\b": "name no package host: who installs decides where packages come from",
     r"(?<![\w.~/-])/(work|tmp|root|home|Users|opt)/": "no path of one machine: take it from an argument, pathlib or tempfile",
-    r"\.\./shared\b": "the project stands alone",
+    r"\.\./share[d]\b": "the project stands alone",
     r"\bpytest\.mark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\b": "a test passes or fails",
-    r"\bNotImplementedError\b": "write an abstract method, or leave it out",
-    r"pragma: no cover": "test it or remove it",
+    r"\bNotImplemente[d]Error\b": "write an abstract method, or leave it out",
+    r"pragma: no[ ]cover": "test it or remove it",
     r"^\s*(import|from) (pickle|dill|cloudpickle)\b": "no pickle in any file: msgspec",
-    r"\b(TODO|FIXME|XXX)\b": "do it, or open an issue",
+    r"\b(TOD[O]|FIXM[E]|XX[X])\b": "do it, or open an issue",
 }
-"""A pattern that no file may match, and what to do instead."""
+"""A pattern that no file may match, this one included, and what to do instead."""
 
 
 def offences(text: str) -> list[str]:
@@ -61,16 +59,21 @@ def project(root: Path) -> dict[str, object]:
 
 
 def test_no_file_says_what_is_banned(root: Path, texts: dict[Path, str]) -> None:
-    found = [f"{path.relative_to(root)}, {line}" for path, text in texts.items() if path != THIS for line in offences(text)]
+    found = [f"{path.relative_to(root)}, {line}" for path, text in texts.items() for line in offences(text)]
     assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize(
     "line",
-    ["# TODO later", "open('/tmp/x')", "@pytest.mark.skip", "see ../shared/notes", "raise NotImplementedError", "import pickle"],
-)
+    [
+        "# TO~DO later", "open('/t~mp/x')", "@pytest.mark.sk~ip", "see ../sha~red/notes", "raise NotImplemented~Error", "import pick~le",
+        "from pyp~i.org", "# pragma: no ~cover",
+    ],
+)  # fmt: skip
 def test_a_planted_offence_is_found(line: str) -> None:
-    assert offences(line)
+    """The tilde keeps this file clean."""
+    assert not offences(line)
+    assert offences(line.replace("~", ""))
 
 
 def test_urls_and_relative_paths_are_no_offence() -> None:
