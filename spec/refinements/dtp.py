@@ -7,18 +7,16 @@ delivered it is taken to remember (`given`, which no step of the protocol reads)
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, Set, everywhere, on
+from antiphon.spec.lang import Set, on
 from antiphon.spec.protocols.dtp import Dtp
 from antiphon.spec.protocols.dtp_packets import Number
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
-from antiphon.spec.services.ordering import Assigned, Count, OrderingMachine, OrderingView, Position, steps_between
+from antiphon.spec.services.ordering import Assigned, Count, OrderingMachine, OrderingOfDeliveries, Position, steps_between
 
 
-class DtpOrdering(Dtp, OrderingView):
+class DtpOrdering(Dtp, OrderingOfDeliveries):
     """DTP, seen as the abstract ordering machine."""
-
-    given: Map[Process, Set[Assigned]] = everywhere(Set())
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
@@ -36,10 +34,6 @@ class DtpOrdering(Dtp, OrderingView):
     def learned(self, p: Process) -> Set[Assigned]:
         """The ACKs in BUF_p, and what p has delivered."""
         return self.given[p] | {Assigned(1, k, m) for k in self.each(Number) for m in self.each(Message) if self.has_ack(p, k, m)}
-
-    def history(self) -> Set[Assigned]:
-        """Whatever somebody has learned."""
-        return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
         """The last gsn before the first that p has not delivered."""

@@ -12,29 +12,18 @@ from typing import Annotated
 
 from antiphon.spec.environment import View
 from antiphon.spec.environment.fifo import Position as Place
-from antiphon.spec.lang import Between, Map, Set, everywhere, on, record
+from antiphon.spec.lang import Between, Set, on
 from antiphon.spec.protocols.sequencer import Sequencer
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
-from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 
 Turn = Annotated[int, Between(1, "messages + room")]
 """A place among the multicasts of one view, from 1."""
 
 
-@record
-class Given:
-    """A message that was delivered: the view in which it was multicast, and its place among the multicasts of that view."""
-
-    view: View
-    number: Turn
-    message: Message
-
-
-class SequencerOrdering(Sequencer, OrderingView):
+class SequencerOrdering(Sequencer, OrderingOfDeliveries):
     """SEQUENCER, seen as the abstract ordering machine."""
-
-    given: Map[Process, Set[Given]] = everywhere(Set())
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
@@ -45,7 +34,7 @@ class SequencerOrdering(Sequencer, OrderingView):
             for k in self.each(Place):
                 reached = k + 1 == (self.passed_up[s][p] if self.wait_for_all else self.heard[s][p])
                 if m is not None and reached and self.log[s][k].message == m:
-                    self.given[p] |= {Given(self.log[s][k].view, self.place_in_view(s, k), m)}
+                    self.given[p] |= {Assigned(self.log[s][k].view, self.place_in_view(s, k), m)}
 
     def place_in_view(self, s: Process, k: Place) -> int:
         """How many multicasts of s up to number k, counted from 0, are of the same view as that one."""
@@ -53,7 +42,7 @@ class SequencerOrdering(Sequencer, OrderingView):
 
     def delivers_nothing(self, v: View, k: Turn) -> bool:
         """Nobody that is up delivered the k-th multicast of view v."""
-        return not any(item.view == v and item.number == k for q in self.each(Process) for item in self.given[q] if not self.down[q])
+        return not any(item.series == v and item.number == k for q in self.each(Process) for item in self.given[q] if not self.down[q])
 
     def submitted(self) -> Set[Message]:
         """Messages are sent in the order of their indices."""
@@ -69,21 +58,8 @@ class SequencerOrdering(Sequencer, OrderingView):
             Assigned(v, k, None)
             for v in self.each(View)
             for k in self.each(Turn)
-            if not self.down[p] and self.delivers_nothing(v, k) and any(item.view == v and item.number > k for item in self.given[p])
+            if not self.down[p] and self.delivers_nothing(v, k) and any(item.series == v and item.number > k for item in self.given[p])
         }
-
-    def learned(self, p: Process) -> Set[Assigned]:
-        """What p has delivered, and what it passed over."""
-        return self.passed_over(p) | {Assigned(item.view, item.number, item.message) for item in self.given[p] if not self.down[p]}
-
-    def history(self) -> Set[Assigned]:
-        """What anybody that is up has delivered or passed over."""
-        return Set() | {item for p in self.each(Process) for item in self.learned(p)}
-
-    def at(self, p: Process) -> Position:
-        """The last message that p delivered."""
-        v = max((item.view for item in self.given[p] if not self.down[p]), default=1)
-        return Position(v, max((item.number for item in self.given[p] if item.view == v and not self.down[p]), default=0))
 
 
 SEQUENCER = Refinement(

@@ -9,27 +9,16 @@ what only they passed up is forgotten.
 from __future__ import annotations
 
 from antiphon.spec.environment import View
-from antiphon.spec.lang import Map, Set, everywhere, on, record
+from antiphon.spec.lang import Set, on
 from antiphon.spec.protocols.total import Total
 from antiphon.spec.protocols.total_headers import Number
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
-from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 
 
-@record
-class PassedUp:
-    """A message that was passed up in a view under a sequence id."""
-
-    view: View
-    number: Number
-    message: Message
-
-
-class TotalOrdering(Total, OrderingView):
+class TotalOrdering(Total, OrderingOfDeliveries):
     """TOTAL, seen as the abstract ordering machine."""
-
-    given: Map[Process, Set[PassedUp]] = everywhere(Set())
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
@@ -39,11 +28,11 @@ class TotalOrdering(Total, OrderingView):
         for v in self.each(View):
             for k in self.each(Number):
                 if m is not None and v == self.installed[p] and k + 1 == self.next_expected[p]:
-                    self.given[p] |= {PassedUp(v, k, m)}
+                    self.given[p] |= {Assigned(v, k, m)}
 
     def below_first(self, v: View, k: Number) -> bool:
         """K is lower than every id under which anybody passed up a message in view v."""
-        return all(item.view != v or k < item.number for q in self.each(Process) for item in self.given[q] if not self.down[q])
+        return all(item.series != v or k < item.number for q in self.each(Process) for item in self.given[q] if not self.down[q])
 
     def submitted(self) -> Set[Message]:
         """Messages are broadcast in the order of their indices."""
@@ -59,21 +48,8 @@ class TotalOrdering(Total, OrderingView):
             Assigned(v, k, None)
             for v in self.each(View)
             for k in self.each(Number)
-            if not self.down[p] and self.below_first(v, k) and any(item.view == v for item in self.given[p])
+            if not self.down[p] and self.below_first(v, k) and any(item.series == v for item in self.given[p])
         }
-
-    def learned(self, p: Process) -> Set[Assigned]:
-        """What p has passed up, and what it passed over."""
-        return self.passed_over(p) | {Assigned(item.view, item.number, item.message) for item in self.given[p] if not self.down[p]}
-
-    def history(self) -> Set[Assigned]:
-        """What anybody has passed up, and the ids before the first of each view."""
-        return Set() | {item for p in self.each(Process) for item in self.learned(p)}
-
-    def at(self, p: Process) -> Position:
-        """The last message that p passed up."""
-        v = max((item.view for item in self.given[p] if not self.down[p]), default=1)
-        return Position(v, max((item.number for item in self.given[p] if item.view == v and not self.down[p]), default=0))
 
 
 TOTAL = Refinement(

@@ -79,6 +79,32 @@ class OrderingView(Ordering):
         return False
 
 
+class OrderingOfDeliveries(OrderingView):
+    """The mapping of a protocol that keeps nothing of earlier views: what was delivered, and under which number, is remembered for it.
+
+    No step of the protocol reads `given`. What only they delivered who are gone is forgotten.
+    """
+
+    given: Map[Process, Set[Assigned]] = everywhere(Set())
+
+    def passed_over(self, p: Process) -> Set[Assigned]:  # noqa: ARG002 - mappings that need it look at p
+        """Numbers that were spent on nothing, as far as p went beyond them."""
+        return Set()
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """What p has delivered, and what it passed over."""
+        return self.passed_over(p) | {item for item in self.given[p] if not self.gone(p)}
+
+    def history(self) -> Set[Assigned]:
+        """What anybody that is not gone has delivered or passed over."""
+        return Set() | {item for p in self.each(Process) for item in self.learned(p)}
+
+    def at(self, p: Process) -> Position:
+        """The last message that p delivered."""
+        v = max((item.series for item in self.given[p] if not self.gone(p)), default=1)
+        return Position(v, max((item.number for item in self.given[p] if item.series == v and not self.gone(p)), default=0))
+
+
 class OrderingMachine(Ordering):
     """Submit, assign, learn, enter, deliver; crash and forget, where that is allowed."""
 
