@@ -164,7 +164,7 @@ def constants(report: Report) -> str:
     if not repairs:
         said: list[str] = []
     elif len(on) == len(repairs):
-        said = [f"all {len(repairs)} repairs"]
+        said = [f"all {len(repairs)} repairs" if len(repairs) > 1 else "its one repair"]
     else:
         said = [f"repairs: {', '.join(on)}" if on else "no repairs: the literal text"]
     return "; ".join(part for part in (", ".join(numbers + switches), *said) if part)
