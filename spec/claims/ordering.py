@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
-from antiphon.spec.refinements import DTP, HORUS_TOTAL, MOVING_SEQUENCER, RBP, RBP_RESILIENT, SEQUENCER, TOTAL, Refinement
+from antiphon.spec.refinements import (
+    CHANG_MAXEMCHUK,
+    DTP,
+    HORUS_TOTAL,
+    MOVING_SEQUENCER,
+    PINWHEEL,
+    RBP,
+    RBP_RESILIENT,
+    SEQUENCER,
+    TOTAL,
+    TOTEM,
+    Refinement,
+)
 from antiphon.spec.services.ordering import OrderingJudged
 
 _Constants = Mapping[str, int | bool | str]
@@ -22,6 +34,9 @@ _FIGURE_16_THREE: _Constants = {"processes": 2, "messages": 3, "losses": 0, "tim
 _FIGURE_25: _Constants = {"processes": 2, "messages": 1, "losses": 1, "crashes": 1, "passes": 2, "timeouts": 1}
 _FIGURE_25_STRAY: _Constants = {**_FIGURE_25, "strays": 1}
 _DTP: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1}
+_CM: _Constants = {"processes": 3, "messages": 2}
+_PINWHEEL: _Constants = {"processes": 2, "messages": 2}
+_TOTEM: _Constants = {"processes": 3, "messages": 2, "visits": 5}
 _TOTAL: _Constants = {"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "views": 2, "reforms": True, "first_ids": 2, "assigned": True}
 _TOTAL_CRASH: _Constants = {"processes": 3, "messages": 2, "losses": 0, "crashes": 1, "views": 2, "assigned": True, "patient": True}
 _SEQUENCER: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
@@ -84,6 +99,9 @@ ORDERING: tuple[Claim, ...] = (
             _refines(DTP, _DTP),
             _fails(DTP, _DTP, 10, "number_passes"),
             _fails(DTP, _DTP, 5, "acknowledge_new"),
+            _refines(CHANG_MAXEMCHUK, _CM),
+            _refines(PINWHEEL, _PINWHEEL),
+            _refines(TOTEM, _TOTEM),
             _refines(TOTAL, _TOTAL),
             _refines(TOTAL, _TOTAL_CRASH),
             _fails(TOTAL, _TOTAL, 11, "await_new_view"),

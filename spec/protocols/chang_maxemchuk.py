@@ -29,7 +29,7 @@ class Sequence(Group, Spec):
 
     obtained: Map[Process, Set[Message]] = everywhere(Set())
     order: Map[Number, Message | None] = everywhere(None)
-    learned: Map[Process, Count] = everywhere(0)
+    acknowledged: Map[Process, Count] = everywhere(0)
     status: Map[Process, Count] = everywhere(0)
     source: Map[Message, Process | None] = everywhere(None)
     broadcasts: Count = 0
@@ -46,7 +46,7 @@ class Sequence(Group, Spec):
 
     def has_all(self, p: Process) -> bool:
         """P has all that is numbered."""
-        return self.learned[p] == self.assigned and all(self.has_number(p, k) for k in self.each(Number) if k <= self.assigned)
+        return self.acknowledged[p] == self.assigned and all(self.has_number(p, k) for k in self.each(Number) if k <= self.assigned)
 
     def outstanding(self, p: Process) -> int:
         """How many updates of p have no number that p knows."""
@@ -54,13 +54,13 @@ class Sequence(Group, Spec):
 
     def is_known(self, p: Process, m: Message) -> bool:
         """P knows a number of m."""
-        return any(self.order[k] == m and k <= self.learned[p] for k in self.each(Number))
+        return any(self.order[k] == m and k <= self.acknowledged[p] for k in self.each(Number))
 
     def give_number(self, p: Process, m: Message) -> None:
         """The next number is for m; p knows it."""
         self.assigned += 1
         self.order[self.assigned] = m
-        self.learned[p] = self.assigned
+        self.acknowledged[p] = self.assigned
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
@@ -80,14 +80,14 @@ class Sequence(Group, Spec):
     @action(fairness="weak")
     def receive_ack(self, p: Process) -> None:
         """The next ACK arrives."""
-        require(self.learned[p] < self.assigned)
-        self.learned[p] += 1
+        require(self.acknowledged[p] < self.assigned)
+        self.acknowledged[p] += 1
 
     @action(fairness="weak")
     def deliver(self, p: Process, k: Number) -> None:
         """Updates are delivered according to their gsns."""
         m = self.order[k]
-        require(k == self.status[p] + 1 and k <= self.learned[p] and m is not None and m in self.obtained[p])
+        require(k == self.status[p] + 1 and k <= self.acknowledged[p] and m is not None and m in self.obtained[p])
         self.status[p] = k
         if m is not None:
             emit(Deliver(p, m))

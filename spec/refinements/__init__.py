@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from antiphon.spec.lang import Spec
+from antiphon.spec.refinements.chang_maxemchuk import CHANG_MAXEMCHUK
 from antiphon.spec.refinements.dtp import DTP
 from antiphon.spec.refinements.horus_total import HORUS_TOTAL
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
+from antiphon.spec.refinements.pinwheel import PINWHEEL
 from antiphon.spec.refinements.rbp import RBP
 from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.refinements.sequencer import SEQUENCER
 from antiphon.spec.refinements.total import TOTAL
+from antiphon.spec.refinements.totem import TOTEM
 
 REFINEMENTS: dict[str, Refinement] = {
     "moving-sequencer": MOVING_SEQUENCER,
     "rbp": RBP,
     "rbp-resilient": RBP_RESILIENT,
     "dtp": DTP,
+    "chang-maxemchuk": CHANG_MAXEMCHUK,
+    "pinwheel": PINWHEEL,
+    "totem": TOTEM,
     "total": TOTAL,
     "sequencer": SEQUENCER,
     "horus-total": HORUS_TOTAL,
@@ -29,4 +35,18 @@ def refinement_of(spec: type[Spec]) -> Refinement | None:
     return next((refinement for refinement in REFINEMENTS.values() if refinement.concrete is spec), None)
 
 
-__all__ = ["DTP", "HORUS_TOTAL", "MOVING_SEQUENCER", "RBP", "RBP_RESILIENT", "REFINEMENTS", "SEQUENCER", "TOTAL", "Refinement", "refinement_of"]
+__all__ = [
+    "CHANG_MAXEMCHUK",
+    "DTP",
+    "HORUS_TOTAL",
+    "MOVING_SEQUENCER",
+    "PINWHEEL",
+    "RBP",
+    "RBP_RESILIENT",
+    "REFINEMENTS",
+    "SEQUENCER",
+    "TOTAL",
+    "TOTEM",
+    "Refinement",
+    "refinement_of",
+]

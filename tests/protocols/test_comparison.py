@@ -60,7 +60,7 @@ class Boasting(Pinwheel):
 
     @action
     def hear(self, p: Process, q: Process, h: Count) -> None:
-        require(h <= self.learned[q] and h > self.heard[p][q])
+        require(h <= self.acknowledged[q] and h > self.heard[p][q])
         self.heard[p][q] = h
 
 

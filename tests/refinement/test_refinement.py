@@ -16,13 +16,16 @@ from antiphon.model.refinement import PROPERTY, check_refinement, fails_at_the_e
 from antiphon.model.symbolic import induction
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Program, Set, Spec, SpecError, program
+from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
 from antiphon.spec.protocols.dtp_judged import DtpJudged
 from antiphon.spec.protocols.horus.judged import TotalStack
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.pinwheel import PinwheelJudged
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.total_judged import TotalJudged
+from antiphon.spec.protocols.totem import TotemJudged
 from antiphon.spec.refinements import MOVING_SEQUENCER, RBP, REFINEMENTS, Refinement, refinement_of
 from antiphon.spec.refinements.rbp import RbpOrdering
 from antiphon.spec.services import Process
@@ -65,12 +68,23 @@ def test_that_numbers_are_unique_is_proved_for_runs_of_every_length() -> None:
     assert verdict.evidence.kind.value == "proved"
 
 
-@pytest.mark.parametrize(("name", "constants", "states"), [("moving-sequencer", FIGURE_12, 5_392), ("rbp", FIGURE_16, 1_286)])
-def test_repaired_figures_refine_the_machine(name: str, constants: dict[str, int], states: int) -> None:
-    report = refine(REFINEMENTS[name], **{**constants, "spare": 0})
+STATES = [
+    ("moving-sequencer", {**FIGURE_12, "spare": 0}, 5_392, ("submit", "assign + learn", "learn", "deliver")),
+    ("rbp", {**FIGURE_16, "spare": 0}, 1_286, ("submit", "assign + learn", "learn", "deliver")),
+    ("chang-maxemchuk", {"processes": 3, "messages": 2}, 6_512, ("submit", "assign + learn", "learn", "deliver")),
+    ("pinwheel", {"processes": 2, "messages": 2}, 10_958, ("submit", "assign + learn", "learn", "deliver")),
+    ("totem", {"processes": 2, "messages": 2, "visits": 6}, 5_287, ("submit + assign + learn", "learn", "deliver")),
+]
+
+
+@pytest.mark.parametrize(("name", "constants", "states", "steps"), STATES, ids=[name for name, *_ in STATES])
+def test_repaired_figures_and_protocols_without_repairs_refine_the_machine(
+    name: str, constants: dict[str, int], states: int, steps: tuple[str, ...]
+) -> None:
+    report = refine(REFINEMENTS[name], **constants)
     assert report[PROPERTY].outcome is Outcome.HOLDS
     assert (report.exploration.states, report.exploration.complete) == (states, True)
-    assert all(f"{action} " in report.notes[0] for action in ("submit", "assign + learn", "learn", "deliver"))
+    assert all(f"{action} " in report.notes[0] for action in steps)
 
 
 GUARDS = [
@@ -118,6 +132,9 @@ JUDGED = {
     "rbp": Judged(RbpJudged, ("UniqueNumbers", *UNIFORM), FIGURE_16),
     "rbp-resilient": Judged(RbpResilientJudged, ("UniqueNumbers", *UNIFORM), FIGURE_25),
     "dtp": Judged(DtpJudged, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
+    "chang-maxemchuk": Judged(ChangMaxemchukJudged, UNIFORM, {"processes": 2, "messages": 2}),
+    "pinwheel": Judged(PinwheelJudged, UNIFORM, {"processes": 2, "messages": 1}),
+    "totem": Judged(TotemJudged, UNIFORM, {"processes": 2, "messages": 2, "visits": 4}),
     "total": Judged(TotalJudged, ("Integrity", "TotalOrder", "ViewPrefix"), REFORM),
     "sequencer": Judged(SequencerJudged, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
     "horus-total": Judged(TotalStack, ("Integrity", "TotalOrder"), APART),

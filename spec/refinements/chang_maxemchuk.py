@@ -1,0 +1,47 @@
+"""In what sense is CM an ordering machine? The history is `order`, what a process has learned is as many of it as it knows ACKs.
+
+Assigning and learning by the holder are one step, `ACK(t, U_id, g)`; the others learn when that ACK arrives. What has a gsn is an update, so no
+number is spent on nothing. That an update itself arrives is a stutter: the machine knows which message has a number, and no body.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set
+from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchuk, Number, Sequence
+from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
+
+
+class SequenceOrdering(Sequence, OrderingView):
+    """One sequence of numbered updates, of which each process knows a beginning, seen as the abstract ordering machine."""
+
+    def submitted(self) -> Set[Message]:
+        """What was multicast has a source."""
+        return Set() | {m for m in self.each(Message) if self.source[m] is not None}
+
+    def history(self) -> Set[Assigned]:
+        """Every gsn that was given."""
+        return Set() | {Assigned(1, k, self.order[k]) for k in self.each(Number) if k <= self.assigned}
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """The gsns of the ACKs that p has."""
+        return Set() | {Assigned(1, k, self.order[k]) for k in self.each(Number) if k <= self.acknowledged[p]}
+
+    def at(self, p: Process) -> Position:
+        """The gsn of the update that p delivered last."""
+        return Position(1, self.status[p])
+
+
+class ChangMaxemchukOrdering(ChangMaxemchuk, SequenceOrdering):
+    """CM, seen as the abstract ordering machine."""
+
+
+CHANG_MAXEMCHUK = Refinement(
+    ChangMaxemchukOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": 1, "numbers": "messages"},
+    bounds={"processes": 3, "messages": 2},
+)
