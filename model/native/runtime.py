@@ -40,8 +40,8 @@ EDGES, OFFSETS, QUIET, REACH, ROOM, PRINTS = range(24, 30)
 """Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state that says whether nothing but
 faults can happen, a word a state for `sweep`, and how many edges fit; the fingerprint of each state (mode FINGERPRINT)."""
 ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(30, 35)
-"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many orders there are, room for two states;
-how many exchanges there are, and whether each is the first of its set (a byte each)."""
+"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many orders there are, room for two states
+(`move` uses it, too); how many exchanges there are, and whether each is the first of its set (a byte each)."""
 FIELDS = 35
 
 DIRECT, WHOLE, FINGERPRINT = range(3)
@@ -250,7 +250,9 @@ def expand(context: int, first: int, last: int) -> int:
 
 
 def home(context: int, hashed: int) -> int:
-    """The slot at which the search for a hash begins, counted from the start of its region."""
+    """The slot at which the search for a hash begins, counted from the start of its region: what a slot keeps of the hash says it."""
+    if MODE == WHOLE:
+        return high_product((hashed & TAG) * word(context, THREADS), word(context, REGION))
     return high_product(hashed * word(context, THREADS), word(context, REGION))
 
 
@@ -402,6 +404,24 @@ def rebuild(context: int, region: int) -> int:
     return 0
 
 
+def move(context: int, region: int, old: int, first: int, last: int) -> int:
+    """Enter what is in the slots first..last - 1 of a region of a smaller table, which begins at `old`: in order, so that both are passed once."""
+    slots = word(context, REGION)
+    table = word(context, TABLE) + region * slots * 8
+    scratch = word(context, SCRATCH)
+    position = first
+    while position < last:
+        value = word(old, position)
+        position += 1
+        if value != 0:
+            hashed = value
+            if MODE == DIRECT:
+                set_word(scratch, 0, value - 1)
+                hashed = hash_state(scratch)
+            place_at(table, slots, home(context, hashed), value)
+    return 0
+
+
 def place_at(table: int, slots: int, position: int, value: int) -> int:
     """Put a value that is not there into the first free slot from `position` on."""
     while word(table, position) != 0:
@@ -484,8 +504,8 @@ def sweep(context: int, last: int) -> int:
 
 FUNCTIONS = (
     hash_state, same, note, copy, less, sort_columns, canonical, orbits, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash,
-    rebuild, place_at, lookup, link, sweep,
+    rebuild, move, place_at, lookup, link, sweep,
 )  # fmt: skip
 EXPORTED = (
-    "hash_state", "canonical", "orbits", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "lookup", "link", "sweep",
+    "hash_state", "canonical", "orbits", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "move", "lookup", "link", "sweep",
 )  # fmt: skip

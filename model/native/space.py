@@ -144,8 +144,7 @@ class NativeSpace:
         found = []
         for name in predicates:
             wanted = name in self._witnesses
-            answer = self.kernel.functions[f"scan.{self._number(name)}"](self.store.states.address, first, last, int(wanted))
-            state, wrong = divmod(answer, 2)
+            state, wrong = self.store.first_where(f"scan.{self._number(name)}", first, last, int(wanted))
             if wrong:
                 raise PredicateError(state, name)
             if state < last:

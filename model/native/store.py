@@ -1,7 +1,7 @@
 """How do threads explore a block of states? This store owns the arrays and the table of one kernel and runs its phases, on all threads at once.
 
 States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says why). The table grows when it is
-seven tenths full: all threads enter the known states into a larger one.
+seven tenths full: all threads move what is in it to a larger one, in order.
 
 This file knows nothing of programs, properties or verdicts.
 """
@@ -28,6 +28,8 @@ FEW = 512
 """A block of fewer states is not worth a second thread."""
 FIRST_TABLE = 1 << 14
 FULL = 0.7
+MOVED = 1 << 22
+"""So many slots of a region are moved to a larger table before their memory is given back."""
 RESERVE = 64 << 20
 """So many bytes of a disk are left free: writing to a file of which a page cannot be had ends the process."""
 
@@ -77,7 +79,7 @@ class Store:
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="antiphon") if threads > 1 else None
         self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
         self.set("CONTEXTS", ctypes.addressof(self._list))
-        self._grow(FIRST_TABLE)
+        self._empty_table(FIRST_TABLE)
 
     def _file(self, name: str) -> Path | None:
         return None if self.directory is None else self.directory / name
@@ -133,10 +135,7 @@ class Store:
         """Make room for so many more states."""
         if self.known + more > MOST_STATES:
             raise Full(f"more than {MOST_STATES:,} states")
-        if self.directory is not None:
-            free = shutil.disk_usage(self.directory).free
-            if free < RESERVE + more * (self.row + 32):
-                raise Full(f"{self.directory} is full: {free >> 20:,} MiB are free")
+        self._need(more * (self.row + 32))
         needed = int((self.known + more) / FULL) + 1
         if needed > self.region * self.threads:
             slots = self.region * self.threads
@@ -145,20 +144,40 @@ class Store:
             self._grow(slots)
 
     def _grow(self, slots: int) -> None:
-        old = self.table
-        old.close()
-        if old.file is not None:
-            old.file.unlink(missing_ok=True)
+        """Move what is in the table to one of so many slots; the memory of what was moved is given back on the way."""
+        old, region = self.table, self.region
+        self._empty_table(slots)
+        self.together(lambda thread: self._move(old, region, thread))
+        _discard_area(old)
+
+    def _move(self, old: Area, region: int, thread: int) -> int:
+        begin = 8 * region * thread
+        for first in range(0, region, MOVED):
+            last = min(first + MOVED, region)
+            self.kernel.functions["move"](self.address(thread), thread, old.address + begin, first, last)
+            old.release(begin + 8 * first, begin + 8 * last)
+        return region
+
+    def _empty_table(self, slots: int) -> None:
         self.region = -(-slots // self.threads)
+        size = 8 * self.region * self.threads
         file = self._file(f"table-{self.region * self.threads}")
         if file is not None:
             file.unlink(missing_ok=True)
-        self.table = Area(8 * self.region * self.threads, file, random=True)
+            self._need(size)
+        self.table = Area(size, file, random=True)
         self.set("TABLE", self.table.address)
         self.set("REGION", self.region)
+
+    def _rebuild(self) -> None:
+        """Enter the known states into the table, which is empty."""
         self.set("KNOWN", self.known)
-        if self.known:
-            self.together(lambda thread: self.kernel.functions["rebuild"](self.address(thread), thread))
+        self.together(lambda thread: self.kernel.functions["rebuild"](self.address(thread), thread))
+
+    def _need(self, size: int) -> None:
+        """See to it that so many bytes can be written to the directory."""
+        if self.directory is not None and (free := shutil.disk_usage(self.directory).free) < RESERVE + size:
+            raise Full(f"{self.directory} is full: {free >> 20:,} MiB are free")
 
     # Exploring ---------------------------------------------------------------------------------------------------------------------------
 
@@ -171,13 +190,14 @@ class Store:
             if self.kernel.mode == runtime.FINGERPRINT:
                 self.prints.write(8 * self.known, self.hash_of(row).to_bytes(8, "little"))
             self.known += 1
-        self.set("KNOWN", self.known)
-        self.together(lambda thread: self.kernel.functions["rebuild"](self.address(thread), thread))
+        self._rebuild()
 
     def go_on(self, known: int, counts: Sequence[int], transitions: int) -> None:
         """Take the first `known` states of the files for known, with what was counted until then."""
         self.known = known
-        self._grow(max(FIRST_TABLE, 1 << int(known / FULL).bit_length()))
+        _discard_area(self.table)
+        self._empty_table(max(FIRST_TABLE, 1 << int(known / FULL).bit_length()))
+        self._rebuild()
         self._counts.write(0, b"".join(count.to_bytes(8, "little") for count in counts))
         self._contexts[0][runtime.TRANSITIONS] = transitions
 
@@ -197,7 +217,7 @@ class Store:
         """How many states the known ones stand for."""
         if not self.kernel.reduction.symmetric:
             return self.known
-        cuts = [self.known * thread // self.threads for thread in range(self.threads + 1)]
+        cuts = _cuts(0, self.known, self.threads)
         return sum(self.together(lambda thread: self.kernel.functions["orbits"](self.address(thread), cuts[thread], cuts[thread + 1])))
 
     def expand(self, first: int, last: int) -> None:
@@ -210,7 +230,7 @@ class Store:
         functions, size = self.kernel.functions, last - first
         threads = self.threads if size >= FEW else 1
         before = [self._counted(thread) for thread in range(1, threads)]
-        cuts = [first + size * thread // threads for thread in range(threads)] + [last] * (self.threads - threads + 1)
+        cuts = _cuts(first, last, threads) + [last] * (self.threads - threads)
         reached = self._each(threads, lambda thread: functions["expand"](self.address(thread), cuts[thread], cuts[thread + 1]))
         done = last
         for thread in range(threads):
@@ -250,6 +270,14 @@ class Store:
 
     def _each(self, threads: int, work: Callable[[int], int]) -> list[int]:
         return self.together(work) if threads > 1 else [work(0)]
+
+    def first_where(self, scan: str, first: int, last: int, value: int) -> tuple[int, bool]:
+        """The first of the states first..last - 1 that a function finds to have a value, and whether it cannot be said of it; `last` without."""
+        threads = self.threads if last - first >= FEW else 1
+        cuts, function = _cuts(first, last, threads), self.kernel.functions[scan]
+        answers = self._each(threads, lambda thread: function(self.states.address, cuts[thread], cuts[thread + 1], value))
+        state, wrong = next((divmod(answer, 2) for thread, answer in enumerate(answers) if answer // 2 < cuts[thread + 1]), (last, 0))
+        return state, bool(wrong)
 
     # Looking at what there is ------------------------------------------------------------------------------------------------------------
 
@@ -304,3 +332,15 @@ class Store:
             self._pool.shutdown()
         for area in (self.states, self.parents, self.actions, self.prints, self.table, self._counts, self._found, *self._scratch.values()):
             area.close()
+
+
+def _cuts(first: int, last: int, parts: int) -> list[int]:
+    """Where the numbers first..last - 1 are cut into equal parts."""
+    return [first + (last - first) * part // parts for part in range(parts + 1)]
+
+
+def _discard_area(area: Area) -> None:
+    """Give an area back, and the file in which it lived."""
+    area.close()
+    if area.file is not None:
+        area.file.unlink(missing_ok=True)

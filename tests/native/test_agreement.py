@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import random
+import shutil
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +16,7 @@ from antiphon.model.explicit import check
 from antiphon.model.explicit.over_machine import MachineSpace
 from antiphon.model.explicit.search import Bounds, Search
 from antiphon.model.ground import layout
-from antiphon.model.native import NativeSpace, store
+from antiphon.model.native import NativeSpace, runtime, store
 from antiphon.model.native.packing import WordPacking
 from antiphon.model.verdict import Report
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -136,3 +140,40 @@ def test_words_keep_every_state(seed: int) -> None:
         words = tuple(space.store.words(number))
         assert packing.pack(packing.unpack(words)) == words
         assert space.pack(space.value(number)) == words
+
+
+@pytest.mark.parametrize("mode", [runtime.DIRECT, runtime.WHOLE, runtime.FINGERPRINT])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(mode: int, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 16 slots on, moved in parts of 8, so that runs of slots go around the end of a region often; then entered anew from the states."""
+    monkeypatch.setattr(store, "FIRST_TABLE", 16)
+    monkeypatch.setattr(store, "MOVED", 8)
+    bound = program(TwoPhase, managers=5)
+
+    def space() -> NativeSpace:
+        graph, fingerprints = mode != runtime.DIRECT, mode == runtime.FINGERPRINT
+        return NativeSpace(bound, bound.reference.initial(), threads=threads, graph=graph, fingerprints=fingerprints, directory=tmp_path)
+
+    whole = space()
+    Search(whole, bounds=Bounds(depth=6)).run()
+    whole.store.close()
+    again = space()
+    assert (whole.mode, again.mode) == (mode, mode)
+    again.store.go_on(whole.store.known, whole.store.counts(), whole.store.transitions())
+    search = Search(again)
+    search.run()
+    assert (len(again), search.complete) == (8_832, True)
+    entered = Counter(again.store.table.read(8 * slot, 8) for slot in range(again.store.region * threads))
+    entered.pop(bytes(8))
+    assert len(entered) == entered.total() == 8_832
+
+
+def test_a_table_does_not_grow_where_the_disk_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writing to a file of which a page cannot be had would end the process."""
+    bound = program(TwoPhase, managers=5)
+    space = NativeSpace(bound, bound.reference.initial(), threads=1, directory=tmp_path)
+    left = SimpleNamespace(free=store.RESERVE + (1 << 20))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: left)
+    space.store.room(8_000)
+    with pytest.raises(store.Full, match="is full: 65 MiB are free"):
+        space.store.room(100_000)

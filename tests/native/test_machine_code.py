@@ -46,6 +46,18 @@ def test_the_hash_is_that_of_its_python_text() -> None:
         assert kernel.functions["hash_state"](area.address) == hash_by_python(state)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_where_a_search_begins_is_known_from_what_a_slot_keeps_of_the_hash(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what is moved to a larger table would not be found there. The slots are many: few do not need the lower half of the hash."""
+    context = {runtime.THREADS: threads, runtime.REGION: 1 << 34}
+    operations = {"MODE": runtime.WHOLE, "word": lambda fields, index: fields[index], "high_product": lambda one, other: (one & WORD) * other >> 64}
+    for name, value in operations.items():
+        monkeypatch.setattr(runtime, name, value, raising=False)
+    source = random.Random(5)
+    for hashed in (source.getrandbits(64) for _ in range(200)):
+        assert runtime.home(context, hashed) == runtime.home(context, hashed & runtime.TAG)  # type: ignore[arg-type]
+
+
 def unfit(first: int) -> int:
     return [first][0]
 
