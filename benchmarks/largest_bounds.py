@@ -4,7 +4,8 @@ Run: `python benchmarks/largest_bounds.py [PROTOCOL]... [--seconds 600] [--memor
 
 Every rung is a process of its own with the native engine, all repairs on, nothing reduced, and everything asked that the repaired protocol
 promises: its invariants, the properties of its service, its obligations. The first rung that is not completed, in the time or in the memory, ends
-the ladder; of those before it, the one with most states is the protocol's largest bound. `seconds` are elapsed ones of the search and the
+the ladder; of those before it, the one with most states is the protocol's largest bound. A rung is given up when more states wait than ever before
+at half of the time or of the memory: what waits grows, is most about halfway, and shrinks. `seconds` are elapsed ones of the search and the
 judging, with the kernel compiled before or not as the cache has it. `bytes` are what the process was larger at its largest than before the
 search, divided by the states: small searches show the engine's own tables there. Nothing is written unless --json says where.
 """
@@ -15,6 +16,7 @@ import argparse
 import json
 import multiprocessing
 import resource
+import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -26,6 +28,7 @@ from rich.table import Table
 
 from antiphon.conformance.cli import registry
 from antiphon.model.explicit import check, kinds_of
+from antiphon.model.explicit.search import Progress, resident_mb
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import program
 
@@ -209,6 +212,7 @@ class Rung:
     broken: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     died: str = ""
+    given_up: bool = False
 
     @property
     def found(self) -> str:
@@ -217,6 +221,8 @@ class Rung:
             return self.died
         if self.broken:
             return f"violated: {', '.join(self.broken)}"
+        if self.given_up:
+            return "given up, nothing broken"
         if not self.complete:
             return "not completed, nothing broken"
         return f"holds but for {', '.join(self.undecided)}, short of budget" if self.undecided else "holds"
@@ -228,13 +234,35 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
     bound = program(registry.find(ladder.name), repairs="all", **constants)
     asked = [name for name, kind in kinds_of(bound).items() if kind in PROMISED and name not in ladder.but]
     before = _largest()
-    report = check(bound, properties=asked, engine="native", max_seconds=seconds, max_memory_mb=memory, threads=threads)
+    hope = Hope(seconds / 2, memory / 2)
+    report = check(bound, properties=asked, engine="native", max_seconds=seconds, max_memory_mb=memory, threads=threads, progress=hope.look)
     seen = report.exploration
     broken, undecided = (
         tuple(verdict.property for verdict in report.verdicts if verdict.outcome is outcome) for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)
     )
     a_state = (_largest() - before) / max(seen.states, 1)
-    return Rung(ladder.title, constants, seen.states, seen.transitions, seen.depth, seen.seconds, a_state, seen.complete, broken, undecided)
+    return Rung(
+        ladder.title, constants, seen.states, seen.transitions, seen.depth, seen.seconds, a_state, seen.complete, broken, undecided,
+        given_up=hope.gone,
+    )  # fmt: skip
+
+
+@dataclass
+class Hope:
+    """That a search ends: it is gone when, after so many seconds or with so many MiB, more states wait than ever before."""
+
+    seconds: float
+    memory: float
+    most: int = 0
+    gone: bool = False
+
+    def look(self, progress: Progress) -> None:
+        """Interrupt a search without hope."""
+        late = progress.seconds > self.seconds or resident_mb() > self.memory
+        if late and progress.queue > self.most:
+            self.gone = True
+            raise KeyboardInterrupt
+        self.most = max(self.most, progress.queue)
 
 
 def _largest() -> int:
@@ -290,6 +318,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=Path, help="write every rung here, too")
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     unknown = [name for name in chosen.protocols if name not in names]
     if unknown:
         parser.error(f"no ladder for {', '.join(unknown)}; known: {', '.join(names)}")
