@@ -2,7 +2,7 @@
 
 The arrays only grow, so what was known at the last checkpoint is in them whatever happened since; the table is made anew from them. A
 checkpoint is written aside and renamed: there is always a whole one. It protects against the end of the process at any moment; what the
-system had not written when the machine itself stops is lost.
+system had not written when the machine itself stops is lost, and noticed: a checkpoint has checksums of what it knew of the arrays.
 
 This file knows nothing of exploring.
 """
@@ -10,6 +10,7 @@ This file knows nothing of exploring.
 from __future__ import annotations
 
 import time
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -21,13 +22,17 @@ from antiphon.model.native.store import Store
 
 NAME = "checkpoint.json"
 SCHEMA = "antiphon.checkpoint"
-VERSION = 1
+VERSION = 2
 SECONDS = 5.0
 """How long a search goes on between two checkpoints."""
+PART = 1 << 24
+"""How many bytes are read at once for a checksum."""
 
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
-    """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a step, or -1."""
+    """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a step, or -1; `checksums` are those of
+    what is known in each array (`Store.arrays`).
+    """
 
     schema: str
     version: int
@@ -40,6 +45,7 @@ class Content(msgspec.Struct, forbid_unknown_fields=True):
     decided: dict[str, tuple[int, int]]
     counts: list[int]
     seconds: float
+    checksums: dict[str, int]
 
 
 class Checkpoint:
@@ -48,6 +54,8 @@ class Checkpoint:
     def __init__(self, directory: Path, store: Store) -> None:
         self.path, self.store = directory / NAME, store
         self._saved = time.monotonic()
+        self._known = 0
+        self._checksums = dict.fromkeys(store.arrays(), 0)
 
     @staticmethod
     def exists(directory: Path) -> bool:
@@ -58,7 +66,7 @@ class Checkpoint:
         """The checkpoint.
 
         Raises:
-            Refused: it is damaged, or of another program, package version or processor.
+            Refused: it, or an array, is damaged, or it is of another program, package version or processor.
         """
         try:
             content = msgspec.json.decode(self.path.read_bytes(), type=Content)
@@ -66,7 +74,19 @@ class Checkpoint:
             raise Refused(f"{self.path}: is no checkpoint: {error}; remove the directory to begin anew") from error
         if (content.schema, content.version) != (SCHEMA, VERSION) or content.key != self._key():
             raise Refused(f"{self.path}: was left by another specification, other constants or another version; remove the directory to begin anew")
+        self._check(content.known)
+        damaged = [name for name, checksum in self._checksums.items() if content.checksums.get(name) != checksum]
+        if damaged:
+            raise Refused(f"{self.path.with_name(damaged[0])}: is not what the search left here; remove the directory to begin anew")
         return content
+
+    def _check(self, known: int) -> None:
+        """Go on with the checksums up to so many known states: the arrays only grow."""
+        for name, (area, size) in self.store.arrays().items():
+            for first in range(self._known * size, known * size, PART):
+                content = area.read(first, min(PART, known * size - first))
+                self._checksums[name] = zlib.crc32(content, self._checksums[name])
+        self._known = known
 
     def _key(self) -> str:
         kernel = self.store.kernel
@@ -76,11 +96,12 @@ class Checkpoint:
         """Write down what the search knows, when it is time or `always`; `codes` are those of the steps that decided something."""
         if not always and time.monotonic() - self._saved < SECONDS:
             return
+        self._check(self.store.known)
         content = Content(
             schema=SCHEMA, version=VERSION, key=self._key(), known=self.store.known,
             expanded=search.expanded, transitions=search.transitions, level_end=search.level_end, levels=search.levels,
             decided={name: (decision.state, codes.get(name, -1)) for name, decision in search.decided.items()},
-            counts=self.store.counts(), seconds=search.elapsed(),
+            counts=self.store.counts(), seconds=search.elapsed(), checksums=self._checksums,
         )  # fmt: skip
         aside = self.path.with_suffix(".new")
         aside.write_bytes(msgspec.json.encode(content))

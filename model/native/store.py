@@ -323,8 +323,13 @@ class Store:
             area.release(0, area.size)
 
     def files(self) -> tuple[Area, ...]:
-        """The arrays that live on disk, when there is a directory."""
+        """What lives on disk, when there is a directory."""
         return () if self.directory is None else (self.states, self.parents, self.actions, self.prints, self.table)
+
+    def arrays(self) -> dict[str, tuple[Area, int]]:
+        """What is kept of known states, by the name of its file, each with how many bytes a state takes in it."""
+        kept = {"states": (self.states, self.row), "parents": (self.parents, 4), "actions": (self.actions, 1)}
+        return kept | ({"prints": (self.prints, 8)} if self.kernel.mode == runtime.FINGERPRINT else {})
 
     def close(self) -> None:
         """End the threads and give the memory back."""
