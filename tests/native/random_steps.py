@@ -1,12 +1,10 @@
-"""Random steps in the ground form, with every operator and with sets of one word and of several, and what they mean in one state.
-
-The meaning is written down from `model/ground/form.py` a second time, over Python integers, and shares nothing with any reader of the form.
-"""
+"""Random steps in the ground form, with every operator and with sets of one word and of several, and what they mean in one state."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+
+from tests.ground.meaning import Leaves, meaning
 
 from antiphon.model.ground.form import Bits, Boolean, Break, Check, Expression, GroundStep, Number, Operator, SlotInfo, Sort
 from antiphon.spec.lang.errors import Location
@@ -21,15 +19,13 @@ WIDE = Number(-(1 << 40), 1 << 40)
 ENABLED, WRONG, BROKEN = 1, 2, 256
 """What a function of a step answers, as `model/native/steps.py` says."""
 
-State = tuple[int | bool, ...]
-
 _BOOLEANS = (Operator.NOT, Operator.AND, Operator.OR, Operator.CHOOSE, Operator.EQUAL, Operator.LESS, Operator.HAS)
 _NUMBERS = (Operator.ADD, Operator.SUBTRACT, Operator.MULTIPLY, Operator.DIVIDE, Operator.MODULO, Operator.CHOOSE, Operator.COUNT)
 _SETS = (Operator.UNION, Operator.INTERSECTION, Operator.DIFFERENCE, Operator.SYMMETRIC_DIFFERENCE)
 _BITS = (*_SETS, *_SETS, Operator.SINGLE, Operator.CHOOSE)
 
 
-def random_state(source: random.Random) -> State:
+def random_state(source: random.Random) -> Leaves:
     """A value for each slot."""
     return tuple(_value(source, sort) for sort in SORTS)
 
@@ -148,42 +144,7 @@ class Maker:
         )  # fmt: skip
 
 
-_MEANING: dict[Operator, Callable[..., int | bool]] = {
-    Operator.NOT: lambda a: not a,
-    Operator.AND: lambda *all_of: all(all_of),
-    Operator.OR: lambda *any_of: any(any_of),
-    Operator.CHOOSE: lambda condition, then, otherwise: then if condition else otherwise,
-    Operator.EQUAL: lambda a, b: a == b,
-    Operator.LESS: lambda a, b: a < b,
-    Operator.ADD: lambda a, b: a + b,
-    Operator.SUBTRACT: lambda a, b: a - b,
-    Operator.MULTIPLY: lambda a, b: a * b,
-    Operator.DIVIDE: lambda a, b: a // b if b else 0,
-    Operator.MODULO: lambda a, b: a % b if b else 0,
-    Operator.UNION: lambda a, b: a | b,
-    Operator.INTERSECTION: lambda a, b: a & b,
-    Operator.DIFFERENCE: lambda a, b: a & ~b,
-    Operator.SYMMETRIC_DIFFERENCE: lambda a, b: a ^ b,
-    Operator.COUNT: lambda members: members.bit_count(),
-}
-
-
-def meaning(node: Expression, state: State) -> int | bool:
-    """The value of an expression in a state; division by zero is 0."""
-    if node.operator is Operator.CONSTANT:
-        return node.value
-    if node.operator is Operator.SLOT:
-        return state[node.value]
-    values = [meaning(operand, state) for operand in node.operands]
-    if node.operator is Operator.HAS:
-        return values[1] >= 0 and bool(values[0] >> values[1] & 1)
-    if node.operator is Operator.SINGLE:
-        assert isinstance(node.sort, Bits)
-        return 1 << values[0] if 0 <= values[0] < node.sort.width else 0
-    return _MEANING[node.operator](*values)
-
-
-def taken(step: GroundStep, state: State) -> tuple[int, State | None]:
+def taken(step: GroundStep, state: Leaves) -> tuple[int, Leaves | None]:
     """The answer of a step's function, and the successor where there is one."""
     if any(meaning(check.wrong, state) for check in step.checks):
         return WRONG, None

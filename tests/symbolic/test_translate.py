@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from tests.ground.meaning import Leaves, meaning
 
 from antiphon.model.ground.form import Bits, Boolean, Expression, Layout, Number, Operator, SlotInfo, Sort
 from antiphon.model.symbolic import translate
@@ -35,7 +36,7 @@ BITS = (
 )  # fmt: skip
 
 
-def random_state(source: random.Random) -> tuple[int | bool, ...]:
+def random_state(source: random.Random) -> Leaves:
     """A state of LAYOUT."""
     return (
         source.random() < 0.5,
@@ -95,37 +96,6 @@ def _leaf(source: random.Random, sort: Sort) -> Expression:
     return Expression(Operator.CONSTANT, sort, (), source.getrandbits(WIDTH))
 
 
-MEANING: dict[Operator, Callable[..., int | bool]] = {
-    Operator.NOT: lambda a: not a,
-    Operator.AND: lambda *all_of: all(all_of),
-    Operator.OR: lambda *any_of: any(any_of),
-    Operator.CHOOSE: lambda condition, then, otherwise: then if condition else otherwise,
-    Operator.EQUAL: lambda a, b: a == b,
-    Operator.LESS: lambda a, b: a < b,
-    Operator.ADD: lambda a, b: a + b,
-    Operator.SUBTRACT: lambda a, b: a - b,
-    Operator.MULTIPLY: lambda a, b: a * b,
-    Operator.DIVIDE: lambda a, b: a // b,
-    Operator.MODULO: lambda a, b: a % b,
-    Operator.HAS: lambda members, rank: 0 <= rank < WIDTH and bool(members >> rank & 1),
-    Operator.SINGLE: lambda rank: 1 << rank if 0 <= rank < WIDTH else 0,
-    Operator.UNION: lambda a, b: a | b,
-    Operator.INTERSECTION: lambda a, b: a & b,
-    Operator.DIFFERENCE: lambda a, b: a & ~b,
-    Operator.SYMMETRIC_DIFFERENCE: lambda a, b: a ^ b,
-    Operator.COUNT: lambda members: members.bit_count(),
-}
-
-
-def meaning(node: Expression, state: tuple[int | bool, ...]) -> int | bool:
-    """The value of an expression in a state, as form.py words it."""
-    if node.operator is Operator.CONSTANT:
-        return node.value
-    if node.operator is Operator.SLOT:
-        return state[node.value]
-    return MEANING[node.operator](*[meaning(operand, state) for operand in node.operands])
-
-
 # What Z3 reads -------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -138,7 +108,7 @@ class Reader:
         self.variables = [self.circuit.variable() for _ in range(len(self.cells))]
         self.translator = Translator(self.circuit, [self.cells.value(slot, self.variables) for slot in range(len(LAYOUT.slots))])
 
-    def agrees(self, expression: Expression, state: tuple[int | bool, ...]) -> bool:
+    def agrees(self, expression: Expression, state: Leaves) -> bool:
         """Whether the expression's value in `state`, and no other, is possible for Z3."""
         value = self.translator.value(expression)
         expected = meaning(expression, state)
