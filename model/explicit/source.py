@@ -15,13 +15,13 @@ This file knows nothing of searching.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 
 from antiphon.model.explicit.footprint import Update, conjuncts, member_test
 from antiphon.model.explicit.packing import Packing
 from antiphon.model.ground.form import Bits, Boolean, Check, Expression, GroundStep, Number, Operator
+from antiphon.model.ground.walk import operands_first, uses
 
 INLINE_LENGTH = 300
 CHUNK_LENGTH = 60_000
@@ -33,9 +33,8 @@ class Writer:
     def __init__(self, packing: Packing, roots: Iterable[Expression]) -> None:
         self.packing = packing
         self.lines: list[str] = []
-        self._texts: dict[int, str] = {}
-        self._uses: Counter[int] = Counter()
-        self._count(roots)
+        self._texts: dict[Expression, str] = {}
+        self._uses = uses(roots)
 
     def line(self, text: str) -> None:
         """A statement of the function."""
@@ -43,17 +42,9 @@ class Writer:
 
     def text(self, root: Expression) -> str:
         """The value of an expression as an operand: a name, a number, or something in parentheses."""
-        todo = [root]
-        while todo:
-            node = todo[-1]
-            missing = [] if id(node) in self._texts else [part for part in self._needed(node) if id(part) not in self._texts]
-            if missing:
-                todo.extend(missing)
-                continue
-            todo.pop()
-            if id(node) not in self._texts:
-                self._texts[id(node)] = self._named(node, self._write(node))
-        return self._texts[id(root)]
+        for node in operands_first(root, self._texts, self._needed):
+            self._texts[node] = self._named(node, self._write(node))
+        return self._texts[root]
 
     def raw(self, node: Expression, slot: int) -> str:
         """The bits that stand for this value of the slot, in place."""
@@ -66,19 +57,8 @@ class Writer:
         shifted = f"{text} - {place.low}" if place.low else text
         return f"({shifted} << {place.offset})"
 
-    def _count(self, roots: Iterable[Expression]) -> None:
-        todo = list(roots)
-        self._uses.update(map(id, todo))
-        seen: set[int] = set()
-        while todo:
-            node = todo.pop()
-            if id(node) not in seen:
-                seen.add(id(node))
-                self._uses.update(map(id, node.operands))
-                todo.extend(node.operands)
-
     def _named(self, node: Expression, text: str) -> str:
-        if node.operator is Operator.CONSTANT or (self._uses[id(node)] < 2 and len(text) < INLINE_LENGTH):
+        if node.operator is Operator.CONSTANT or (self._uses[node] < 2 and len(text) < INLINE_LENGTH):
             return text
         name = f"v{len(self._texts)}"
         self.line(f"{name} = {text}")
@@ -89,7 +69,7 @@ class Writer:
         if self._test(node) is not None:
             return ()
         if node.operator is Operator.AND:
-            return [part for part in node.operands if self._test(part) is None or self._uses[id(part)] > 1]
+            return [part for part in node.operands if self._test(part) is None or self._uses[part] > 1]
         return node.operands
 
     def _test(self, node: Expression) -> tuple[int, int] | None:
@@ -138,7 +118,7 @@ class Writer:
         mask = value = 0
         parts = []
         for part in node.operands:
-            test = self._test(part) if self._uses[id(part)] < 2 else None
+            test = self._test(part) if self._uses[part] < 2 else None
             if test is None:
                 parts.append(self.text(part))
             elif (test[0] & mask) & (test[1] ^ value):

@@ -17,6 +17,7 @@ from typing import Any
 
 from antiphon.model.ground import ground, ground_initial, layout, make
 from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Number, Operator, Sort
+from antiphon.model.ground.walk import operands_first
 from antiphon.spec.lang import Program
 from antiphon.spec.lang.declare import MethodDeclaration
 
@@ -61,22 +62,13 @@ class Estimate:
 
     def __init__(self, slots: Sequence[Values]) -> None:
         self.slots = slots
-        self._known: dict[int, Values] = {}
+        self._known: dict[Expression, Values] = {}
 
     def __call__(self, root: Expression) -> Values:
         """The values that the expression may have."""
-        known = self._known
-        todo = [root]
-        while todo:
-            node = todo[-1]
-            missing = [] if id(node) in known else [part for part in node.operands if id(part) not in known]
-            if missing:
-                todo.extend(missing)
-                continue
-            todo.pop()
-            if id(node) not in known:
-                known[id(node)] = self._make(node)
-        return known[id(root)]
+        for node in operands_first(root, self._known):
+            self._known[node] = self._make(node)
+        return self._known[root]
 
     def certain(self, node: Expression) -> int | None:
         """The only value that a boolean or number can have, if there is only one."""
@@ -90,7 +82,7 @@ class Estimate:
         return found
 
     def _make(self, node: Expression) -> Values:
-        parts = [self._known[id(part)] for part in node.operands]
+        parts = [self._known[part] for part in node.operands]
         match node.operator:
             case Operator.CONSTANT:
                 return int(node.value) if isinstance(node.sort, Bits) else frozenset((int(node.value),))

@@ -23,6 +23,7 @@ from antiphon.model.export.possible import Estimate, escapes, narrowed, possible
 from antiphon.model.export.promela_text import Field, Fields, Numbering, Writer
 from antiphon.model.ground import ground_initial, ground_predicate, layout, make
 from antiphon.model.ground.form import Bits, Check, Expression, GroundStep, Operator
+from antiphon.model.ground.walk import operands_first
 from antiphon.spec.lang import Program, SpecError, Step
 
 LARGEST_CONDITION = 1_500
@@ -263,17 +264,10 @@ def _ordered(wanted: dict[str, tuple[str, str]], writer: Writer) -> list[str]:
 
 def _is_large(condition: Expression) -> bool:
     """Whether a condition, written as a tree, has more nodes than fit in a line."""
-    sizes: dict[int, int] = {}
-    todo = [condition]
-    while todo:
-        node = todo[-1]
-        missing = [part for part in node.operands if id(part) not in sizes]
-        if missing:
-            todo.extend(missing)
-            continue
-        todo.pop()
-        sizes[id(node)] = 1 + sum(sizes[id(part)] for part in node.operands)
-    return sizes[id(condition)] > LARGEST_CONDITION
+    sizes: dict[Expression, int] = {}
+    for node in operands_first(condition, sizes):
+        sizes[node] = 1 + sum(sizes[part] for part in node.operands)
+    return sizes[condition] > LARGEST_CONDITION
 
 
 def _kept(variables: Sequence[Field]) -> list[str]:

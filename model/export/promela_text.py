@@ -17,6 +17,7 @@ from math import gcd
 
 from antiphon.model.export.possible import Estimate, Values
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator, SlotInfo
+from antiphon.model.ground.walk import operands_first, uses
 from antiphon.spec.lang import SpecError
 
 WORD = 31
@@ -111,16 +112,8 @@ class Writer:
         self.lines: list[str] = []
         self.used = first
         self._scratch = scratch
-        self._texts: dict[int, tuple[str, ...]] = {}
-        self._uses: Counter[int] = Counter()
-        todo, seen = list(roots), set[int]()
-        self._uses.update(map(id, todo))
-        while todo:
-            node = todo.pop()
-            if id(node) not in seen:
-                seen.add(id(node))
-                self._uses.update(map(id, node.operands))
-                todo.extend(node.operands)
+        self._texts: dict[Expression, tuple[str, ...]] = {}
+        self._uses = uses(roots)
 
     def truth(self, node: Expression) -> str:
         """The text of a boolean."""
@@ -128,17 +121,9 @@ class Writer:
 
     def words(self, root: Expression) -> tuple[str, ...]:
         """The text of an expression; of a bit set one text a word."""
-        todo = [root]
-        while todo:
-            node = todo[-1]
-            missing = [] if id(node) in self._texts else [part for part in self._needed(node) if id(part) not in self._texts]
-            if missing:
-                todo.extend(missing)
-                continue
-            todo.pop()
-            if id(node) not in self._texts:
-                self._texts[id(node)] = self._kept(node, self._write(node))
-        return self._texts[id(root)]
+        for node in operands_first(root, self._texts, self._needed):
+            self._texts[node] = self._kept(node, self._write(node))
+        return self._texts[root]
 
     def keep(self, text: str) -> str:
         """A scratch variable with this value."""
@@ -157,7 +142,7 @@ class Writer:
         return node.operands
 
     def _kept(self, node: Expression, texts: tuple[str, ...]) -> tuple[str, ...]:
-        if not self._scratch or self._uses[id(node)] < 2:
+        if not self._scratch or self._uses[node] < 2:
             return texts
         return tuple(self.keep(text) if len(text) > SHORT else text for text in texts)
 
@@ -182,12 +167,12 @@ class Writer:
         if isinstance(node.sort, Bits):
             return self._write_set(node)
         if node.operator is Operator.CHOOSE and self.estimate.certain(node.operands[0]) is not None:
-            return self._texts[id(node.operands[1 if self.estimate.certain(node.operands[0]) else 2])]
+            return self._texts[node.operands[1 if self.estimate.certain(node.operands[0]) else 2]]
         if node.operator is Operator.HAS:
             return (self._has(node),)
         if node.operator is Operator.COUNT:
             return (self._count(node.operands[0]),)
-        parts = [self._texts[id(part)] for part in node.operands]
+        parts = [self._texts[part] for part in node.operands]
         if node.operator is Operator.EQUAL and isinstance(node.operands[0].sort, Bits):
             same = [f"({one} == {other})" for one, other in zip(*parts, strict=True) if one != other]
             return (f"({' && '.join(same)})" if same else "1",)
@@ -212,11 +197,11 @@ class Writer:
             condition, then, otherwise = node.operands
             known = self.estimate.certain(condition)
             if known is not None:
-                return self._texts[id(then if known else otherwise)]
+                return self._texts[then if known else otherwise]
             test = self.truth(condition)
-            pairs = zip(self._texts[id(then)], self._texts[id(otherwise)], strict=True)
+            pairs = zip(self._texts[then], self._texts[otherwise], strict=True)
             return tuple(one if one == other else f"({test} -> {one} : {other})" for one, other in pairs)
-        left, right = (self._texts[id(part)] for part in node.operands)
+        left, right = (self._texts[part] for part in node.operands)
         members = self.estimate.members(node)
         return tuple(
             _join_words(node.operator, one, other) if numbering.mask(members, word) else "0"
@@ -229,7 +214,7 @@ class Writer:
         if not isinstance(values, frozenset):
             return list(numbering.ranks), None
         known = sorted(value for value in values if value in numbering.position)
-        (text,) = self._texts[id(node)]
+        (text,) = self._texts[node]
         if len(known) < len(values) or len(known) < 2:
             return known, None
         step = gcd(*(value - known[0] for value in known))
@@ -243,7 +228,7 @@ class Writer:
     def _single(self, node: Expression, numbering: Numbering) -> tuple[str, ...]:
         (rank,) = node.operands
         known, place = self._places(rank, numbering)
-        (text,) = self._texts[id(rank)]
+        (text,) = self._texts[rank]
         certain = self.estimate.certain(rank)
         found = []
         for word in range(numbering.words):
@@ -268,7 +253,7 @@ class Writer:
         bits, rank = node.operands
         assert isinstance(bits.sort, Bits)
         numbering = self.fields.numberings[bits.sort.width]
-        words = self._texts[id(bits)]
+        words = self._texts[bits]
         members = self.estimate.members(bits)
         known, place = self._places(rank, numbering)
         known = [value for value in known if members >> value & 1]
@@ -276,7 +261,7 @@ class Writer:
         if certain is not None:
             word, bit = divmod(numbering.position[certain], WORD)
             return f"(({words[word]} & {1 << bit}) != 0)"
-        (text,) = self._texts[id(rank)]
+        (text,) = self._texts[rank]
         spanned = {numbering.position[value] // WORD for value in known}
         if place is not None and len(spanned) == 1:
             (word,) = spanned
@@ -292,7 +277,7 @@ class Writer:
         numbering = self.fields.numberings[bits.sort.width]
         members = self.estimate.members(bits)
         terms = []
-        for word, text in enumerate(self._texts[id(bits)]):
+        for word, text in enumerate(self._texts[bits]):
             mask = numbering.mask(members, word)
             terms += [f"(({text} >> {bit}) & 1)" for bit in range(WORD) if mask >> bit & 1]
         return f"({' + '.join(terms)})"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from antiphon.model.ground.form import Bits, Break, Check, Expression, GroundStep, Operator, Sort
+from antiphon.model.ground.walk import operands_first
 from antiphon.spec.lang import types
 
 Raw = int | bool
@@ -46,14 +47,7 @@ class Evaluator:
 
     def __call__(self, expression: Expression) -> Raw:
         """The value: bool, int, or the bits of a set."""
-        todo = [expression]
-        while todo:
-            node = todo[-1]
-            missing = [part for part in node.operands if part not in self._values]
-            if missing:
-                todo.extend(missing)
-                continue
-            todo.pop()
+        for node in operands_first(expression, self._values):
             self._values[node] = self._compute(node)
         return self._values[expression]
 
