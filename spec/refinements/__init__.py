@@ -5,6 +5,7 @@ from __future__ import annotations
 from antiphon.spec.lang import Spec
 from antiphon.spec.refinements.chang_maxemchuk import CHANG_MAXEMCHUK
 from antiphon.spec.refinements.dtp import DTP
+from antiphon.spec.refinements.horus import HORUS
 from antiphon.spec.refinements.horus_total import HORUS_TOTAL
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.pinwheel import PINWHEEL
@@ -12,10 +13,13 @@ from antiphon.spec.refinements.rbp import RBP
 from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.refinements.sequencer import SEQUENCER
+from antiphon.spec.refinements.token_broadcast import FIGURE_2, FIGURE_5
 from antiphon.spec.refinements.total import TOTAL
 from antiphon.spec.refinements.totem import TOTEM
 
 REFINEMENTS: dict[str, Refinement] = {
+    "figure-2": FIGURE_2,
+    "figure-5": FIGURE_5,
     "moving-sequencer": MOVING_SEQUENCER,
     "rbp": RBP,
     "rbp-resilient": RBP_RESILIENT,
@@ -26,6 +30,7 @@ REFINEMENTS: dict[str, Refinement] = {
     "total": TOTAL,
     "sequencer": SEQUENCER,
     "horus-total": HORUS_TOTAL,
+    "horus": HORUS,
 }
 """Every refinement by the name of its protocol; a further one is one more line."""
 
@@ -38,6 +43,9 @@ def refinement_of(spec: type[Spec]) -> Refinement | None:
 __all__ = [
     "CHANG_MAXEMCHUK",
     "DTP",
+    "FIGURE_2",
+    "FIGURE_5",
+    "HORUS",
     "HORUS_TOTAL",
     "MOVING_SEQUENCER",
     "PINWHEEL",

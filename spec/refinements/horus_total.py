@@ -4,7 +4,7 @@ The order of a view is that of the token's numbers, then that of the messages wh
 leaves behind goes on in its own view, and one that stays may deliver what comes after a gap that nobody left can fill: gaps belong to the order. So
 every place is a series of its own, with one number. Who delivers a message first fixes its place (`given`, which no step of the protocol reads):
 assigning, learning and delivering are one step, or the latter two. A crash is forgotten: TOTAL promises nothing to members that go down. TOTAL stands
-on the abstract MBRSHIP here.
+on the abstract MBRSHIP here; on the whole stack in `horus.py`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class Given:
     message: Message
 
 
-class HorusTotalOrdering(Total, MbrshipAlone, OrderingView):
-    """TOTAL over the abstract MBRSHIP, seen as the abstract ordering machine."""
+class Places(Total, OrderingView):
+    """TOTAL over whatever MBRSHIP there is below, seen as the abstract ordering machine."""
 
     sent: Map[Message, Sent | None] = everywhere(None)
     given: Map[Process, Set[Given]] = everywhere(Set())
 
     @on(GroupCast)
-    def note(self, call: GroupCast) -> None:
+    def note_sent(self, call: GroupCast) -> None:
         """In which view a message is sent, and its number."""
         body = call.body
         if isinstance(body, Ordered):
@@ -85,6 +85,10 @@ class HorusTotalOrdering(Total, MbrshipAlone, OrderingView):
         """The last place at which p delivered."""
         last = max((2 * self.messages * (item.view - 1) + item.place for item in self.given[p] if not self.down[p]), default=0)
         return Position(max(last, 1), min(last, 1))
+
+
+class HorusTotalOrdering(Places, MbrshipAlone):
+    """TOTAL over the abstract MBRSHIP, seen as the abstract ordering machine."""
 
 
 HORUS_TOTAL = Refinement(

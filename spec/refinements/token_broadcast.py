@@ -1,0 +1,65 @@
+"""In what sense are figures 2 and 5 abstract machines? They order nothing: they are the machine without numbers, and their deliveredQ is its state.
+
+No mapping makes either of them an ordering machine: that would give total order, and two processes of theirs deliver two messages in two orders
+(`Figure2Ordered`, `Figure5Ordered`). Tokens, lists, notices, requests and copies on their way are stutters.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set
+from antiphon.spec.protocols.token_broadcast import Figure2, Figure5
+from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.order import TotalOrderBroadcast
+from antiphon.spec.services.unordered import BroadcastMachine, deliveries_between
+
+
+class Figure2Deliveries(Figure2):
+    """Figure 2, seen as the machine without numbers."""
+
+    def submitted(self) -> Set[Message]:
+        """Messages are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def handed(self, p: Process) -> Set[Message]:
+        """What is in deliveredQ_p."""
+        return self.delivered_queue[p]
+
+
+class Figure5Deliveries(Figure5):
+    """Figure 5, seen as the machine without numbers."""
+
+    def submitted(self) -> Set[Message]:
+        """Messages are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def handed(self, p: Process) -> Set[Message]:
+        """What is in deliveredQ_p."""
+        return self.delivered_queue[p]
+
+
+class Figure2Ordered(Figure2, TotalOrderBroadcast):
+    """Figure 2, judged by total order broadcast, which it does not claim to be."""
+
+
+class Figure5Ordered(Figure5, TotalOrderBroadcast):
+    """Figure 5, judged by total order broadcast, which it does not claim to be."""
+
+
+FIGURE_2 = Refinement(
+    Figure2Deliveries,
+    BroadcastMachine,
+    (Broadcast, Deliver),
+    deliveries_between,
+    sizes={},
+    bounds={"processes": 3, "messages": 2, "losses": 1},
+)
+
+FIGURE_5 = Refinement(
+    Figure5Deliveries,
+    BroadcastMachine,
+    (Broadcast, Deliver),
+    deliveries_between,
+    sizes={},
+    bounds={"processes": 2, "messages": 2, "losses": 1},
+)

@@ -1,0 +1,61 @@
+"""What is left of the ordering machine without numbers? It hands every process each message that was submitted, at most once, in any order.
+
+What is reliable about reliable broadcast is no part of it: that a message arrives at all is a promise about the future, and this machine may stand
+still. What it promises is integrity. That it promises no order, a check shows (`BroadcastJudged`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from antiphon.spec.lang import Map, Set, Step, action, emit, everywhere, require, witness
+from antiphon.spec.services.events import Broadcast, Deliver, Group, Message, Process
+from antiphon.spec.services.order import TotalOrderBroadcast
+
+
+class BroadcastMachine(Group):
+    """Submit, deliver."""
+
+    submitted: Set[Message] = Set()
+    handed: Map[Process, Set[Message]] = everywhere(Set())
+
+    @action
+    def submit(self, p: Process, m: Message) -> None:
+        """P hands m to the service."""
+        require(m not in self.submitted)
+        self.submitted |= {m}
+        emit(Broadcast(p, m))
+
+    @action
+    def deliver(self, p: Process, m: Message) -> None:
+        """P delivers m, which was submitted and which it has not delivered."""
+        require(m in self.submitted)
+        require(m not in self.handed[p])
+        self.handed[p] |= {m}
+        emit(Deliver(p, m))
+
+    @witness
+    def Delivered(self) -> bool:  # noqa: N802
+        """Every process has delivered something."""
+        return all(len(self.handed[p]) > 0 for p in self.each(Process))
+
+
+class BroadcastJudged(BroadcastMachine, TotalOrderBroadcast):
+    """The machine without numbers, judged by total order broadcast, which it is not."""
+
+
+def deliveries_between(before: Mapping[str, Any], after: Mapping[str, Any], events: tuple[Any, ...]) -> tuple[Step, ...]:
+    """The steps of the machine that would explain this change: submissions, then deliveries. Candidates: the machine says whether they are possible.
+
+    Args:
+        before: the state of the machine by the names of its variables; the map is a tuple in the order of the processes.
+        after: the same after the change.
+        events: what the protocol emitted; they tell who submitted a message.
+    """
+    origins = {event.message: event.process for event in events if isinstance(event, Broadcast)}
+    fresh = sorted(after["submitted"] - before["submitted"], key=lambda m: m.index)
+    steps = [Step("submit", (origins.get(m, Process(0)), m)) for m in fresh]
+    for p, (old, new) in enumerate(zip(before["handed"], after["handed"], strict=True)):
+        steps += [Step("deliver", (Process(p), m)) for m in sorted(new - old, key=lambda m: m.index)]
+    return tuple(steps)
