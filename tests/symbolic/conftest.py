@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from enum import Enum
 from typing import Annotated
 
 import pytest
@@ -15,6 +14,7 @@ from antiphon.model.symbolic.domains import assume_state
 from antiphon.model.symbolic.solver import Answer, Solver
 from antiphon.model.symbolic.steps import Instance, Template
 from antiphon.model.symbolic.unroll import Unrolling
+from antiphon.spec.examples.two_phase import RM, Abort, Commit, Phase, Prepared, Status, TwoPhase
 from antiphon.spec.lang import (
     AtMost,
     Between,
@@ -49,104 +49,29 @@ from antiphon.spec.lang import (
 # Two-phase commit (Gray and Lamport 2006), with a planted fault --------------------------------------------------------------------------------
 
 
-class RM(Index, size="managers"):
-    """A resource manager."""
+class TwoPhaseExplained(TwoPhase):
+    """With what makes its invariant inductive; `hasty`, the manager of the transaction commits without asking everybody."""
 
-
-class Status(Enum):
-    working, prepared, committed, aborted = range(4)
-
-
-class Phase(Enum):
-    init, committed, aborted = range(3)
-
-
-@record
-class Prepared:
-    rm: RM
-
-
-@record
-class Commit:
-    pass
-
-
-@record
-class Abort:
-    pass
-
-
-class TwoPhase(Spec):
-    """Resource managers commit together or not at all; `hasty`, the manager of the transaction commits without asking everybody."""
-
-    managers: Const[int] = 3
     hasty: Repair = repair("a planted fault: the commit does not wait for the last manager", answers="none")
-
-    status: Map[RM, Status] = everywhere(Status.working)
-    phase: Phase = Phase.init
-    prepared: Set[RM] = Set()
-    messages: Set[Prepared | Commit | Abort] = Set()
-
-    @action
-    def learn_prepared(self, m: Annotated[Prepared, In("messages")]) -> None:
-        require(self.phase is Phase.init)
-        self.prepared |= {m.rm}
 
     @action
     def commit(self) -> None:
-        require(self.phase is Phase.init)
-        require(all(r in self.prepared for r in self.each(RM) if not self.hasty or r.index > 0))
-        self.phase = Phase.committed
+        require(self.phase is Phase.INIT)
+        require(len(self.prepared) >= self.managers - (1 if self.hasty else 0))
+        self.phase = Phase.COMMITTED
         self.messages |= {Commit()}
-
-    @action
-    def abort(self) -> None:
-        require(self.phase is Phase.init)
-        self.phase = Phase.aborted
-        self.messages |= {Abort()}
-
-    @action
-    def prepare(self, r: RM) -> None:
-        require(self.status[r] is Status.working)
-        self.status[r] = Status.prepared
-        self.messages |= {Prepared(r)}
-
-    @action
-    def choose_abort(self, r: RM) -> None:
-        require(self.status[r] is Status.working)
-        self.status[r] = Status.aborted
-
-    @action
-    def obey_commit(self, r: RM) -> None:
-        require(Commit() in self.messages)
-        self.status[r] = Status.committed
-
-    @action
-    def obey_abort(self, r: RM) -> None:
-        require(Abort() in self.messages)
-        self.status[r] = Status.aborted
-
-    @invariant
-    def consistent(self) -> bool:
-        return not any(
-            self.status[a] is Status.aborted and self.status[b] is Status.committed for a in self.each(RM) for b in self.each(RM)
-        )
 
     @invariant
     def explained(self) -> bool:
         """What makes `consistent` inductive: every message and every status has its cause."""
         return (
-            (Commit() in self.messages) == (self.phase is Phase.committed)
-            and (Abort() in self.messages) == (self.phase is Phase.aborted)
+            (Commit() in self.messages) == (self.phase is Phase.COMMITTED)
+            and (Abort() in self.messages) == (self.phase is Phase.ABORTED)
             and all(
                 (r not in self.prepared or Prepared(r) in self.messages)
-                and (Prepared(r) not in self.messages or self.status[r] is not Status.working)
-                and (
-                    Prepared(r) not in self.messages
-                    or self.status[r] is not Status.aborted
-                    or Abort() in self.messages
-                )
-                and (self.status[r] is not Status.committed or Commit() in self.messages)
+                and (Prepared(r) not in self.messages or self.status[r] is not Status.WORKING)
+                and (Prepared(r) not in self.messages or self.status[r] is not Status.ABORTED or Abort() in self.messages)
+                and (self.status[r] is not Status.COMMITTED or Commit() in self.messages)
                 and (Commit() not in self.messages or r in self.prepared)
                 for r in self.each(RM)
             )
@@ -155,11 +80,7 @@ class TwoPhase(Spec):
     @obligation
     def decided(self) -> bool:
         """Everybody commits or everybody aborts, in the end."""
-        return all(self.status[r] is Status.committed or self.status[r] is Status.aborted for r in self.each(RM))
-
-    @witness
-    def all_commit(self) -> bool:
-        return all(self.status[r] is Status.committed for r in self.each(RM))
+        return all(self.status[r] is Status.COMMITTED or self.status[r] is Status.ABORTED for r in self.each(RM))
 
     @witness
     def split(self) -> bool:
@@ -325,17 +246,17 @@ def nowhere() -> Program:
 
 @pytest.fixture(scope="session")
 def two_phase() -> Program:
-    return program(TwoPhase)
+    return program(TwoPhaseExplained)
 
 
 @pytest.fixture(scope="session")
 def two_managers() -> Program:
-    return program(TwoPhase, managers=2)
+    return program(TwoPhaseExplained, managers=2)
 
 
 @pytest.fixture(scope="session")
 def hasty_two_phase() -> Program:
-    return program(TwoPhase, repairs="all")
+    return program(TwoPhaseExplained, repairs="all")
 
 
 @pytest.fixture(scope="session")

@@ -55,4 +55,4 @@ def test_induction_needs_a_state(two_phase: Any, k: int) -> None:
 
 def test_a_witness_is_no_invariant(two_phase: Any) -> None:
     with pytest.raises(SpecError, match="it has consistent, explained"):
-        induction(two_phase, "all_commit")
+        induction(two_phase, "all_committed")
