@@ -1,6 +1,7 @@
 """Every test run is reproducible: Hypothesis derives its examples from the test itself, unless the deep profile is asked for."""
 
 import signal
+from collections.abc import Callable
 
 import hypothesis
 import pytest
@@ -18,3 +19,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     """A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with the file of that name in `golden`, beside the test, or write it with --rewrite."""
+    directory = request.path.parent / "golden"
+
+    def compare(name: str, text: str) -> None:
+        file = directory / name
+        if request.config.getoption("--rewrite"):
+            directory.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert text == file.read_text(encoding="utf-8"), f"{file} differs; look at it, then run with --rewrite"
+
+    return compare

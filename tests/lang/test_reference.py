@@ -6,64 +6,10 @@ import itertools
 from collections import deque
 
 import pytest
-from tests.lang.texts import spec_of, unmarked, with_body, with_methods
+from tests.lang.texts import unmarked, with_body, with_methods
 
+from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Disabled, Machine, Program, SpecError, State, Step, program
-
-TWO_PHASE = '''
-class RM(Index, size="managers", symmetric=True): "A resource manager."
-class Status(Enum): working, prepared, committed, aborted = range(4)
-class Phase(Enum): init, committed, aborted = range(3)
-@record
-class Prepared: rm: RM
-@record
-class Commit: pass
-@record
-class Abort: pass
-
-class TwoPhase(Spec):
-    managers: Const[int] = 3
-    status: Map[RM, Status] = everywhere(Status.working)
-    phase: Phase = Phase.init
-    prepared: Set[RM] = Set()
-    messages: Set[Prepared | Commit | Abort] = Set()
-
-    @action
-    def learn_prepared(self, m: Annotated[Prepared, In("messages")]) -> None:
-        require(self.phase is Phase.init)
-        self.prepared |= {m.rm}
-    @action
-    def commit(self) -> None:
-        require(self.phase is Phase.init and all(r in self.prepared for r in self.each(RM)))
-        self.phase = Phase.committed
-        self.messages |= {Commit()}
-    @action
-    def abort(self) -> None:
-        require(self.phase is Phase.init)
-        self.phase = Phase.aborted
-        self.messages |= {Abort()}
-    @action
-    def prepare(self, r: RM) -> None:
-        require(self.status[r] is Status.working)
-        self.status[r] = Status.prepared
-        self.messages |= {Prepared(r)}
-    @action
-    def choose_abort(self, r: RM) -> None:
-        require(self.status[r] is Status.working)
-        self.status[r] = Status.aborted
-    @action
-    def obey_commit(self, r: RM) -> None:
-        require(Commit() in self.messages)
-        self.status[r] = Status.committed
-    @action
-    def obey_abort(self, r: RM) -> None:
-        require(Abort() in self.messages)
-        self.status[r] = Status.aborted
-    @invariant
-    def consistent(self) -> bool:
-        return not any(self.status[a] is Status.aborted and self.status[b] is Status.committed
-                       for a in self.each(RM) for b in self.each(RM))
-'''
 
 
 def explored(bound: Program) -> tuple[set[State], int]:
@@ -83,7 +29,7 @@ def explored(bound: Program) -> tuple[set[State], int]:
 @pytest.mark.parametrize(("managers", "states", "transitions"), [(3, 288, 1145), (5, 8832, 58145)])
 def test_two_phase_commit_has_its_known_states(managers: int, states: int, transitions: int) -> None:
     """Gray and Lamport, "Consensus on Transaction Commit", 2006; the numbers of states are those that other checkers pin."""
-    bound = program(spec_of(TWO_PHASE, "TwoPhase")[0], managers=managers)
+    bound = program(TwoPhase, managers=managers)
     seen, steps = explored(bound)
     assert (len(seen), steps) == (states, transitions)
     assert all(bound.reference.holds(state, "consistent") for state in itertools.islice(seen, 300))

@@ -1,7 +1,5 @@
 """A courier protocol with a fault: resends are delivered twice. Small enough for pictures that fit on a page."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -144,18 +142,3 @@ def plain() -> Trace:
     """Steps of nobody."""
     bound = program(Counter)
     return replay(bound, bound.reference.initial()[0], [Step("increase"), Step("increase")])
-
-
-@pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Compare a text with the golden file of that name, or write it with --rewrite."""
-    directory = Path(__file__).parent / "golden"
-
-    def compare(name: str, text: str) -> None:
-        file = directory / name
-        if request.config.getoption("--rewrite"):
-            directory.mkdir(exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        assert text == file.read_text(encoding="utf-8"), f"{file} differs; look at it, then run with --rewrite"
-
-    return compare
