@@ -9,6 +9,9 @@ from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, So
 from antiphon.spec.refinements import (
     CHANG_MAXEMCHUK,
     DTP,
+    FIGURE_2,
+    FIGURE_5,
+    HORUS,
     HORUS_TOTAL,
     MOVING_SEQUENCER,
     PINWHEEL,
@@ -19,7 +22,9 @@ from antiphon.spec.refinements import (
     TOTEM,
     Refinement,
 )
+from antiphon.spec.refinements.token_broadcast import Figure2Ordered, Figure5Ordered
 from antiphon.spec.services.ordering import OrderingJudged
+from antiphon.spec.services.unordered import BroadcastJudged
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -42,6 +47,17 @@ _TOTAL_CRASH: _Constants = {"processes": 3, "messages": 2, "losses": 0, "crashes
 _SEQUENCER: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
 _HORUS: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _HORUS_APART: _Constants = {"processes": 3, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits"}
+_TOWER: _Constants = {
+    "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True, "oracle": "itself",
+}  # fmt: skip
+_TOWER_CRASH: _Constants = {
+    "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1, "oracle": "one that waits",
+}  # fmt: skip
+_UNORDERED: _Constants = {"processes": 2, "messages": 2}
+_FIGURE_2: _Constants = {"processes": 3, "messages": 2, "losses": 1}
+_FIGURE_5: _Constants = {"processes": 2, "messages": 2, "losses": 1}
+_ONE_LOST: _Constants = {"processes": 2, "messages": 1, "losses": 1}
+_NO_ORDER: _Constants = {"processes": 2, "messages": 2, "losses": 0}
 
 
 def _machine(property: str, outcome: Outcome, constants: _Constants, length: int | None = None) -> Check:
@@ -74,10 +90,13 @@ ORDERING: tuple[Claim, ...] = (
         "holds",
         "The machine gives uniform total order and integrity (over several series without prefixes; where a crash is forgotten, for those that do "
         "not crash). Each repaired protocol refines it through a stated mapping, checked on every transition of the bounded model; JavaGroups' "
-        "TOTAL, SEQUENCER and the TOTAL of Horus refine the machine that forgets, the last with a series for each place. Without a repair the "
+        "TOTAL, SEQUENCER and the TOTAL of Horus, alone and on its stack, refine the machine that forgets, the last with a series for each place; "
+        "CM, Pinwheel and Totem refine it as they are described. Figures 2 and 5 order nothing: they refine the machine without numbers, and no "
+        "mapping can make them this one. Without a repair the "
         "refinement fails in the variants in which a claim about order or integrity fails, at the guard that the defect breaks: a message with two "
         "numbers (MSQ-02, RBP-03, DTP-04, TOT-15, TOT-17, SEQ-08), a number with two messages (RBP-06, DTP-01), a delivery that is not the next "
-        "(TOT-10, HOR-10, HOR-11), a delivery of what is not there (MSQ-05, RBP-12). Repairs that only liveness needs break no guard.",
+        "(TOT-10, HOR-10, HOR-11), a delivery of what is not there (MSQ-05, RBP-12, HOR-06), a second delivery (RBC-01, RBC-05). Repairs that only "
+        "liveness needs break no guard.",
         (
             _machine("NumberToMessage", "holds", _MACHINE),
             _machine("UniformIntegrity", "holds", _MACHINE),
@@ -113,6 +132,17 @@ ORDERING: tuple[Claim, ...] = (
             _refines(HORUS_TOTAL, _HORUS_APART),
             _fails(HORUS_TOTAL, _HORUS_APART, 12, "numbers_first"),
             _fails(HORUS_TOTAL, {**_HORUS, "buffers": False}, 6),
+            _refines(HORUS, _TOWER),
+            replace(_refines(HORUS, _TOWER_CRASH), deep=True),
+            _fails(HORUS, {**_TOWER, "buffer": 1}, 6, "await_room", "discard_after_loss"),
+            Check(BroadcastJudged, "UniformIntegrity", "holds", constants=_UNORDERED),
+            Check(BroadcastJudged, "UniformTotalOrder", "violated", constants=_UNORDERED, length=6),
+            _refines(FIGURE_2, _FIGURE_2),
+            _refines(FIGURE_5, _FIGURE_5),
+            _fails(FIGURE_2, _ONE_LOST, 4, "deliver_once"),
+            _fails(FIGURE_5, _ONE_LOST, 8, "deliver_once"),
+            Check(Figure2Ordered, "UniformTotalOrder", "violated", "all", constants=_NO_ORDER, length=4),
+            Check(Figure5Ordered, "UniformTotalOrder", "violated", "all", constants=_NO_ORDER, length=4),
         ),
     ),
 )
