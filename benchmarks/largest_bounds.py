@@ -7,7 +7,8 @@ promises: its invariants, the properties of its service, its obligations. The fi
 the ladder; of those before it, the one with most states is the protocol's largest bound. A rung is given up when more states wait than ever before
 at half of the time or of the memory: what waits grows, is most about halfway, and shrinks. `seconds` are elapsed ones of the search and the
 judging, with the kernel compiled before or not as the cache has it. `bytes` are what the process was larger at its largest than before the
-search, divided by the states: small searches show the engine's own tables there. Nothing is written unless --json says where.
+search, divided by the states: small searches show the engine's own tables there. Nothing is written unless --json says where, and there after each
+ladder.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ LADDERS = (
     ),
     Ladder(
         "rbp-resilient",
-        _RING | {"crashes": 0},
+        {**_RING, "crashes": 0},
         _grow(
             "processes messages losses passes",
             (2, 1, 1, 4), (3, 1, 1, 5), (3, 2, 1, 7), (4, 1, 1, 7), (3, 2, 2, 7), (4, 1, 2, 8), (4, 2, 1, 8), (5, 1, 1, 9), (5, 2, 1, 10),
@@ -142,7 +143,7 @@ LADDERS = (
     ),
     Ladder(
         "rbp-resilient",
-        _RING | {"brief": False},
+        {**_RING, "brief": False},
         _grow(
             "processes messages losses passes crashes",
             (2, 1, 1, 4, 1), (3, 1, 0, 3, 1), (3, 1, 1, 3, 2), (3, 2, 1, 3, 2), (3, 2, 1, 5, 2), (4, 1, 1, 3, 2), (3, 3, 1, 5, 2), (4, 2, 1, 4, 3),
@@ -290,9 +291,11 @@ def _alone(ladder: Ladder, constants: Constants, seconds: float, memory: int, th
     process = context.Process(target=_send, args=(there, ladder, constants, seconds, memory, threads))
     process.start()
     there.close()
-    died = "took twice the time" if not here.poll(2 * seconds + 120) else ""
     try:
-        return Rung(ladder.title, {**ladder.base, **constants}, died=died) if died else here.recv()
+        if not here.poll(2 * seconds + 120):
+            return Rung(ladder.title, {**ladder.base, **constants}, died="took twice the time")
+        answer: Rung = here.recv()
+        return answer
     except EOFError:
         return Rung(ladder.title, {**ladder.base, **constants}, died="the process ended without an answer")
     finally:
@@ -335,20 +338,25 @@ def main() -> None:
         title_justify="left",
     )
     everything: list[Rung] = []
-    for ladder in LADDERS:
-        if not chosen.protocols or ladder.name in chosen.protocols:
-            rungs = climbed(ladder, chosen.seconds, chosen.memory, chosen.threads, console)
-            everything += rungs
-            done = [rung for rung in rungs if rung.complete]
-            if done:
-                best = max(done, key=lambda rung: rung.states)
-                row = (f"{best.states:,}", str(best.depth), f"{best.seconds:.1f}", f"{best.bytes_a_state:.0f}", best.found)
-                table.add_row(ladder.title, _sizes(best.constants), *row)
-            else:
-                table.add_row(ladder.title, "none", "", "", "", "", rungs[0].found)
-    console.print(table)
-    if chosen.json:
-        chosen.json.write_text(json.dumps([asdict(rung) for rung in everything], indent=1) + "\n", encoding="utf-8")
+    try:
+        for ladder in LADDERS:
+            if not chosen.protocols or ladder.name in chosen.protocols:
+                rungs = climbed(ladder, chosen.seconds, chosen.memory, chosen.threads, console)
+                everything += rungs
+                table.add_row(*_row(ladder, rungs))
+                if chosen.json:
+                    chosen.json.write_text(json.dumps([asdict(rung) for rung in everything], indent=1) + "\n", encoding="utf-8")
+    finally:
+        console.print(table)
+
+
+def _row(ladder: Ladder, rungs: list[Rung]) -> tuple[str, ...]:
+    """The largest bound of a ladder that was completed."""
+    done = [rung for rung in rungs if rung.complete]
+    if not done:
+        return ladder.title, "none", "", "", "", "", rungs[0].found
+    best = max(done, key=lambda rung: rung.states)
+    return ladder.title, _sizes(best.constants), f"{best.states:,}", str(best.depth), f"{best.seconds:.1f}", f"{best.bytes_a_state:.0f}", best.found
 
 
 if __name__ == "__main__":
