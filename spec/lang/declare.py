@@ -10,12 +10,13 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from antiphon.spec.lang import types, values
 from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
-from antiphon.spec.lang.source import place_of, place_of_function
+from antiphon.spec.lang.source import is_settled, place_of, place_of_function
 from antiphon.spec.lang.values import In, Mark, PromiseNote, ReadingNote, RepairNote
 
 
@@ -86,11 +87,15 @@ class Declaration:
 
 
 def declare(cls: type) -> Declaration:
-    """What the class declares.
+    """What the class declares; one that is settled is read once.
 
     Raises:
         SpecError: an annotation has no meaning, a default is missing, or two parts collide.
     """
+    return _declare_once(cls) if is_settled(cls) else _declare(cls)
+
+
+def _declare(cls: type) -> Declaration:
     found = _Parts(cls)
     for part in found.parts:
         for name, annotation in _annotations(part).items():
@@ -98,6 +103,9 @@ def declare(cls: type) -> Declaration:
         for name, default in vars(part).items():
             found.attribute(name, default, part)
     return found.declaration()
+
+
+_declare_once = cache(_declare)
 
 
 def _annotations(part: type) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.declare import Declaration, declare
 from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.source import is_settled
 from antiphon.spec.lang.spec import Spec
 
 if TYPE_CHECKING:
@@ -69,14 +70,26 @@ class Program:
     @cached_property
     def digest(self) -> str:
         """SHA-256, in hex, of the intermediate form and the constants: it changes when the meaning of the text can have changed."""
-        from antiphon.spec.lang.dump import dump
-
-        text = dump(self.module) + repr(sorted(self.constants.items()))
+        text = _text(self.spec, self.module) + repr(sorted(self.constants.items()))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def with_constants(self, **changes: Any) -> Program:
         """The same specification with other constants."""
         return program(self.spec, **(self.constants | changes))
+
+
+def _text(cls: type, module: ir.Module) -> str:
+    from antiphon.spec.lang.dump import dump
+
+    if not is_settled(cls):
+        return dump(module)
+    if cls not in _TEXTS:
+        _TEXTS[cls] = dump(module)
+    return _TEXTS[cls]
+
+
+_TEXTS: dict[type, str] = {}
+"""The intermediate form as text of the settled classes."""
 
 
 def program(spec: type[Spec], *, repairs: Iterable[str] | str = (), **constants: int | bool | str) -> Program:

@@ -93,6 +93,15 @@ def function_of(function: Any) -> tuple[Source, ast.FunctionDef]:
     return source, node
 
 
+def is_settled(cls: type) -> bool:
+    """Whether neither a class nor what its text names can change while the process runs: all of it is a specification of this package.
+
+    What was found out about it then is good for ever. A class of somebody else may stand in a notebook, where the next cell changes what it names.
+    """
+    own = __name__.removesuffix("lang.source")
+    return all(part.__module__.startswith(own) or part.__module__ in ("builtins", "typing") for part in cls.__mro__)
+
+
 @lru_cache(maxsize=512)
 def class_of(cls: type) -> tuple[Source, ast.ClassDef] | None:
     """The definition of a class, when its text can be found: by qualified name, and by the line where it was made."""

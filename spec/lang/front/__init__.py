@@ -7,20 +7,26 @@ text of a specification.
 
 from __future__ import annotations
 
+from functools import cache
+
 from antiphon.spec.lang import ir
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.front.reader import Reader
-from antiphon.spec.lang.source import place_of
+from antiphon.spec.lang.source import is_settled, place_of
 
 __all__ = ["read"]
 
 
 def read(cls: type) -> ir.Module:
-    """The intermediate form of a specification class, the same for all constants.
+    """The intermediate form of a specification class, the same for all constants; a class that is settled is read once.
 
     Raises:
         SpecError: the text is not a specification; the error says where and what to write instead.
     """
+    return _read_once(cls) if is_settled(cls) else _read(cls)
+
+
+def _read(cls: type) -> ir.Module:
     try:
         return Reader(cls).module()
     except SpecError as error:
@@ -29,3 +35,6 @@ def read(cls: type) -> ir.Module:
         raise
     except RecursionError as error:
         raise SpecError("an expression or a nesting is too deep to read", place_of(cls), "a local for a part of it, or a helper") from error
+
+
+_read_once = cache(_read)
