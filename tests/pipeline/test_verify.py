@@ -8,6 +8,8 @@ import pyarrow.parquet as parquet
 import pytest
 from pyspark.sql import SparkSession
 
+from antiphon.conformance.cli import main
+from antiphon.conformance.cli.documents import AnyDocument
 from antiphon.conformance.history import (
     PREFIX_ORDER,
     PROPERTIES,
@@ -261,3 +263,11 @@ def test_a_dataset_whose_parquet_is_damaged_is_an_error_not_a_verdict(logs: Path
     (part.parent / f".{part.name}.crc").unlink()
     with pytest.raises(PipelineError, match="Spark failed"):
         verify(tmp_path / "kept", master)
+
+
+def test_the_logs_of_a_cluster_are_judged_by_the_command(master: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "rbp", "--messages", "90", "--seed", "7", "--directory", str(tmp_path / "runs")]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "seed 7"
+    assert main(["verify", str(tmp_path / "runs"), "--master", master, "--json"]) == 0
+    document = msgspec.json.decode(capsys.readouterr().out, type=AnyDocument)
+    assert (document.outcome, document.report["runs"]) == ("holds", 1)
