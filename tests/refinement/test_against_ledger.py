@@ -1,0 +1,118 @@
+"""What the ledger says breaks order or integrity breaks the refinement, no later than the claim; what breaks liveness alone does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+
+from antiphon.model.refinement import PROPERTY, check_refinement
+from antiphon.model.verdict import Outcome, Verdict
+from antiphon.spec.claims.claim import Check
+from antiphon.spec.claims.ledger import LEDGER
+from antiphon.spec.lang import Spec, program
+from antiphon.spec.refinements import REFINEMENTS, Refinement
+from antiphon.spec.services.unordered import BroadcastMachine
+
+INTEGRITY = {"UniformIntegrity"}
+UNIFORM = INTEGRITY | {"UniformTotalOrder", "UniformPrefixOrder", "UniqueNumbers", "AcknowledgedOnce"}
+SURVIVORS = {"Integrity", "TotalOrder", "PrefixOrder", "ViewPrefix"}
+LIVENESS = {"Validity", "Agreement", "UniformAgreement"}
+
+
+@cache
+def constants_of(spec: type[Spec]) -> Mapping[str, int | bool | str]:
+    """What can be set, and how it is set by default."""
+    return {constant.name: constant.default for constant in program(spec).declaration.constants}
+
+
+@cache
+def repairs_of(spec: type[Spec]) -> tuple[str, ...]:
+    """The repairs by their names."""
+    return tuple(constant.name for constant in program(spec).declaration.constants if constant.repair)
+
+
+class Run(NamedTuple):
+    """A check of the ledger on a protocol that has a mapping."""
+
+    claim: str
+    protocol: str
+    check: Check
+
+    @property
+    def refinement(self) -> Refinement:
+        return REFINEMENTS[self.protocol]
+
+    @property
+    def promised(self) -> set[str]:
+        """What the machine without numbers promises, one that forgets crashes (where nobody crashes, nothing is forgotten), and one that does not."""
+        if self.refinement.abstract is BroadcastMachine:
+            return INTEGRITY
+        if self.refinement.sizes.get("forgets"):
+            crashes = self.check.constants.get("crashes", constants_of(self.check.spec)["crashes"])
+            return SURVIVORS | {"UniformIntegrity", "UniformTotalOrder"} if crashes == 0 else SURVIVORS
+        return UNIFORM
+
+    @property
+    def switched_off(self) -> frozenset[str]:
+        """The repairs that are left out."""
+        known = repairs_of(self.check.spec)
+        return frozenset(set(known) - set(known if self.check.repairs == "all" else self.check.repairs) | set(self.check.without))
+
+    def refined(self, max_states: int | None = None) -> Verdict:
+        """What the refinement is with the repairs and the constants of the check."""
+        on = [name for name in repairs_of(self.refinement.concrete) if name not in self.switched_off]
+        bound = program(self.refinement.concrete, repairs=on, **self.check.constants)
+        return check_refinement(bound, self.refinement, max_states=max_states)[PROPERTY]
+
+
+def is_mapped(check: Check, refinement: Refinement) -> bool:
+    """Whether this check is of the protocol that is mapped, with at most services and properties added, and not of the machine."""
+    protocol = next(base for base in refinement.concrete.__mro__ if base.__module__.startswith("antiphon.spec.protocols"))
+    return check.property != PROPERTY and issubclass(check.spec, protocol) and set(check.constants) <= set(constants_of(refinement.concrete))
+
+
+RUNS = [
+    Run(claim.id, name, check)
+    for name, refinement in REFINEMENTS.items()
+    for claim in LEDGER
+    for check in claim.checks
+    if isinstance(check, Check) and check.outcome == "violated" and is_mapped(check, refinement)
+]
+BROKEN = [run for run in RUNS if run.check.property in run.promised]
+DISORDERED = {(run.protocol, run.switched_off) for run in BROKEN}
+STALLED = [
+    run for run in RUNS if run.check.property in LIVENESS and len(run.switched_off) == 1 and (run.protocol, run.switched_off) not in DISORDERED
+]
+"""Each without one repair, which order never misses."""
+
+
+ELSEWHERE = {"deliver_once", "number_passes", "acknowledge_new", "flush", "numbers_first"}
+"""Repairs without which `test_refinement.py` looks at the larger protocols in any case; at the smaller ones it looks without each repair."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All with `make check-deep`; else those that are quick: of what breaks order one run a variant, of what stalls one a protocol."""
+    deep = metafunc.config.getoption("--hypothesis-profile", None) == "deep"
+    elsewhere = ("figure-2", "figure-5", "moving-sequencer", "rbp")
+    for name, runs in (("broken", BROKEN), ("stalled", STALLED)):
+        if name in metafunc.fixturenames:
+            quick = [run for run in runs if not run.check.deep and len(run.switched_off) == 1 and run.protocol not in elsewhere]
+            one = {run.switched_off if name == "broken" else frozenset({run.protocol}): run for run in quick if not run.switched_off & ELSEWHERE}
+            chosen = runs if deep else list(one.values())
+            metafunc.parametrize(name, chosen, ids=[f"{run.protocol}-{run.claim}-{run.check.property}" for run in chosen])
+
+
+def test_what_breaks_order_breaks_the_refinement(broken: Run) -> None:
+    verdict = broken.refined()
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None
+    assert broken.check.length is not None
+    assert len(verdict.trace) <= broken.check.length
+
+
+def test_what_breaks_liveness_alone_does_not(stalled: Run) -> None:
+    """As far as the bound of states: where it is hit, or nothing is delivered, nothing was refined, and nothing was broken."""
+    assert stalled.refined(max_states=20_000).outcome is not Outcome.VIOLATED
