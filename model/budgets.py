@@ -39,14 +39,18 @@ def unspent(program: Program) -> Program | None:
 @lru_cache(maxsize=16)
 def held_back(program: Program) -> Expression | None:
     """The condition under which some step of the algorithm is kept back by a spent budget only; None when no budget could."""
+    return held_back_among(program, None)
+
+
+def held_back_among(program: Program, most: State | None) -> Expression | None:
+    """The same for states whose sets hold no more than those of `most`; nothing else of it is looked at. Steps for other elements are left out."""
     free = unspent(program)
     if free is None:
         return None
-    parts: list[Expression] = []
-    steps = list(itertools.islice(_steps(program), MOST_STEPS + 1))
-    if len(steps) > MOST_STEPS:
+    if len(list(itertools.islice(_steps(program), MOST_STEPS + 1))) > MOST_STEPS:
         return make.TRUE
-    for step in steps:
+    parts: list[Expression] = []
+    for step in _steps(program, most):
         possible = ground(free, step.action, step.arguments).enabled
         actual = ground(program, step.action, step.arguments).enabled
         if possible is not actual:

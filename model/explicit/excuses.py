@@ -5,16 +5,21 @@ This file knows how states are asked; what a budget is, `antiphon.model.budgets`
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from antiphon.model.budgets import held_back, held_step, unspent
+from antiphon.model.budgets import held_back, held_back_among, held_step, unspent
+from antiphon.model.explicit.generated import GeneratedSpace
 from antiphon.model.explicit.over_machine import MachineSpace
 from antiphon.model.explicit.packing import Packing
 from antiphon.model.explicit.source import compile_functions, predicate_source
 from antiphon.model.explicit.space import Space
 from antiphon.model.ground import flatten, layout
-from antiphon.spec.lang import Program
+from antiphon.model.ground.layout import plan
+from antiphon.spec.lang import Program, State
+from antiphon.spec.lang.types import SetOf
 
 
 def excused(program: Program, space: Space) -> bytearray | None:
@@ -23,14 +28,25 @@ def excused(program: Program, space: Space) -> bytearray | None:
         return None
     if isinstance(space, MachineSpace):
         return bytearray(held_step(program, space.value(state)) is not None for state in range(len(space)))
-    condition = held_back(program)
+    packing = Packing(layout(program).slots)
+    packed = space.packed() if isinstance(space, GeneratedSpace) else None
+    condition = held_back(program) if packed is None else held_back_among(program, _union(program, packing, packed))
     if condition is None:
         return None
+    function = compile_functions([("held", predicate_source("held", condition, (), packing))])["held"]
+    is_held = cast("Callable[[int], bool]", function)
+    if packed is not None:
+        return bytearray(map(is_held, packed))
+
     def flattened(state: int) -> Sequence[int | bool]:
         return flatten(program, space.value(state))
 
     leaves: Callable[[int], Sequence[int | bool]] = getattr(space, "leaves", flattened)  # a native space need not make values
-    packing = Packing(layout(program).slots)
-    function = compile_functions([("held", predicate_source("held", condition, (), packing))])["held"]
-    is_held = cast("Callable[[int], bool]", function)
     return bytearray(is_held(packing.pack(leaves(state))) for state in range(len(space)))
+
+
+def _union(program: Program, packing: Packing, packed: Sequence[int]) -> State:
+    """For each variable that is a set all elements that it holds in some state; nothing (None) for the others."""
+    leaves = packing.unpack(functools.reduce(operator.or_, packed, 0))
+    places = plan(program).variables.values()
+    return tuple(shape.value(leaves[offset : offset + shape.width]) if isinstance(shape.type, SetOf) else None for shape, offset in places)

@@ -70,6 +70,10 @@ class GeneratedSpace:
         """An integer as a state."""
         return unflatten(self.program, self._packing.unpack(packed))
 
+    def packed(self) -> Sequence[int]:
+        """All known states as integers, in the order of their numbers."""
+        return self._states[: len(self)]
+
     # Exploring ---------------------------------------------------------------------------------------------------------------------------
 
     def expand(self, first: int, last: int) -> Block:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import random
-from typing import Annotated, Any, cast
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import pytest
 from tests.lang.random_specs import program_of, random_states
 
 from antiphon.model import budgets
-from antiphon.model.budgets import held_back, held_step, unspent
+from antiphon.model.budgets import held_back, held_back_among, held_step, unspent
 from antiphon.model.explicit import check
+from antiphon.model.explicit.excuses import excused
+from antiphon.model.explicit.generated import GeneratedSpace
 from antiphon.model.explicit.packing import Packing
+from antiphon.model.explicit.search import Search
 from antiphon.model.explicit.source import compile_functions, predicate_source
 from antiphon.model.ground import flatten, layout
+from antiphon.model.ground.form import Expression
 from antiphon.model.symbolic import check_bounded
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import (
@@ -21,9 +26,11 @@ from antiphon.spec.lang import (
     Const,
     In,
     Index,
+    Program,
     Set,
     Spec,
     SpecError,
+    State,
     action,
     budget,
     environment,
@@ -171,20 +178,48 @@ def test_a_budget_means_its_condition_and_stands_in_the_intermediate_form() -> N
     assert held_back(program(RbpJudged, unlimited=True, processes=2, messages=1)) is None, "an unlimited budget is never spent"
 
 
+def held_in(bound: Program, condition: Expression | None) -> Callable[[State], bool]:
+    """The condition as the explicit checker compiles it."""
+    if condition is None:
+        return lambda state: False
+    packing = Packing(layout(bound).slots)
+    held: Any = compile_functions([("held", predicate_source("held", condition, (), packing))])["held"]
+    return lambda state: bool(held(packing.pack(flatten(bound, state))))
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_grounded_condition_and_reference_agree_where_a_budget_holds_a_step_back(seed: int) -> None:
     bound = program_of(seed)
-    condition = held_back(bound)
-    packing = Packing(layout(bound).slots)
-    held: Any = lambda packed: False  # noqa: E731
-    if condition is not None:
-        held = cast("Any", compile_functions([("held", predicate_source("held", condition, (), packing))])["held"])
+    held = held_in(bound, held_back(bound))
     for state in random_states(bound, random.Random(seed), 15):
         try:
             list(bound.reference.successors(state))
         except SpecError:
             continue  # an error of the specification, which ends a search before anything is excused
-        assert (held_step(bound, state) is not None) is bool(held(packing.pack(flatten(bound, state))))
+        assert (held_step(bound, state) is not None) is held(state)
+
+
+class Half(Box):
+    """Only the first goes in."""
+
+    @action
+    def fill(self) -> None:
+        require(not self.full)
+        self.full = True
+        self.box |= {Item(0)}
+
+
+@pytest.mark.parametrize("spec", [Box, Half])
+def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Box]) -> None:
+    bound = program(spec, units=0)
+    space = GeneratedSpace(bound, bound.reference.initial())
+    Search(space).run()
+    states = [space.value(number) for number in range(len(space))]
+    held = held_in(bound, held_back(bound))
+    assert list(excused(bound, space) or ()) == [held(state) for state in states] == [False, True]
+    assert held_back_among(bound, states[0]) is None, "nothing is in the box at first"
+    whole, here = held_back(bound), held_back_among(bound, states[1])
+    assert (whole is here) is (spec is Box), "the second is never in the box of Half"
 
 
 def test_with_too_many_steps_to_look_at_everything_is_excused(monkeypatch: pytest.MonkeyPatch) -> None:
