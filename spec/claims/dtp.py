@@ -204,7 +204,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "Because each sender has one outstanding MSG it would hold, but with two holders (DTP-01) the one has not seen what the other acknowledged.",
+        "Because each sender has one outstanding MSG it would hold. But a late copy of an ACK of NULL (DTP-01) gives the token to a process that has "
+        "not seen what was acknowledged since.",
         (
             _literal("NoGapAtHolder", _TWO, 9),
             _mended("NoGapAtHolder", _TWO, ("number_passes",)),
@@ -221,7 +222,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "As printed two holders (DTP-01) order them differently. With one holder a sender's next update comes only after the ACK of its last.",
+        "As printed a process that holds the token by a late copy of an ACK of NULL (DTP-01) acknowledges a sender's second update before it has the "
+        "ACK of the first. With one holder a sender's next update comes only after the ACK of its last.",
         (
             _literal("SenderOrder", _TWO, 12),
             _mended("SenderOrder", _TWO, ("number_passes",)),
@@ -342,8 +344,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "It is recognised by the ACK with gsn R_i[i] in BUF. An ACK of NULL is in no BUF: who was named by NULL and misses an ACK is answered by "
-        "nobody, and as the holder it waits for ever.",
+        "It is recognised by the ACK with gsn R_i[i] in BUF. An ACK of NULL is in no BUF: who was named by NULL and misses an update is answered "
+        "by nobody, and as the holder it waits for ever.",
         (
             _without("answer_named", "UniformAgreement", _TRIO, 6),
             _all("UniformAgreement", _TRIO),

@@ -93,8 +93,9 @@ _BOUNDS: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.BOUND,
         "violated",
-        "Each holder names the least active process that it knows of, and they do not know the same: the process that the first holder named may "
-        "be passed over by the next. With n = 3 a MSG can be followed by two others and still not be stable at their last holder.",
+        "Each holder names the least active process that it knows of, and they do not know the same: the process that the first holder named passes "
+        "the token on with a NULL, and where that is only late, the others do not know what it has. With n = 3 a MSG can be followed by two others "
+        "and still not be stable at their last holder.",
         (
             _fails("StableInTime", _OVERTAKING, 14, ("carry_status",), deep=True),
             _all("StableInTime", _INSTANT, deep=True),

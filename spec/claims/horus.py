@@ -79,10 +79,10 @@ HORUS: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.COMPOSITION,
         "violated",
-        "NAK may replace a fragment by LOST_MESSAGE, and no layer above says what it does then: FRAG puts the fragments of two messages "
-        "together, and a member delivers what nobody broadcast. A FRAG that throws away what a loss has touched mends that, and then a message is "
-        "missing for good. With a window, so that nothing is lost for good, the stack keeps its promises. "
-        "MBRSHIP is abstract: its flush is assumed, not shown.",
+        "NAK may replace a fragment by LOST_MESSAGE, and no layer above says what it does then: FRAG takes the fragments that are left for a "
+        "message, and a member delivers what nobody broadcast. A FRAG that throws away what a loss has touched mends that, and then a message is "
+        "missing for good. With a window, so that nothing is lost for good, the stack keeps its promises. MBRSHIP is abstract: its flush is "
+        "assumed, not shown.",
         (
             _literal(HorusJudged, "Integrity", "violated", _TOWER, 6, deep=True),
             Check(HorusJudged, "Agreement", "violated", "all", ("await_room",), _TOWER_ROOM, 3, True),
