@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from antiphon.model.ground import ground, make
@@ -42,8 +43,11 @@ def held_back(program: Program) -> Expression | None:
     return held_back_among(program, None)
 
 
-def held_back_among(program: Program, most: State | None) -> Expression | None:
-    """The same for states whose sets hold no more than those of `most`; nothing else of it is looked at. Steps for other elements are left out."""
+def held_back_among(program: Program, most: State | None, guards: Mapping[Step, Expression] = MappingProxyType({})) -> Expression | None:
+    """The same for states whose sets hold no more than those of `most`: steps for other elements are left out, and nothing else of it is looked at.
+
+    `guards` are the grounded guards of those steps that have been grounded already.
+    """
     free = unspent(program)
     if free is None:
         return None
@@ -52,7 +56,7 @@ def held_back_among(program: Program, most: State | None) -> Expression | None:
     parts: list[Expression] = []
     for step in _steps(program, most):
         possible = ground(free, step.action, step.arguments).enabled
-        actual = ground(program, step.action, step.arguments).enabled
+        actual = guards.get(step) or ground(program, step.action, step.arguments).enabled
         if possible is not actual:
             parts.append(make.conjunction(possible, make.negation(actual)))
     return make.disjunction(*parts) if parts else None

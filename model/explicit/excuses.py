@@ -17,6 +17,7 @@ from antiphon.model.explicit.packing import Packing
 from antiphon.model.explicit.source import compile_functions, predicate_source
 from antiphon.model.explicit.space import Space
 from antiphon.model.ground import flatten, layout
+from antiphon.model.ground.form import Expression
 from antiphon.model.ground.layout import plan
 from antiphon.spec.lang import Program, State
 from antiphon.spec.lang.types import SetOf
@@ -28,21 +29,25 @@ def excused(program: Program, space: Space) -> bytearray | None:
         return None
     if isinstance(space, MachineSpace):
         return bytearray(held_step(program, space.value(state)) is not None for state in range(len(space)))
-    packing = Packing(layout(program).slots)
-    packed = space.packed() if isinstance(space, GeneratedSpace) else None
-    condition = held_back(program) if packed is None else held_back_among(program, _union(program, packing, packed))
+    if isinstance(space, GeneratedSpace):
+        packing, packed = space.catalogue.packing, space.packed()
+        guards = {item.step: item.ground.enabled for item in space.catalogue.steps}
+        condition = held_back_among(program, _union(program, packing, packed), guards)
+        return None if condition is None else bytearray(map(_compiled(condition, packing), packed))
+    packing, condition = Packing(layout(program).slots), held_back(program)
     if condition is None:
         return None
-    function = compile_functions([("held", predicate_source("held", condition, (), packing))])["held"]
-    is_held = cast("Callable[[int], bool]", function)
-    if packed is not None:
-        return bytearray(map(is_held, packed))
 
     def flattened(state: int) -> Sequence[int | bool]:
         return flatten(program, space.value(state))
 
     leaves: Callable[[int], Sequence[int | bool]] = getattr(space, "leaves", flattened)  # a native space need not make values
+    is_held = _compiled(condition, packing)
     return bytearray(is_held(packing.pack(leaves(state))) for state in range(len(space)))
+
+
+def _compiled(condition: Expression, packing: Packing) -> Callable[[int], bool]:
+    return cast("Callable[[int], bool]", compile_functions([("held", predicate_source("held", condition, (), packing))])["held"])
 
 
 def _union(program: Program, packing: Packing, packed: Sequence[int]) -> State:
