@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -13,12 +14,12 @@ from antiphon.model.verdict import Outcome, Verdict
 from antiphon.spec.claims.claim import Check
 from antiphon.spec.claims.ledger import LEDGER
 from antiphon.spec.lang import Spec, program
-from antiphon.spec.refinements import REFINEMENTS, Refinement
+from antiphon.spec.refinements import REFINEMENTS, Refinement, refinement_of
 from antiphon.spec.services.unordered import BroadcastMachine
 
 INTEGRITY = {"UniformIntegrity"}
 UNIFORM = INTEGRITY | {"UniformTotalOrder", "UniformPrefixOrder", "UniqueNumbers", "AcknowledgedOnce"}
-SURVIVORS = {"Integrity", "TotalOrder", "PrefixOrder", "ViewPrefix"}
+SURVIVORS = INTEGRITY | {"Integrity", "TotalOrder", "PrefixOrder", "ViewPrefix"}
 LIVENESS = {"Validity", "Agreement", "UniformAgreement"}
 
 
@@ -47,13 +48,10 @@ class Run(NamedTuple):
 
     @property
     def promised(self) -> set[str]:
-        """What the machine without numbers promises, one that forgets crashes (where nobody crashes, nothing is forgotten), and one that does not."""
+        """What the machine without numbers promises, one that forgets crashes, and one that does not."""
         if self.refinement.abstract is BroadcastMachine:
             return INTEGRITY
-        if self.refinement.sizes.get("forgets"):
-            crashes = self.check.constants.get("crashes", constants_of(self.check.spec)["crashes"])
-            return SURVIVORS | {"UniformIntegrity", "UniformTotalOrder"} if crashes == 0 else SURVIVORS
-        return UNIFORM
+        return SURVIVORS if self.refinement.sizes.get("forgets") else UNIFORM
 
     @property
     def switched_off(self) -> frozenset[str]:
@@ -68,10 +66,17 @@ class Run(NamedTuple):
         return check_refinement(bound, self.refinement, max_states=max_states)[PROPERTY]
 
 
+@cache
+def actions_of(spec: type[Spec]) -> frozenset[str]:
+    """What can happen."""
+    return frozenset(method.name for kind in ("action", "environment") for method in program(spec).declaration.marked(kind))
+
+
 def is_mapped(check: Check, refinement: Refinement) -> bool:
     """Whether this check is of the protocol that is mapped, with at most services and properties added, and not of the machine."""
     protocol = next(base for base in refinement.concrete.__mro__ if base.__module__.startswith("antiphon.spec.protocols"))
-    return check.property != PROPERTY and issubclass(check.spec, protocol) and set(check.constants) <= set(constants_of(refinement.concrete))
+    same = issubclass(check.spec, protocol) and actions_of(check.spec) == actions_of(refinement.concrete)
+    return same and check.property != PROPERTY and set(check.constants) <= set(constants_of(refinement.concrete))
 
 
 RUNS = [
@@ -116,3 +121,24 @@ def test_what_breaks_order_breaks_the_refinement(broken: Run) -> None:
 def test_what_breaks_liveness_alone_does_not(stalled: Run) -> None:
     """As far as the bound of states: where it is hit, or nothing is delivered, nothing was refined, and nothing was broken."""
     assert stalled.refined(max_states=20_000).outcome is not Outcome.VIOLATED
+
+
+def row(protocol: str) -> str:
+    """A row of the table in the manual: what order misses (also what X-10 records), and what liveness alone does."""
+    repaired = {run.switched_off for run in BROKEN if run.protocol == protocol and run.check.repairs == "all" and run.switched_off}
+    records = [check for claim in LEDGER for check in claim.checks if isinstance(check, Check) and check.property == PROPERTY and check.without]
+    repaired |= {frozenset(check.without) for check in records if refinement_of(check.spec) is REFINEMENTS[protocol]}
+    repaired = {variant for variant in repaired if not any(other < variant for other in repaired)}
+    stalled = {run.switched_off for run in STALLED if run.protocol == protocol}
+    return f"| `{protocol}` | {listed(repaired)} | {listed(stalled)} |"
+
+
+def listed(variants: set[frozenset[str]]) -> str:
+    """Names in the order of the alphabet; those that only together make a difference are joined by `with`."""
+    return ", ".join(sorted(" with ".join(f"`{name}`" for name in sorted(variant)) for variant in variants)) or "none"
+
+
+def test_the_manual_lists_what_breaks_each_refinement() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "layers.md").read_text(encoding="utf-8").splitlines()
+    rows = [row(protocol) for protocol in REFINEMENTS if repairs_of(REFINEMENTS[protocol].concrete)]
+    assert [line for line in rows if line not in manual] == []
