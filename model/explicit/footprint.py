@@ -76,6 +76,8 @@ def conjuncts(node: Expression) -> tuple[Expression, ...]:
     """The operands of a conjunction, flattened; an expression that is none is its own one conjunct."""
     if node.operator is not Operator.AND:
         return (node,)
+    if all(operand.operator is not Operator.AND for operand in node.operands):
+        return node.operands
     return tuple(part for operand in node.operands for part in conjuncts(operand))
 
 

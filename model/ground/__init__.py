@@ -3,8 +3,9 @@
 from antiphon.model.ground.evaluate import Evaluator, Outcome, step
 from antiphon.model.ground.execute import GroundPredicate, ground, ground_formula, ground_predicate
 from antiphon.model.ground.layout import flatten, ground_initial, layout, unflatten
+from antiphon.model.ground.run import LargeStep
 
 __all__ = [
-    "Evaluator", "GroundPredicate", "Outcome", "flatten", "ground", "ground_formula", "ground_initial", "ground_predicate", "layout", "step",
-    "unflatten",
+    "Evaluator", "GroundPredicate", "LargeStep", "Outcome", "flatten", "ground", "ground_formula", "ground_initial", "ground_predicate",
+    "layout", "step", "unflatten",
 ]  # fmt: skip

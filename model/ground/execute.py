@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from antiphon.model.ground import calls, ranges, sets, statements
 from antiphon.model.ground.form import Check, Expression, GroundStep, InputInfo, Number
+from antiphon.model.ground.intern import kept
 from antiphon.model.ground.layout import plan
 from antiphon.model.ground.leaves import Leaves, canonical
-from antiphon.model.ground.make import slot, step_input
-from antiphon.model.ground.run import Frame, Run, World
+from antiphon.model.ground.make import constant, slot, step_input
+from antiphon.model.ground.run import Frame, LargeStep, Run, World
+from antiphon.model.ground.shape import Raw
 from antiphon.model.ground.statements import execute_all
 from antiphon.spec.lang import Program, SpecError, ir, types
 
 _PROGRAMS = 32
+NOTHING: Mapping[int, Raw] = MappingProxyType({})
 
 HANDLED = (calls, ranges, sets, statements)
 """The modules whose handlers are registered when they are imported."""
@@ -46,7 +50,7 @@ class Grounder:
         self._slots = [slot(position, info.sort) for position, info in enumerate(self._plan.layout.slots)]
         self._state = {name: tuple(self._slots[offset : offset + shape.width]) for name, (shape, offset) in self._plan.variables.items()}
 
-    def step(self, name: str, arguments: tuple[Any, ...] | None) -> GroundStep:
+    def step(self, name: str, arguments: tuple[Any, ...] | None, fixed: Mapping[int, Raw] = NOTHING, most: int | None = None) -> GroundStep:
         """See `ground`."""
         action = self._actions.get(name)
         if action is None:
@@ -54,10 +58,15 @@ class Grounder:
         run = self._begin()
         inputs: tuple[InputInfo, ...] = ()
         if arguments is None:
-            inputs = self._bind_inputs(run, action)
+            inputs = self._bind_inputs(run, action, fixed)
         else:
             self._bind_arguments(run, action, arguments)
-        execute_all(run, action.body)
+        run.most = None if most is None else kept() + most
+        try:
+            execute_all(run, action.body)
+        except LargeStep as large:
+            large.inputs = inputs
+            raise
         return GroundStep(
             name=name,
             fault=action.fault,
@@ -108,14 +117,17 @@ class Grounder:
                 raise SpecError(f"{action.name}({parameter.name}={argument!r}) leaves the domain of the parameter")
             run.frame.locals[parameter.name] = shape.of_value(argument)
 
-    def _bind_inputs(self, run: Run, action: ir.Action) -> tuple[InputInfo, ...]:
+    def _bind_inputs(self, run: Run, action: ir.Action, fixed: Mapping[int, Raw]) -> tuple[InputInfo, ...]:
         inputs: list[InputInfo] = []
         for parameter in action.parameters:
             shape = self._plan.shapes[parameter.type]
             begin = len(inputs)
             for name, sort in zip(shape.names(parameter.name), shape.sorts, strict=True):
                 inputs.append(InputInfo(name, parameter.name, sort or Number(0, 0)))
-            leaves: Leaves = tuple(step_input(begin + number, info.sort) for number, info in enumerate(inputs[begin:]))
+            leaves: Leaves = tuple(
+                constant(info.sort, fixed[position]) if position in fixed else step_input(position, info.sort)
+                for position, info in enumerate(inputs[begin:], begin)
+            )
             run.frame.locals[parameter.name] = leaves
             run.push(canonical(leaves, shape))
         return tuple(inputs)
@@ -135,16 +147,26 @@ def grounder(program: Program) -> Grounder:
     return Grounder(program)
 
 
-def ground(program: Program, action_name: str, arguments: tuple[Any, ...] | None = None) -> GroundStep:
+def ground(
+    program: Program, action_name: str, arguments: tuple[Any, ...] | None = None, *, fixed: Mapping[int, Raw] = NOTHING, most: int | None = None
+) -> GroundStep:  # fmt: skip
     """A step of `program`, an action or a fault of the environment, grounded.
 
     With `arguments` None the inputs of the step are the leaves of its parameters, each within its sort; `enabled` says too that they are
     the canonical form of a value. With a tuple of values there are no inputs.
 
+    Args:
+        program: the program.
+        action_name: the action.
+        arguments: its arguments, or None.
+        fixed: values of some inputs, by position, where `arguments` is None; nothing depends on those inputs then.
+        most: how many nodes may be made for it.
+
     Raises:
         SpecError: there is no such action, an argument leaves its domain, or a set is too wide to be compiled.
+        LargeStep: the step takes more nodes.
     """
-    return grounder(program).step(action_name, arguments)
+    return grounder(program).step(action_name, arguments, fixed, most)
 
 
 def ground_predicate(program: Program, name: str) -> GroundPredicate:

@@ -48,6 +48,8 @@ Sort = Boolean | Number | Bits
 class Operator(Enum):
     """What a node computes from its operands (sorts on the right)."""
 
+    __hash__ = object.__hash__  # that of an enumeration is Python, and asked for millions of times
+
     CONSTANT = "constant"  # value: bool | int (number) | int (bits)
     SLOT = "slot"  # value: position in the layout
     INPUT = "input"  # value: position in GroundStep.inputs

@@ -43,12 +43,22 @@ def forget_too(entries: dict[Any, Any]) -> None:
 
 def make_room() -> int:
     """Forgets all nodes when there are too many; the number says how often that has happened. Call it only between two steps."""
-    global _generation
-    if sum(map(len, _tables)) > MOST_NODES:
-        for entries in _tables:
-            entries.clear()
-        _generation += 1
+    if kept() > MOST_NODES:
+        forget()
     return _generation
+
+
+def forget() -> None:
+    """Forgets all nodes: what is made next is made as in a new process. Call it only between two steps."""
+    global _generation
+    for entries in _tables:
+        entries.clear()
+    _generation += 1
+
+
+def kept() -> int:
+    """How many nodes are kept now."""
+    return sum(map(len, _tables))
 
 
 def boolean(value: bool) -> Expression:

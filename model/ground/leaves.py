@@ -22,7 +22,7 @@ def choose_leaves(condition: Expression, then: Leaves, otherwise: Leaves) -> Lea
         return then
     if condition is FALSE:
         return otherwise
-    return tuple(map(make.choose, (condition,) * len(then), then, otherwise))
+    return tuple([new if new is old else make.choose(condition, new, old) for new, old in zip(then, otherwise, strict=True)])
 
 
 def equal_leaves(left: Leaves, right: Leaves) -> Expression:

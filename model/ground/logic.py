@@ -6,9 +6,13 @@ Only what costs no search is simplified. This file knows nothing of numbers and 
 from __future__ import annotations
 
 from antiphon.model.ground.form import Boolean, Expression, Number, Operator, Sort
-from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, number, table
+from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, forget_too, number, table
 
 _NOT, _AND, _OR, _CHOOSE = table(), table(), table(), table()
+_JUNCTIONS = frozenset({Operator.AND, Operator.OR})
+_JOINED: dict[tuple[Expression, ...], Expression] = {}
+"""Conjunctions by their operands as given: a path is asked for again and again."""
+forget_too(_JOINED)
 
 
 def negation(operand: Expression) -> Expression:
@@ -27,6 +31,13 @@ def negation(operand: Expression) -> Expression:
 
 def conjunction(*operands: Expression) -> Expression:
     """All of `operands`; nested conjunctions are flattened."""
+    made = _JOINED.get(operands)
+    if made is None:
+        made = _JOINED[operands] = _join(operands)
+    return made
+
+
+def _join(operands: tuple[Expression, ...]) -> Expression:
     found: dict[Expression, None] = {}
     for operand in operands:
         if operand.operator is Operator.AND:
@@ -38,8 +49,10 @@ def conjunction(*operands: Expression) -> Expression:
     if len(found) < 2:
         return next(iter(found), TRUE)
     for operand in found:
-        if operand.operator is Operator.NOT and _decided(operand.operands[0], found, Operator.AND, Operator.OR):
-            return FALSE
+        if operand.operator is Operator.NOT:
+            opposite = operand.operands[0]
+            if opposite in found or (opposite.operator in _JUNCTIONS and _decided(opposite, found, Operator.AND)):
+                return FALSE
     key = tuple(found)
     made = _AND.get(key)
     if made is None:
@@ -47,13 +60,9 @@ def conjunction(*operands: Expression) -> Expression:
     return made
 
 
-def _decided(operand: Expression, found: dict[Expression, None], every: Operator, some: Operator) -> bool:
-    """Whether `operand` is there already: itself, all its operands (of the operator `every`) or one of them (of `some`)."""
-    if operand in found:
-        return True
-    if operand.operator is every:
-        return all(part in found for part in operand.operands)
-    return operand.operator is some and any(part in found for part in operand.operands)
+def _decided(operand: Expression, found: dict[Expression, None], every: Operator) -> bool:
+    """Whether a conjunction or disjunction is there already: all its operands, if it is of the operator `every`, else one of them."""
+    return (all if operand.operator is every else any)(part in found for part in operand.operands)
 
 
 def disjunction(*operands: Expression) -> Expression:
@@ -69,8 +78,10 @@ def disjunction(*operands: Expression) -> Expression:
     if len(found) < 2:
         return next(iter(found), FALSE)
     for operand in found:
-        if operand.operator is Operator.NOT and _decided(operand.operands[0], found, Operator.OR, Operator.AND):
-            return TRUE
+        if operand.operator is Operator.NOT:
+            opposite = operand.operands[0]
+            if opposite in found or (opposite.operator in _JUNCTIONS and _decided(opposite, found, Operator.OR)):
+                return TRUE
     key = tuple(found)
     made = _OR.get(key)
     if made is None:
@@ -86,25 +97,45 @@ def choose(condition: Expression, then: Expression, otherwise: Expression) -> Ex
         return otherwise
     if condition.operator is Operator.NOT:
         condition, then, otherwise = condition.operands[0], otherwise, then
+    key = condition, then, otherwise
+    made = _CHOOSE.get(key)
+    if made is None:
+        made = _CHOOSE[key] = _choice(condition, then, otherwise)
+    return made
+
+
+def _choice(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
     if then.operator is Operator.CHOOSE and then.operands[0] is condition:
-        then = then.operands[1]
-    if otherwise.operator is Operator.CHOOSE:
-        inner, inner_then, inner_otherwise = otherwise.operands
-        if inner is condition:
-            otherwise = inner_otherwise
-        elif inner_then is then:
-            return choose(disjunction(condition, inner), then, inner_otherwise)
-    if then is otherwise:
-        return then
+        return choose(condition, then.operands[1], otherwise)
+    if otherwise.operator is Operator.CHOOSE and otherwise.operands[0] is condition:
+        return choose(condition, then, otherwise.operands[2])
+    nested = _choose_nested(condition, then, otherwise)
+    if nested is not None:
+        return nested
     if isinstance(then.sort, Boolean):
         decided = _choose_boolean(condition, then, otherwise)
         if decided is not None:
             return decided
-    key = (condition, then, otherwise)
-    made = _CHOOSE.get(key)
-    if made is None:
-        made = _CHOOSE[key] = Expression(Operator.CHOOSE, _hull(then.sort, otherwise.sort), key)
-    return made
+    return Expression(Operator.CHOOSE, _hull(then.sort, otherwise.sort), (condition, then, otherwise))
+
+
+def _choose_nested(condition: Expression, then: Expression, otherwise: Expression) -> Expression | None:
+    """One choice in place of two that are between two values only, as nested branches of a body leave behind for every leaf that they may write:
+    the conditions are joined, once for all these leaves.
+    """
+    if then.operator is Operator.CHOOSE:
+        inner, first, second = then.operands
+        if second is otherwise:
+            return choose(conjunction(condition, inner), first, otherwise)
+        if first is otherwise:
+            return choose(conjunction(condition, negation(inner)), second, otherwise)
+    if otherwise.operator is Operator.CHOOSE:
+        inner, first, second = otherwise.operands
+        if first is then:
+            return choose(disjunction(condition, inner), then, second)
+        if second is then:
+            return choose(conjunction(negation(condition), inner), first, then)
+    return None
 
 
 def _choose_boolean(condition: Expression, then: Expression, otherwise: Expression) -> Expression | None:
@@ -150,6 +181,8 @@ def equality(left: Expression, right: Expression) -> Expression:
 
 
 def _hull(left: Sort, right: Sort) -> Sort:
+    if left is right:
+        return left
     if isinstance(left, Number) and isinstance(right, Number):
         return Number(min(left.low, right.low), max(left.high, right.high))
     if left != right:

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 from antiphon.model.ground import make
-from antiphon.model.ground.form import Break, Check, Expression, GroundEvent, Guard, Operator
+from antiphon.model.ground.form import Break, Check, Expression, GroundEvent, Guard, InputInfo, Operator
+from antiphon.model.ground.intern import kept
 from antiphon.model.ground.leaves import Leaves, choose_leaves
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.shape import Shape, Shapes
@@ -38,6 +40,20 @@ class Frame:
     result: Shape | None = None
     running: Expression = TRUE
     value: Leaves | None = None
+
+
+class LargeStep(Exception):
+    """A step has more nodes than were asked for.
+
+    Attributes:
+        inputs: its inputs.
+        roots: what had been made of it.
+    """
+
+    def __init__(self, roots: list[Expression]) -> None:
+        super().__init__("a large step")
+        self.roots = roots
+        self.inputs: tuple[InputInfo, ...] = ()
 
 
 class World:
@@ -100,6 +116,7 @@ class Run:
         path: the conditions under which the present point is reached.
         pure: whether a predicate or value helper is being evaluated.
         attempts: how many checks did not fold away, wherever they stand; a helper without any can be used again.
+        most: how many nodes may be kept; more are a `LargeStep`.
     """
 
     world: World
@@ -113,6 +130,7 @@ class Run:
     guards: list[Guard] = field(default_factory=list)
     breaks: list[Break] = field(default_factory=list)
     events: list[GroundEvent] = field(default_factory=list)
+    most: int | None = None
 
     # The path ----------------------------------------------------------------------------------------------------------------------------
 
@@ -125,8 +143,11 @@ class Run:
 
     def condition(self, begin: int = 0) -> Expression:
         """The conjunction of the path, from position `begin` on."""
+        path = self.path[begin:]
+        if list not in map(type, path):
+            return make.conjunction(*cast("list[Expression]", path))
         parts: list[Expression] = []
-        for item in self.path[begin:]:
+        for item in path:
             if isinstance(item, list):
                 parts.extend(map(make.negation, item))
             else:
@@ -163,7 +184,13 @@ class Run:
     # Control -----------------------------------------------------------------------------------------------------------------------------
 
     def branch(self, condition: Expression, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
-        """Executes `then` where the condition is true and `otherwise` elsewhere, and joins what they leave."""
+        """Executes `then` where the condition is true and `otherwise` elsewhere, and joins what they leave.
+
+        Raises:
+            LargeStep: there are too many nodes.
+        """
+        if self.most is not None and kept() > self.most:
+            raise LargeStep([leaf for leaves in self.state.values() for leaf in leaves] + [check.wrong for check in self.checks.values()])
         condition = self.known(condition)
         if condition is TRUE:
             then()
@@ -218,5 +245,6 @@ def _join_leaves(condition: Expression, first: dict[str, Leaves], second: dict[s
     joined = dict(second)
     for name, leaves in first.items():
         other = joined.get(name)
-        joined[name] = leaves if other is None else choose_leaves(condition, leaves, other)
+        if other is not leaves:
+            joined[name] = leaves if other is None else choose_leaves(condition, leaves, other)
     return joined

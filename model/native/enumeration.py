@@ -12,13 +12,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from antiphon.model.explicit.footprint import conjuncts
-from antiphon.model.ground import Evaluator, ground, make
-from antiphon.model.ground.form import Bits, Expression, GroundStep, Operator
+from antiphon.model.ground import Evaluator, LargeStep, ground, make
+from antiphon.model.ground.form import Bits, Expression, GroundStep, InputInfo, Operator
 from antiphon.model.ground.layout import plan
 from antiphon.model.native.packing import WORD
 from antiphon.model.native.reduction import WHOLE, Reduction
@@ -35,8 +35,10 @@ UNROLLED_TOGETHER = 10
 MOST_VARIANTS = 9
 VARIANT_NODES = 4_000
 """Together the variants of a step have at most about so many nodes: more would take longer to compile than they save."""
-MOST_GROWTH = 1.1
-"""A step larger than that is taken apart by the leaf that is compared most, if the variants are together hardly larger than the step."""
+LARGE_NODES = 12_000
+"""A step for which more nodes would be made is never made as a whole, but for each value of the leaves that it compares most."""
+MOST_PARTS = 16
+"""Into so many parts at most."""
 SELECTIONS = 2
 """A leaf is given its variants when it is compared in at least so many nodes of the step."""
 
@@ -164,29 +166,54 @@ class _Planner:
         self.total = math.prod(sizes)
 
     def plan(self) -> ActionPlan:
-        step = self.reduction.step(self.program, ground(self.program, self.method.name))
-        branches = tuple(self.branches(step)) if self.total else ()
-        return ActionPlan(self.method.name, self.number, step.fault, self.base, self.parameters, self.strides, branches)
+        fault = next(action.fault for action in self.program.module.actions if action.name == self.method.name)
+        branches = self.all_branches() if self.total else ()
+        return ActionPlan(self.method.name, self.number, fault, self.base, self.parameters, self.strides, branches)
+
+    def all_branches(self) -> tuple[Branch, ...]:
+        try:
+            step = self.grounded(most=LARGE_NODES)
+        except LargeStep as large:
+            parts = self.parts(large)
+            if parts is not None:
+                return parts
+            step = self.grounded()
+        return tuple(self.branches(step))
+
+    def grounded(self, fixed: Mapping[int, int | bool] | None = None, most: int | None = None) -> GroundStep:
+        """The step, for given values of some inputs, without what a reduction leaves out."""
+        return self.reduction.step(self.program, ground(self.program, self.method.name, fixed=fixed or {}, most=most))
 
     def branches(self, step: GroundStep) -> Iterator[Branch]:
-        most = UNROLLED_MEMBERS if any(parameter.within for parameter in self.method.parameters) else UNROLLED_STEPS
-        few = self.total <= most or (most == UNROLLED_STEPS and self.total * size_of(step) <= UNROLLED_NODES)
-        given = list(range(len(self.parameters))) if few else self.small()
-        looped = [position for position in range(len(self.parameters)) if position not in given]
-        wide = [position for position in looped if self.has_wide_leaf(step, position)]
-        given, looped = sorted([*given, *wide]), [position for position in looped if position not in wide]
-        if looped and given and min(looped) < max(given):
-            given, looped = [position for position in given if position < min(looped)], sorted({*looped, *(p for p in given if p > min(looped))})
-        for ranks in itertools.product(*(range(len(self.parameters[position].rows)) for position in given)):
+        few = self.most_unrolled() == UNROLLED_STEPS and self.total * size_of(step) <= UNROLLED_NODES
+        given, looped = self.divided(step.inputs, few=few)
+        for ranks, code in self.choices(given):
             constants: dict[int, Expression] = {}
-            code = self.base
             for position, rank in zip(given, ranks, strict=True):
                 parameter = self.parameters[position]
-                code += rank * self.strides[position]
                 constants |= self.constants(step, parameter, parameter.rows[rank])
             branch = self.branch(Substitution(constants).step(step), code, looped)
             if branch is not None:
                 yield branch
+
+    def choices(self, given: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+        """The ranks of the parameters that are unrolled, and the code of these arguments."""
+        for ranks in itertools.product(*(range(len(self.parameters[position].rows)) for position in given)):
+            yield ranks, self.base + sum(rank * self.strides[position] for position, rank in zip(given, ranks, strict=True))
+
+    def most_unrolled(self) -> int:
+        """How many steps are unrolled."""
+        return UNROLLED_MEMBERS if any(parameter.within for parameter in self.method.parameters) else UNROLLED_STEPS
+
+    def divided(self, inputs: Sequence[InputInfo], *, few: bool) -> tuple[list[int], list[int]]:
+        """The parameters that are unrolled, and those that are looped over; `few`: unroll all, small as the step is."""
+        given = list(range(len(self.parameters))) if few or self.total <= self.most_unrolled() else self.small()
+        looped = [position for position in range(len(self.parameters)) if position not in given]
+        wide = [position for position in looped if self.has_wide_leaf(inputs, position)]
+        given, looped = sorted([*given, *wide]), [position for position in looped if position not in wide]
+        if looped and given and min(looped) < max(given):
+            given, looped = [position for position in given if position < min(looped)], sorted({*looped, *(p for p in given if p > min(looped))})
+        return given, looped
 
     def small(self) -> list[int]:
         """The parameters that are unrolled although not all are: small domains, as long as they stay few together."""
@@ -198,9 +225,9 @@ class _Planner:
                 together *= size
         return chosen
 
-    def has_wide_leaf(self, step: GroundStep, position: int) -> bool:
+    def has_wide_leaf(self, inputs: Sequence[InputInfo], position: int) -> bool:
         parameter = self.parameters[position]
-        infos = step.inputs[parameter.first : parameter.first + parameter.width]
+        infos = inputs[parameter.first : parameter.first + parameter.width]
         return any(isinstance(info.sort, Bits) and info.sort.width > WORD for info in infos)
 
     @staticmethod
@@ -224,32 +251,38 @@ class _Planner:
 
     # Loops -------------------------------------------------------------------------------------------------------------------------------
 
-    def loop(self, step: GroundStep, position: int) -> tuple[GroundStep, Loop]:
-        """The loop over a parameter; guards that depend on its value alone are decided now and dropped."""
+    def loop(self, step: GroundStep, position: int, among: Iterable[int] | None = None) -> tuple[GroundStep, Loop]:
+        """The loop over a parameter, or over some of its values; guards that depend on its value alone are decided now and dropped.
+
+        The checks of a large step keep them: as the first conditions of all checks they cost little.
+        """
+        rest = without_guards if among is None else enabled_without
         parameter = self.parameters[position]
         own = frozenset(range(parameter.first, parameter.first + parameter.width))
-        ranks = list(range(len(parameter.rows)))
-        kept = []
+        ranks = list(range(len(parameter.rows)) if among is None else among)
+        kept, decided = [], []
         for guard in conjuncts(step.enabled):
             inputs = inputs_of(guard)
             if inputs and inputs <= own and not reads_state(guard) and self.implied(step, guard):
                 ranks = [rank for rank in ranks if self.evaluate(step, parameter, rank, guard)]
+                decided.append(guard)
             else:
                 kept.append(guard)
-        step = without_guards(step, [guard for guard in conjuncts(step.enabled) if guard not in kept])
         for guard in kept:
             members = self.membership(guard, own)
             if members is not None and self.implied(step, guard):
                 slot, element = members
-                elements = tuple(int(self.evaluate(step, parameter, rank, element)) for rank in range(len(parameter.rows)))
-                if len({elements[rank] for rank in ranks}) == len(ranks) and list(elements) == sorted(elements):
-                    return without_guards(step, [guard]), Loop(position, tuple(ranks), slot, elements, element)
-        return step, Loop(position, tuple(ranks))
+                elements = [0] * len(parameter.rows)
+                for rank in ranks:
+                    elements[rank] = int(self.evaluate(step, parameter, rank, element))
+                if _rises([elements[rank] for rank in ranks]):
+                    return rest(step, [*decided, guard]), Loop(position, tuple(ranks), slot, tuple(elements), element)
+        return rest(step, decided), Loop(position, tuple(ranks))
 
     @staticmethod
     def implied(step: GroundStep, guard: Expression) -> bool:
         """Whether nothing can go wrong where the guard is false."""
-        return all(is_false(check.wrong) or any(part is guard for part in conjuncts(check.wrong)) for check in step.checks)
+        return all(is_false(check.wrong) or guard in conjuncts(check.wrong) for check in step.checks)
 
     @staticmethod
     def membership(guard: Expression, own: frozenset[int]) -> tuple[int, Expression] | None:
@@ -283,25 +316,85 @@ class _Planner:
     def selectors(self, step: GroundStep, loop: Loop) -> tuple[int, ...]:
         """The leaves of a loop's parameter that choose most between parts of the state, as many as keep the variants few."""
         parameter = self.parameters[loop.parameter]
+        chosen: tuple[int, ...] = ()
+        nodes = reached(roots_of(step))
+        size = len(nodes)
+        for leaf in self.by_uses(nodes, parameter):
+            together = {tuple(parameter.rows[rank][item] for item in (*chosen, leaf)) for rank in loop.ranks}
+            if 1 < len(together) <= MOST_VARIANTS and len(together) * size <= VARIANT_NODES:
+                chosen = *chosen, leaf
+        return chosen
+
+    @staticmethod
+    def by_uses(nodes: Iterable[Expression], parameter: Parameter) -> list[int]:
+        """The leaves of a parameter that are compared in at least `SELECTIONS` of these nodes, those first that are compared most."""
         uses = Counter(
             int(operand.value) - parameter.first
-            for node in reached(roots_of(step))
+            for node in nodes
             if node.operator is Operator.EQUAL
             for operand in node.operands
             if operand.operator is Operator.INPUT
         )
+        found = ((-count, leaf) for leaf, count in uses.items() if 0 <= leaf < parameter.width and count >= SELECTIONS)
+        return [leaf for _, leaf in sorted(found)]
+
+    # Large steps -------------------------------------------------------------------------------------------------------------------------
+
+    def parts(self, large: LargeStep) -> tuple[Branch, ...] | None:
+        """The branches of a step that is never made as a whole; None where that cannot be: two parameters are looped over, or nothing is compared."""
+        given, looped = self.divided(large.inputs, few=False)
+        if len(looped) > 1:
+            return None
+        leaves = self.compared(large, looped[0]) if looped else ()
+        if looped and not leaves:
+            return None
+        found: list[Branch | None] = []
+        for ranks, code in self.choices(given):
+            rows = [(self.parameters[position], rank) for position, rank in zip(given, ranks, strict=True)]
+            fixed = {parameter.first + leaf: raw for parameter, rank in rows for leaf, raw in enumerate(parameter.rows[rank])}
+            if looped:
+                branch = self.part(code, looped[0], leaves, fixed)
+                if branch is None:
+                    return None
+                found.append(branch)
+            else:
+                found.append(self.branch(self.grounded(fixed), code, []))
+        return tuple(branch for branch in found if branch is not None)
+
+    def compared(self, large: LargeStep, position: int) -> tuple[int, ...]:
+        """The leaves of a parameter that a large step compares most, as many as keep the parts few."""
+        parameter = self.parameters[position]
         chosen: tuple[int, ...] = ()
-        size = size_of(step)
-        for leaf, count in sorted(uses.items(), key=lambda item: (-item[1], item[0])):
-            if not 0 <= leaf < parameter.width or count < SELECTIONS:
-                continue
-            together = {tuple(parameter.rows[rank][item] for item in (*chosen, leaf)) for rank in loop.ranks}
-            if 1 < len(together) <= MOST_VARIANTS and len(together) * size <= VARIANT_NODES:
+        for leaf in self.by_uses(reached(large.roots), parameter):
+            if 1 < len({tuple(row[item] for item in (*chosen, leaf)) for row in parameter.rows}) <= MOST_PARTS:
                 chosen = *chosen, leaf
-            elif not chosen and size > VARIANT_NODES and 1 < len(together) <= MOST_VARIANTS:
-                parts = sum(size_of(self.fixed(step, [loop], (leaf,), values).step) for values in together)
-                return (leaf,) if parts <= size * MOST_GROWTH else ()
         return chosen
+
+    def part(self, code: int, position: int, leaves: Sequence[int], fixed: Mapping[int, int | bool]) -> Branch | None:
+        """A branch of a large step, with one variant for all values of these leaves; None when no loop suits all of them."""
+        parameter = self.parameters[position]
+        groups: dict[Row, list[int]] = {}
+        for rank, row in enumerate(parameter.rows):
+            groups.setdefault(tuple(row[leaf] for leaf in leaves), []).append(rank)
+        variants: list[Variant] = []
+        loops: list[Loop] = []
+        chosen = [0] * len(parameter.rows)
+        for values, ranks in groups.items():
+            step = self.grounded({**fixed, **{parameter.first + leaf: value for leaf, value in zip(leaves, values, strict=True)}})
+            if _never(step):
+                continue
+            step, loop = self.loop(step, position, ranks)
+            for rank in loop.ranks:
+                chosen[rank] = len(variants)
+            variants.append(Variant(step, (loop.element,)))
+            loops.append(loop)
+        if len({loop.slot for loop in loops}) != 1:
+            return None
+        elements = tuple(map(max, *(loop.elements for loop in loops))) if len(loops) > 1 else loops[0].elements
+        whole = Loop(position, tuple(sorted(rank for loop in loops for rank in loop.ranks)), loops[0].slot, elements)
+        if whole.slot is not None and not _rises([elements[rank] for rank in whole.ranks]):
+            return None
+        return Branch(code, (whole,), tuple(variants), tuple(chosen))
 
     def fixed(self, step: GroundStep, loops: Sequence[Loop], leaves: Sequence[int], values: Sequence[int | bool]) -> Variant:
         """The variant for these values of some leaves of the innermost parameter."""
@@ -312,16 +405,25 @@ class _Planner:
         return Variant(replaced.step(step), tuple(None if loop.element is None else replaced(loop.element) for loop in loops))
 
 
+def _rises(numbers: Sequence[int]) -> bool:
+    return all(before < after for before, after in itertools.pairwise(numbers))
+
+
 def _never(step: GroundStep) -> bool:
     return is_false(step.enabled) and all(is_false(check.wrong) for check in step.checks)
 
 
 def without_guards(step: GroundStep, dropped: Iterable[Expression]) -> GroundStep:
     """The step without these guards, which are true wherever it is tried; they leave its checks too."""
-    gone = set(map(id, dropped))
+    gone = set(dropped)
+    checks = tuple(replace(check, wrong=_without(check.wrong, gone)) for check in step.checks if not is_false(check.wrong))
+    return replace(step, enabled=_without(step.enabled, gone), checks=checks)
 
-    def rest(node: Expression) -> Expression:
-        return make.conjunction(*(part for part in conjuncts(node) if id(part) not in gone))
 
-    checks = tuple(replace(check, wrong=rest(check.wrong)) for check in step.checks if not is_false(check.wrong))
-    return replace(step, enabled=rest(step.enabled), checks=checks)
+def enabled_without(step: GroundStep, dropped: Iterable[Expression]) -> GroundStep:
+    """The step without these guards, which are true wherever it is tried; its checks keep them."""
+    return replace(step, enabled=_without(step.enabled, set(dropped)))
+
+
+def _without(node: Expression, gone: Collection[Expression]) -> Expression:
+    return make.conjunction(*(part for part in conjuncts(node) if part not in gone))

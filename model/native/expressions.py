@@ -8,7 +8,8 @@ This file knows nothing of steps, guards or searching.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator
 from antiphon.model.native.packing import WORD, WORD_MASK, WordPacking
@@ -45,9 +46,9 @@ class Writer:
         self.lines: list[str] = []
         self.inputs = inputs
         self._count = 0
-        self._values: dict[int, Value] = {}
-        self._kept: list[Expression] = []
+        self._values: dict[Expression, Value] = {}
         self._loaded: dict[tuple[str, int], str] = {}
+        self._folded: dict[tuple[str, str, str], str] = {}
 
     # Text --------------------------------------------------------------------------------------------------------------------------------
 
@@ -75,8 +76,7 @@ class Writer:
 
     def know(self, expression: Expression, value: str) -> None:
         """This expression has this value."""
-        self._kept.append(expression)
-        self._values[id(expression)] = (value,)
+        self._values[expression] = (value,)
 
     def pointer(self, base: str, index: int | str) -> str:
         """The address of a word: `base` is a pointer."""
@@ -93,24 +93,29 @@ class Writer:
 
     def __call__(self, root: Expression) -> Value:
         """The operands of an expression; what it needs is written first."""
+        values = self._values
+        found = values.get(root)
+        if found is not None:
+            return found
         todo = [root]
         while todo:
             node = todo[-1]
-            if id(node) in self._values:
+            if node in values:
                 todo.pop()
                 continue
-            missing = [part for part in self._needed(node) if id(part) not in self._values]
-            if missing:
-                todo.extend(missing)
-                continue
-            todo.pop()
-            self._kept.append(node)
-            self._values[id(node)] = self._write(node)
-        return self._values[id(root)]
+            waiting = len(todo)
+            for part in self._needed(node):
+                if part not in values:
+                    todo.append(part)
+            if len(todo) == waiting:
+                todo.pop()
+                values[node] = self._write(node)
+        return values[root]
 
     def one(self, expression: Expression) -> str:
         """The operand of a boolean, a number or a narrow set."""
-        return self(expression)[0]
+        found = self._values.get(expression)
+        return (self(expression) if found is None else found)[0]
 
     @staticmethod
     def _needed(node: Expression) -> tuple[Expression, ...]:
@@ -119,47 +124,47 @@ class Writer:
         return node.operands
 
     def _write(self, node: Expression) -> Value:
-        match node.operator:
-            case Operator.CONSTANT:
-                return self._constant(node)
-            case Operator.SLOT:
-                return self._slot(node)
-            case Operator.INPUT:
-                return self._input(node)
-            case Operator.CHOOSE:
-                return self._choose(node)
-            case Operator.HAS:
-                return (self._has(node),)
-            case Operator.SINGLE:
-                return self._single(node)
-            case Operator.EQUAL:
-                return (self._equal(node),)
-            case Operator.COUNT:
-                counts = [self.emit(f"call i64 @llvm.ctpop.i64(i64 {word})") for word in self(node.operands[0])]
-                return (self._fold("add i64", counts),)
-            case Operator.NOT:
-                return (self.emit(f"xor i1 {self.one(node.operands[0])}, true"),)
-            case Operator.AND | Operator.OR:
-                return (self._fold("and i1" if node.operator is Operator.AND else "or i1", [self.one(part) for part in node.operands]),)
-            case Operator.DIVIDE | Operator.MODULO:
-                return (self._divide(node),)
-            case Operator.DIFFERENCE:
-                pairs = zip(*map(self, node.operands), strict=True)
-                return tuple(self.emit(f"and i64 {left}, {self.emit(f'xor i64 {right}, -1')}") for left, right in pairs)
+        written = self._WRITTEN.get(node.operator)
+        if written is not None:
+            return written(self, node)
         if node.operator in _NUMBERS:
             left, right = map(self.one, node.operands)
             return (self.emit(f"{_NUMBERS[node.operator]} i64 {left}, {right}"),)
         pairs = zip(*map(self, node.operands), strict=True)
         return tuple(self.emit(f"{_MEETS[node.operator]} i64 {left}, {right}") for left, right in pairs)
 
-    def _fold(self, operation: str, operands: list[str]) -> str:
+    def _count_members(self, node: Expression) -> Value:
+        counts = [self.emit(f"call i64 @llvm.ctpop.i64(i64 {word})") for word in self(node.operands[0])]
+        return (self.fold("add i64", counts),)
+
+    def _not(self, node: Expression) -> Value:
+        return (self.emit(f"xor i1 {self.one(node.operands[0])}, true"),)
+
+    def _and(self, node: Expression) -> Value:
+        return (self.fold("and i1", [self.one(part) for part in node.operands]),)
+
+    def _or(self, node: Expression) -> Value:
+        return (self.fold("or i1", [self.one(part) for part in node.operands]),)
+
+    def _difference(self, node: Expression) -> Value:
+        pairs = zip(*map(self, node.operands), strict=True)
+        return tuple(self.emit(f"and i64 {left}, {self.emit(f'xor i64 {right}, -1')}") for left, right in pairs)
+
+    def fold(self, operation: str, operands: Sequence[str]) -> str:
+        """The operands joined from the left; what begins like one that was written before is not written again.
+
+        Conjunctions come from nested branches: each begins with the conditions of the branch around it.
+        """
         total = operands[0]
         for operand in operands[1:]:
-            total = self.emit(f"{operation} {total}, {operand}")
+            key = operation, total, operand
+            found = self._folded.get(key)
+            if found is None:
+                found = self._folded[key] = self.emit(f"{operation} {total}, {operand}")
+            total = found
         return total
 
-    @staticmethod
-    def _constant(node: Expression) -> Value:
+    def _constant(self, node: Expression) -> Value:
         if isinstance(node.sort, Boolean):
             return ("true" if node.value else "false",)
         if isinstance(node.sort, Bits):
@@ -198,7 +203,10 @@ class Writer:
     def _choose(self, node: Expression) -> Value:
         condition = self.one(node.operands[0])
         kind = "i1" if isinstance(node.sort, Boolean) else "i64"
-        pairs = zip(self(node.operands[1]), self(node.operands[2]), strict=True)
+        every, other = self(node.operands[1]), self(node.operands[2])
+        if len(every) == 1 and every != other:
+            return (self.emit(f"select i1 {condition}, {kind} {every[0]}, {kind} {other[0]}"),)
+        pairs = zip(every, other, strict=True)
         return tuple(
             then if then == otherwise else self.emit(f"select i1 {condition}, {kind} {then}, {kind} {otherwise}") for then, otherwise in pairs
         )
@@ -209,7 +217,10 @@ class Writer:
             return None
         return self.emit(f"icmp ult i64 {self.one(rank)}, {width}")
 
-    def _has(self, node: Expression) -> str:
+    def _has(self, node: Expression) -> Value:
+        return (self._is_member(node),)
+
+    def _is_member(self, node: Expression) -> str:
         members, rank = node.operands
         if not isinstance(members.sort, Bits):
             raise TypeError("HAS wants a set")
@@ -263,17 +274,17 @@ class Writer:
             return (bit,)
         return tuple(self.emit(f"select i1 {self.emit(f'icmp eq i64 {index}, {word}')}, i64 {bit}, i64 0") for word in range(count))
 
-    def _equal(self, node: Expression) -> str:
+    def _equal(self, node: Expression) -> Value:
         left, right = node.operands
         if isinstance(left.sort, Boolean):
-            return self.emit(f"icmp eq i1 {self.one(left)}, {self.one(right)}")
+            return (self.emit(f"icmp eq i1 {self.one(left)}, {self.one(right)}"),)
         pairs = list(zip(self(left), self(right), strict=True))
         if len(pairs) == 1:
-            return self.emit(f"icmp eq i64 {pairs[0][0]}, {pairs[0][1]}")
+            return (self.emit(f"icmp eq i64 {pairs[0][0]}, {pairs[0][1]}"),)
         differences = [self.emit(f"xor i64 {one}, {other}") for one, other in pairs]
-        return self.emit(f"icmp eq i64 {self._fold('or i64', differences)}, 0")
+        return (self.emit(f"icmp eq i64 {self.fold('or i64', differences)}, 0"),)
 
-    def _divide(self, node: Expression) -> str:
+    def _divide(self, node: Expression) -> Value:
         """Floor division and remainder; 0 when the divisor is 0."""
         left, right = map(self.one, node.operands)
         zero = self.emit(f"icmp eq i64 {right}, 0")
@@ -286,4 +297,10 @@ class Writer:
             value = self.emit(f"sub i64 {quotient}, {self.emit(f'zext i1 {off} to i64')}")
         else:
             value = self.emit(f"add i64 {rest}, {self.emit(f'select i1 {off}, i64 {divisor}, i64 0')}")
-        return self.emit(f"select i1 {zero}, i64 0, i64 {value}")
+        return (self.emit(f"select i1 {zero}, i64 0, i64 {value}"),)
+
+    _WRITTEN: ClassVar[dict[Operator, Callable[[Writer, Expression], Value]]] = {
+        Operator.CONSTANT: _constant, Operator.SLOT: _slot, Operator.INPUT: _input, Operator.CHOOSE: _choose, Operator.HAS: _has,
+        Operator.SINGLE: _single, Operator.EQUAL: _equal, Operator.COUNT: _count_members, Operator.NOT: _not, Operator.AND: _and,
+        Operator.OR: _or, Operator.DIVIDE: _divide, Operator.MODULO: _divide, Operator.DIFFERENCE: _difference,
+    }  # fmt: skip

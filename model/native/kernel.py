@@ -8,8 +8,11 @@ This file knows nothing of searching, of threads or of memory.
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,6 +22,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from antiphon.model.ground import ground_predicate, layout, make
+from antiphon.model.ground.intern import forget
 from antiphon.model.native import runtime
 from antiphon.model.native.cache import Cache
 from antiphon.model.native.enumeration import Codes, plan_actions
@@ -33,8 +37,10 @@ from antiphon.spec.lang import Program
 _KERNELS = 16
 RECENT_BYTES = 1 << 18
 """How much memory a thread has for the states that it has seen lately."""
-CAREFUL_SECONDS, LINE_SECONDS, SQUARE_SECONDS = 0.4, 2e-5, 5e-8
-"""How long LLVM may take for the steps that it compiles with care, and what a line costs it: a part by itself, a part by the lines with it."""
+LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
+"""What a line costs LLVM: with care, a part by itself and a part by the lines with it; quickly."""
+STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.46, 0.12
+"""How long LLVM may take for the steps; how much of it with care at least."""
 
 Native = Callable[..., int]
 
@@ -82,14 +88,27 @@ def kernel_of(program: Program, mode: int = runtime.WHOLE, reduction: Reduction 
     code = cache.get(key)
     built = code is None
     if code is None:
-        around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
-        texts = steps_texts(program, packing, reduction), around
-        code = b"".join(len(part).to_bytes(8, "little") + part for part in assemble(*texts))
+        with uncollected():
+            around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
+            texts = steps_texts(program, packing, reduction), around
+            code = b"".join(len(part).to_bytes(8, "little") + part for part in assemble(*texts))
         cache.put(key, code)
     engine = _load(code)
     names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
     functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
     return Kernel(program, mode, reduction, sorted_by is not None, packing, Codes.of(program), properties, predicates, functions, built, engine)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without looking for cycles among the many objects that are made here: there are none, and looking takes a fifth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 _ARGUMENTS = {
@@ -101,7 +120,10 @@ _ARGUMENTS = {
 def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = WHOLE) -> list[str]:
     """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates, the steps that are not large), then
     the rest, which is compiled quickly: LLVM takes more than linear time in the length of a function.
+
+    They do not depend on what was grounded before: all nodes are forgotten first.
     """
+    forget()
     successors = Successors(packing, reduction.properties(program), plan_actions(program, reduction))
     parts = [DECLARATIONS, TAKE, successors.text(), _exchange_text(program, packing, reduction)]
     functions = list(successors.called)
@@ -110,14 +132,32 @@ def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = W
         functions.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
         parts += [_LOOP.format(kind=kind, number=number, step=8 * packing.words, body=body) for kind, body in (("scan", _SCAN), ("fill", _FILL))]
     quick: list[str] = []
-    spent = 0.0
+    left = max(LEAST_CAREFUL_SECONDS, STEPS_SECONDS - QUICK_SECONDS * sum(function.count("\n") for function in functions))
     for function in sorted(functions, key=len):
-        lines = function.count("\n")
-        spent += lines * (LINE_SECONDS + lines * SQUARE_SECONDS)
-        (parts if spent < CAREFUL_SECONDS else quick).append(function)
+        left -= _careful_seconds(function)
+        if left > 0:
+            parts.append(function)
+        else:
+            quick.append(_without_choices(function))
     if not quick:
         return ["\n".join(parts)]
     return ["\n".join([*parts, *(_declared(function) for function in quick)]), "\n".join([DECLARATIONS, *quick])]
+
+
+def _careful_seconds(function: str) -> float:
+    """How long LLVM takes about for one function that it compiles with care."""
+    lines = function.count("\n")
+    return lines * (LINE_SECONDS + lines * SQUARE_SECONDS)
+
+
+_CHOICE = re.compile(r"  (%\w+) = select i1 (\S+), i1 (\S+), i1 (\S+)")
+
+
+def _without_choices(function: str) -> str:
+    """The function without choices between two conditions: LLVM's quick selection of instructions knows none, and takes ten times as long when it
+    asks the careful one.
+    """
+    return _CHOICE.sub(r"  \1.a = xor i1 \3, \4\n  \1.b = and i1 \1.a, \2\n  \1 = xor i1 \1.b, \4", function)
 
 
 def _declared(function: str) -> str:

@@ -5,12 +5,13 @@ This file knows nothing of LLVM.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from antiphon.model.ground import make
-from antiphon.model.ground.form import Break, Check, Expression, GroundEvent, GroundStep, Operator
+from antiphon.model.ground.form import Break, Check, Expression, GroundStep, Operator
 
 _MAKERS: dict[Operator, Callable[..., Expression]] = {
     Operator.NOT: make.negation, Operator.AND: make.conjunction, Operator.OR: make.disjunction, Operator.CHOOSE: make.choose,
@@ -19,6 +20,9 @@ _MAKERS: dict[Operator, Callable[..., Expression]] = {
     Operator.UNION: make.union, Operator.INTERSECTION: make.intersection, Operator.DIFFERENCE: make.difference,
     Operator.SYMMETRIC_DIFFERENCE: make.symmetric_difference, Operator.COUNT: make.count,
 }  # fmt: skip
+
+_DECIDING = {Operator.AND: make.FALSE, Operator.OR: make.TRUE}
+"""The operand that decides what all operands give."""
 
 
 class Substitution:
@@ -34,34 +38,81 @@ class Substitution:
         self._made: dict[Expression, Expression] = {}
 
     def __call__(self, root: Expression) -> Expression:
-        """The expression with its parts replaced."""
+        """The expression with its parts replaced. A part that a constant beside it decides is not looked at."""
+        made = self._made
+        found = made.get(root)
+        if found is not None:
+            return found
         todo = [root]
         while todo:
             node = todo[-1]
-            missing = [part for part in node.operands if part not in self._made]
-            if missing:
-                todo.extend(missing)
+            if node in made:
+                todo.pop()
                 continue
-            todo.pop()
-            if node not in self._made:
-                self._made[node] = self._make(node)
-        return self._made[root]
+            waiting = len(todo)
+            result = self._make(node, todo)
+            if result is not None:
+                made[node] = result
+                del todo[waiting - 1 :]
+        return made[root]
 
-    def _make(self, node: Expression) -> Expression:
+    def _make(self, node: Expression, todo: list[Expression]) -> Expression | None:
+        """The new node, or None when some part of it is to be made first: that stands on the list now."""
+        operator, operands, made = node.operator, node.operands, self._made
+        if not operands:
+            return self._leaf(node)
+        if operator is Operator.CHOOSE:
+            return self._choose(node, todo)
+        deciding = _DECIDING.get(operator)
+        parts = []
+        for part in operands:
+            new = made.get(part)
+            if new is None:
+                todo.append(part)
+                if deciding is not None:
+                    return None
+            elif new is deciding:
+                return new
+            else:
+                parts.append(new)
+        if len(parts) < len(operands):
+            return None
+        if all(map(is_, parts, operands)):
+            return node
+        if operator is Operator.SINGLE:
+            width: Any = node.sort
+            return make.single(width.width, parts[0])
+        return _MAKERS[operator](*parts)
+
+    def _leaf(self, node: Expression) -> Expression:
         if node.operator is Operator.INPUT:
             return self._inputs.get(int(node.value), node)
-        if node.operator is Operator.SLOT:
-            return self._slots.get(int(node.value), node)
-        operands = [self._made[part] for part in node.operands]
-        if all(new is old for new, old in zip(operands, node.operands, strict=True)):
+        return self._slots.get(int(node.value), node) if node.operator is Operator.SLOT else node
+
+    def _choose(self, node: Expression, todo: list[Expression]) -> Expression | None:
+        old_condition, old_then, old_otherwise = node.operands
+        condition = self._made.get(old_condition)
+        if condition is None:
+            todo.append(old_condition)
+            return None
+        if condition is make.TRUE or condition is make.FALSE:
+            chosen = old_then if condition is make.TRUE else old_otherwise
+            found = self._made.get(chosen)
+            if found is None:
+                todo.append(chosen)
+            return found
+        then, otherwise = self._made.get(old_then), self._made.get(old_otherwise)
+        if then is None or otherwise is None:
+            todo.extend(part for part, new in ((old_then, then), (old_otherwise, otherwise)) if new is None)
+            return None
+        if condition is old_condition and then is old_then and otherwise is old_otherwise:
             return node
-        if node.operator is Operator.SINGLE:
-            width: Any = node.sort
-            return make.single(width.width, operands[0])
-        return _MAKERS[node.operator](*operands)
+        return make.choose(condition, then, otherwise)
 
     def step(self, step: GroundStep) -> GroundStep:
-        """The step with its parts replaced; it keeps its inputs, though nothing may depend on them any more."""
+        """The step with its parts replaced, without its guards one by one and its events: no kernel computes these. It keeps its inputs, though
+        nothing may depend on them any more.
+        """
         return replace(
             step,
             enabled=self(step.enabled),
@@ -69,7 +120,7 @@ class Substitution:
             checks=tuple(Check(self(check.wrong), check.at, check.reason) for check in step.checks),
             updates=tuple((slot, self(value)) for slot, value in step.updates),
             breaks=tuple(Break(item.property, self(item.broken), item.at, item.text) for item in step.breaks),
-            events=tuple(GroundEvent(event.type, self(event.present), self(event.rank)) for event in step.events),
+            events=(),
         )
 
 
@@ -109,7 +160,12 @@ def has_nodes(root: Expression, many: int) -> bool:
 
 def inputs_of(*roots: Expression) -> frozenset[int]:
     """The positions of the inputs that expressions depend on."""
-    return frozenset(int(node.value) for node in reached(list(roots)) if node.operator is Operator.INPUT)
+    return inputs_among(reached(list(roots)))
+
+
+def inputs_among(nodes: Iterable[Expression]) -> frozenset[int]:
+    """The positions of the inputs among these nodes."""
+    return frozenset(int(node.value) for node in nodes if node.operator is Operator.INPUT)
 
 
 def reads_state(root: Expression) -> bool:

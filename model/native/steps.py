@@ -35,10 +35,10 @@ class StepWriter(Writer):
 
     def _guards(self, step: GroundStep) -> None:
         guards = [part for part in conjuncts(step.enabled) if not is_true(part)]
-        waiting = [(check.wrong, set(map(id, conjuncts(check.wrong)))) for check in step.checks if not is_false(check.wrong)]
+        waiting = [(check.wrong, conjuncts(check.wrong)) for check in step.checks if not is_false(check.wrong)]
         for guard in guards:
-            due = [wrong for wrong, parts in waiting if id(guard) not in parts]
-            waiting = [(wrong, parts) for wrong, parts in waiting if id(guard) in parts]
+            due = [wrong for wrong, parts in waiting if guard not in parts]
+            waiting = [(wrong, parts) for wrong, parts in waiting if guard in parts]
             self._check(due)
             on = self.label()
             self.line(f"br i1 {self.one(guard)}, label %{on}, label %off")
@@ -46,9 +46,10 @@ class StepWriter(Writer):
         self._check([wrong for wrong, _ in waiting])
 
     def _check(self, wrongs: Sequence[Expression]) -> None:
-        for wrong in wrongs:
+        """One way out for all these: which of them it was, the reference says."""
+        if wrongs:
             bad, on = self.label(), self.label()
-            self.line(f"br i1 {self.one(wrong)}, label %{bad}, label %{on}")
+            self.line(f"br i1 {self.fold('or i1', [self.one(wrong) for wrong in wrongs])}, label %{bad}, label %{on}")
             self.begin(bad)
             self.line(f"ret i64 {WRONG}")
             self.begin(on)
@@ -89,11 +90,11 @@ class StepWriter(Writer):
 
     def _answer(self, step: GroundStep, properties: Sequence[str]) -> None:
         answer = str(ENABLED)
-        for item in step.breaks:
-            if not is_false(item.broken):
-                bit = BROKEN << list(properties).index(item.property)
-                broken = self.emit(f"select i1 {self.one(item.broken)}, i64 {bit}, i64 0")
-                answer = self.emit(f"or i64 {answer}, {broken}")
+        for bit, name in enumerate(properties):
+            broken = [self.one(item.broken) for item in step.breaks if item.property == name and not is_false(item.broken)]
+            if broken:
+                found = self.emit(f"select i1 {self.fold('or i1', broken)}, i64 {BROKEN << bit}, i64 0")
+                answer = self.emit(f"or i64 {answer}, {found}")
         self.line(f"ret i64 {answer}")
 
 

@@ -17,7 +17,7 @@ from antiphon.model.ground.form import Boolean, Expression, GroundStep, Operator
 from antiphon.model.native.enumeration import ActionPlan, Branch, Loop, Parameter, Variant, without_guards
 from antiphon.model.native.expressions import Writer
 from antiphon.model.native.packing import WORD, WordPacking
-from antiphon.model.native.specialise import has_nodes, inputs_of, reached, roots_of, size_of
+from antiphon.model.native.specialise import has_nodes, inputs_among, inputs_of, reached, roots_of
 from antiphon.model.native.steps import StepWriter, is_false
 
 HOISTED_NODES = 6
@@ -50,20 +50,20 @@ class Successors:
         end = ["  %end = load ptr, ptr %next", "  %answer = ptrtoint ptr %end to i64", "  ret i64 %answer", "}\n"]
         return "\n".join([*self.globals, *self.inlined, head, *start, *self.body.lines, *end])
 
-    def _hoist(self, plans: Iterable[ActionPlan]) -> dict[int, Expression]:
-        """Computes once a state what many steps ask of it; the conditions that are now known, by identity."""
+    def _hoist(self, plans: Iterable[ActionPlan]) -> set[Expression]:
+        """Computes once a state what many steps ask of it; the conditions that are now known."""
         steps = [(variant.step, bool(branch.loops)) for plan in plans for branch in plan.branches for variant in branch.variants]
         asked: Counter[Expression] = Counter()
         for step, looped in steps:
             for guard in conjuncts(step.enabled):
                 asked[guard] += 2 if looped else 1
         sizes = {guard: len(reached([guard])) for guard, count in asked.items() if count > 1 and not inputs_of(guard)}
-        known: dict[int, Expression] = {}
+        known: set[Expression] = set()
         for guard, size in sizes.items():
             if size >= HOISTED_NODES:
                 self.body.one(guard)
-                known |= {id(node): node for node in reached([guard]) if isinstance(node.sort, Boolean) and node.operands}
-        return {key: node for key, node in known.items() if has_nodes(node, HOISTED_NODES)}
+                known |= {node for node in reached([guard]) if isinstance(node.sort, Boolean) and node.operands}
+        return {node for node in known if has_nodes(node, HOISTED_NODES)}
 
     def _action(self, plan: ActionPlan) -> None:
         if not plan.branches:
@@ -90,7 +90,7 @@ class Successors:
         first = branch.variants[0].step
         gates = [
             guard for guard in conjuncts(first.enabled)
-            if id(guard) in self._hoisted and all(_implies(variant.step, guard) for variant in branch.variants)
+            if guard in self._hoisted and all(_implies(variant.step, guard) for variant in branch.variants)
         ]  # fmt: skip
         if not gates:
             return branch, None
@@ -107,27 +107,47 @@ class Successors:
         calls = [self._step(plan, branch, variant) for variant in branch.variants]
 
         def inside(ranks: Sequence[str], elements: Sequence[str | None]) -> None:
+            body = self.body
             code = str(branch.code)
             for loop, rank in zip(branch.loops, ranks, strict=True):
                 stride = plan.strides[loop.parameter]
-                part = rank if stride == 1 else self.body.emit(f"mul i64 {rank}, {stride}")
-                code = self.body.emit(f"add i64 {code}, {part}")
+                part = rank if stride == 1 else body.emit(f"mul i64 {rank}, {stride}")
+                code = body.emit(f"add i64 {code}, {part}")
+            at = body.emit("load ptr, ptr %next")
             if len(calls) == 1:
-                calls[0](plan, code, ranks, elements)
+                self._take(plan, code, at, calls[0](at, ranks, elements))
                 return
-            body = self.body
             chosen = self._lookup(branch.chosen, ranks[-1])
             labels = [body.label() for _ in calls]
             after = body.label()
             cases = " ".join(f"i64 {number}, label %{label}" for number, label in enumerate(labels[1:], 1))
             body.line(f"switch i64 {chosen}, label %{labels[0]} [{cases}]")
+            answers = []
             for call, label in zip(calls, labels, strict=True):
                 body.begin(label)
-                call(plan, code, ranks, elements)
+                answers.append(call(at, ranks, elements))
+                body.line(f"br label %{label}.end")
+                body.begin(f"{label}.end")
                 body.line(f"br label %{after}")
             body.begin(after)
+            ways = ", ".join(f"[{answer}, %{label}.end]" for answer, label in zip(answers, labels, strict=True))
+            body.line(f"%x.{after} = phi i64 {ways}")
+            self._take(plan, code, at, f"%x.{after}")
 
         self._loops(branch.loops, [], [], inside)
+
+    def _take(self, plan: ActionPlan, code: str, at: str, answer: str) -> None:
+        """What a step has written at `at` is taken, if it answers that it was enabled."""
+        body = self.body
+        taken, after = body.label(), body.label()
+        body.line(f"br i1 {body.emit(f'icmp ne i64 {answer}, 0')}, label %{taken}, label %{after}")
+        body.begin(taken)
+        written = body.emit(f"ptrtoint ptr {at} to i64")
+        given = f"i64 %context, i64 %state, i64 {written}, i64 %parent, i64 {plan.number}, i64 {code}, i64 {answer}"
+        following = body.emit(f"call i64 @take({given})")
+        body.line(f"store ptr {body.emit(f'inttoptr i64 {following} to ptr')}, ptr %next")
+        body.line(f"br label %{after}")
+        body.begin(after)
 
     # Loops -------------------------------------------------------------------------------------------------------------------------------
 
@@ -146,6 +166,11 @@ class Successors:
             self._over_bits(loop, lambda rank, element: self._loops(rest, [*ranks, rank], [*elements, element], inside))
 
     def _over_ranks(self, loop: Loop, inside: Callable[[str], None]) -> None:
+        contiguous = loop.ranks == tuple(range(len(loop.ranks)))
+        self._counted(len(loop.ranks), lambda index: inside(index if contiguous else self._lookup(loop.ranks, index)))
+
+    def _counted(self, count: int, inside: Callable[[str], None]) -> None:
+        """A loop that runs so often, at least once, and counts from 0."""
         body = self.body
         before, head, on, after = (body.label() for _ in range(4))
         body.line(f"br label %{before}")
@@ -156,12 +181,11 @@ class Successors:
         body.line(f"{index} = phi i64 [0, %{before}], [{index}.next, %{on}.end]")
         body.line(f"br label %{on}")
         body.begin(on)
-        contiguous = loop.ranks == tuple(range(len(loop.ranks)))
-        inside(index if contiguous else self._lookup(loop.ranks, index))
+        inside(index)
         body.line(f"br label %{on}.end")
         body.begin(f"{on}.end")
         body.line(f"{index}.next = add i64 {index}, 1")
-        body.line(f"{index}.more = icmp ult i64 {index}.next, {len(loop.ranks)}")
+        body.line(f"{index}.more = icmp ult i64 {index}.next, {count}")
         body.line(f"br i1 {index}.more, label %{head}, label %{after}")
         body.begin(after)
 
@@ -169,13 +193,22 @@ class Successors:
         """A loop over the elements that are in a set, from the least; only words that hold elements of interest are looked at."""
         place = self.packing.places[loop.slot or 0]
         wanted = {loop.elements[rank] for rank in loop.ranks}
-        for word in range(place.words):
-            first = word * WORD - place.offset
-            bits = sum(1 << element - first for element in wanted if 0 <= element - first < WORD)
-            if bits:
-                self._over_word(loop, place.word + word, first, bits, inside)
+        firsts = [word * WORD - place.offset for word in range(place.words)]
+        bits = [sum(1 << element - first for element in wanted if 0 <= element - first < WORD) for first in firsts]
+        words = [word for word, some in enumerate(bits) if some]
+        if len(words) == 1:
+            [word] = words
+            self._over_word(loop, str(place.word + word), str(firsts[word]), str(bits[word]), inside)
+            return
 
-    def _over_word(self, loop: Loop, word: int, first: int, bits: int, inside: Callable[[str, str], None]) -> None:
+        def look(index: str) -> None:
+            word, first, some = (self._lookup(tuple(table[word] for word in words), index) for table in (range(place.word, 1 << 32), firsts, bits))
+            self._over_word(loop, word, first, some, inside)
+
+        self._counted(len(words), look)
+
+    def _over_word(self, loop: Loop, word: str, first: str, bits: str, inside: Callable[[str, str], None]) -> None:
+        """A loop over these bits of a word of the state; `first` is the element of its lowest bit."""
         body = self.body
         before, head, on, after = (body.label() for _ in range(4))
         loaded = body.emit(f"load i64, ptr {body.pointer('%s', word)}")
@@ -192,7 +225,7 @@ class Successors:
         bit = body.emit(f"call i64 @llvm.cttz.i64(i64 {left}, i1 true)")
         less = body.emit(f"sub i64 {left}, 1")
         body.line(f"{left}.next = and i64 {left}, {less}")
-        element = body.emit(f"add i64 {bit}, {first}") if first else bit
+        element = bit if first == "0" else body.emit(f"add i64 {bit}, {first}")
         inside(self._rank(loop, element), element)
         body.line(f"br label %{on}.end")
         body.begin(f"{on}.end")
@@ -201,7 +234,7 @@ class Successors:
 
     def _rank(self, loop: Loop, element: str) -> str:
         """The rank of a parameter's value from that of its element."""
-        shifts = {element_ - rank for rank, element_ in enumerate(loop.elements)}
+        shifts = {loop.elements[rank] - rank for rank in loop.ranks}
         if len(shifts) == 1:
             [shift] = shifts
             return self.body.emit(f"sub i64 {element}, {shift}") if shift else element
@@ -226,26 +259,28 @@ class Successors:
 
     # Steps -------------------------------------------------------------------------------------------------------------------------------
 
-    def _given(self, step: GroundStep) -> list[Expression]:
-        """The parts of a step that are known already and that it may ask for, outermost only."""
-        found: dict[int, Expression] = {}
-        seen: set[int] = set()
-        todo = roots_of(step)
+    def _given(self, roots: Sequence[Expression], nodes: set[Expression]) -> list[Expression]:
+        """The parts of a step with these roots and nodes that are known already and that it may ask for, outermost only."""
+        if self._hoisted.isdisjoint(nodes):
+            return []
+        found: dict[Expression, None] = {}
+        seen: set[Expression] = set()
+        todo = list(roots)
         while todo:
             node = todo.pop()
-            if id(node) in self._hoisted:
-                found[id(node)] = node
-            elif id(node) not in seen:
-                seen.add(id(node))
+            if node in self._hoisted:
+                found[node] = None
+            elif node not in seen:
+                seen.add(node)
                 todo.extend(node.operands)
-        return list(found.values())
+        return list(found)
 
-    def _step(
-        self, plan: ActionPlan, branch: Branch, variant: Variant
-    ) -> Callable[[ActionPlan, str, Sequence[str], Sequence[str | None]], None]:  # fmt: skip
-        """Writes the function of a variant; what is returned writes a call of it."""
-        known = self._given(variant.step)
-        used = inputs_of(*roots_of(variant.step))
+    def _step(self, plan: ActionPlan, branch: Branch, variant: Variant) -> Callable[[str, Sequence[str], Sequence[str | None]], str]:
+        """Writes the function of a variant; what is returned writes a call of it, with its place for the successor, and gives its answer."""
+        roots = roots_of(variant.step)
+        nodes = reached(roots)
+        known = self._given(roots, nodes)
+        used = inputs_among(nodes)
         columns: dict[int, tuple[int, tuple[int, ...]]] = {}
         for number, loop in enumerate(branch.loops):
             parameter: Parameter = plan.parameters[loop.parameter]
@@ -264,13 +299,13 @@ class Successors:
             writer.know(node, f"%h{number}")
         declared = [*(f"i64 {parameter}" for parameter in parameters), *(f"i1 %h{number}" for number in range(len(known)))]
         text = writer.function(name, declared, variant.step, self.properties)
-        if size_of(variant.step) <= INLINE_NODES:
+        if len(nodes) <= INLINE_NODES:
             self.inlined.append(text.replace(") nounwind {", ") nounwind alwaysinline {", 1))
         else:
             head, _, body_text = text.partition(" nounwind {")
             self.called.append(f"{head.replace('internal ', '')} nounwind {{{body_text}")
 
-        def call(plan: ActionPlan, code: str, ranks: Sequence[str], elements: Sequence[str | None]) -> None:
+        def call(at: str, ranks: Sequence[str], elements: Sequence[str | None]) -> str:
             body = self.body
             arguments = [self._lookup(values, ranks[number]) for _, (number, values) in sorted(columns.items())]
             arguments += [
@@ -278,25 +313,13 @@ class Successors:
                 for number, element in enumerate(variant.elements)
                 if element is not None and element.operator is not Operator.CONSTANT
             ]
-            at = body.emit("load ptr, ptr %next")
             passed = "".join(f", i64 {argument}" for argument in arguments)
             passed += "".join(f", i1 {body.one(node)}" for node in known)
-            answer = body.emit(f"call i64 @{name}(ptr %s, ptr {at}{passed})")
-            taken, after = body.label(), body.label()
-            body.line(f"br i1 {body.emit(f'icmp ne i64 {answer}, 0')}, label %{taken}, label %{after}")
-            body.begin(taken)
-            written = body.emit(f"ptrtoint ptr {at} to i64")
-            given = f"i64 %context, i64 %state, i64 {written}, i64 %parent, i64 {plan.number}, i64 {code}, i64 {answer}"
-            following = body.emit(f"call i64 @take({given})")
-            body.line(f"store ptr {body.emit(f'inttoptr i64 {following} to ptr')}, ptr %next")
-            body.line(f"br label %{after}")
-            body.begin(after)
+            return body.emit(f"call i64 @{name}(ptr %s, ptr {at}{passed})")
 
         return call
 
 
 def _implies(step: GroundStep, guard: Expression) -> bool:
     """Whether the step is not enabled, and nothing goes wrong in it, where the guard is false."""
-    return any(part is guard for part in conjuncts(step.enabled)) and all(
-        is_false(check.wrong) or any(part is guard for part in conjuncts(check.wrong)) for check in step.checks
-    )
+    return guard in conjuncts(step.enabled) and all(is_false(check.wrong) or guard in conjuncts(check.wrong) for check in step.checks)
