@@ -50,9 +50,10 @@ class Branches:
         self.files: set[str] = set()
         self.possible: set[Branch] = set()
         self.taken: set[Branch] = set()
+        self.ahead: dict[str, set[Branch]] = {}
 
     def read(self, bound: Program) -> None:
-        """The `if`s of a protocol, and which ways these constants leave open."""
+        """The `if`s of a protocol, which ways these constants leave open, and (`ahead`) which of them the steps of each action can take."""
         texts: dict[str, tuple[ast.AST, Place]] = {}
         waiting: list[str] = []
         for method in bound.declaration.methods:
@@ -61,18 +62,35 @@ class Branches:
                 lines, first = inspect.getsourcelines(method.function)
                 texts[method.name] = (ast.parse(textwrap.dedent("".join(lines))), (file, first - 1))
                 waiting += [method.name] if method.mark is not None and method.mark.kind not in JUDGED else []
-        used: set[str] = set()
+        known: dict[str, tuple[set[Branch], set[str]]] = {}
+        closures = {name: self._closure(name, texts, known, bound.constants) for name in texts}
+        open_here = set[Branch]().union(*(closures[name] for name in waiting))
+        self.possible |= open_here
+        steps = {method.name for method in bound.declaration.marked("action", "environment")}
+        always = set[Branch]().union(*(closures[method.name] for method in bound.declaration.marked("gate", "on") if method.name in texts))
+        self.ahead = {name: (closures.get(name, set()) | always) & open_here for name in steps}
+
+    def _closure(
+        self, start: str, texts: Mapping[str, tuple[ast.AST, Place]], known: dict[str, tuple[set[Branch], set[str]]], constants: Mapping[str, Any]
+    ) -> set[Branch]:
+        """The ways in a method and in all that it can call, by name."""
+        found: set[Branch] = set()
+        used, waiting = {start}, [start]
         while waiting:
             name = waiting.pop()
-            if name in texts and name not in used:
-                used.add(name)
+            if name not in known:
                 tree, place = texts[name]
                 self.files.add(place[0])
-                self._read(name, tree, place, bound.constants)
-                waiting += [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+                known[name] = self._read(name, tree, place, constants), {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            ways, called = known[name]
+            found |= ways
+            waiting += [other for other in called if other in texts and other not in used]
+            used |= called
+        return found
 
-    def _read(self, name: str, node: ast.AST, base: Place, constants: Mapping[str, Any]) -> None:
-        ways = (True, False)
+    def _read(self, name: str, node: ast.AST, base: Place, constants: Mapping[str, Any]) -> set[Branch]:
+        """The ways that the constants leave open in a part of a method."""
+        ways, found = (True, False), set[Branch]()
         if isinstance(node, ast.If):
             file, offset = base
             body = range(node.body[0].lineno + offset, (node.body[-1].end_lineno or 0) + offset + 1)
@@ -80,12 +98,11 @@ class Branches:
             self.tests[file, node.lineno + offset] = ((node.test.end_lineno or node.lineno) + offset, body, (name, text, True))
             known = decided(node.test, constants)
             ways = (True, False) if known is None else (bool(known),)
-            self.possible |= {(name, text, way) for way in ways}
+            found = {(name, text, way) for way in ways}
             inner = [*(node.body if True in ways else []), *(node.orelse if False in ways else [])]
         else:
             inner = list(ast.iter_child_nodes(node))
-        for child in inner:
-            self._read(name, child, base, constants)
+        return found.union(*(self._read(name, child, base, constants) for child in inner))
 
     def run(self, bound: Program, state: State | None, step: Step | None) -> None:
         """Execute one step, or the initial methods, and note the ways that it took."""
@@ -146,8 +163,8 @@ class _Frame:
         return self.line
 
 
-def runs(bound: Program) -> Iterator[tuple[State, Step]]:
-    """Of each step of the model and each effect, the first run, the second, the fourth, the eighth and so on."""
+def runs(bound: Program, branches: Branches) -> Iterator[tuple[State, Step]]:
+    """Of each step of the model and each effect, the first run, the second, the fourth, the eighth and so on, while it can still take a new way."""
     edges = edges_of(bound)
     front = [edges.pack(state) for state in bound.reference.initial()]
     seen, effects = set(front), Counter[tuple[int, int]]()
@@ -155,8 +172,8 @@ def runs(bound: Program) -> Iterator[tuple[State, Step]]:
         for number, after in edges.out(packed):
             effects[number, packed ^ after] += 1
             met = effects[number, packed ^ after]
-            if met & (met - 1) == 0:
-                yield edges.unpack(packed), edges.step(number)
+            if met & (met - 1) == 0 and not branches.ahead[(step := edges.step(number)).action] <= branches.taken:
+                yield edges.unpack(packed), step
             if after not in seen and len(seen) < MOST_STATES:
                 seen.add(after)
                 front.append(after)
@@ -169,7 +186,7 @@ def never_taken(models: list[tuple[type[Spec], dict[str, Any]]]) -> set[Branch]:
         bound = program(spec, repairs="all", **constants)
         branches.read(bound)
         branches.run(bound, None, None)
-        for state, step in runs(bound):
+        for state, step in runs(bound, branches):
             branches.run(bound, state, step)
     return branches.possible - branches.taken
 
