@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from antiphon.model.explicit.footprint import conjuncts, footprint, member_test, split
+from antiphon.model.explicit.footprint import Reads, conjuncts, footprint, member_test, split
 from antiphon.model.explicit.packing import Packing
 from antiphon.model.explicit.source import compile_functions, step_source
 from antiphon.model.ground import ground, layout
@@ -132,7 +132,8 @@ class Catalogue:
             step = ground(self.program, method.name, arguments)
             if _never(step.enabled) and all(_never(check.wrong) for check in step.checks):
                 continue
-            updates = [split(slot, value) for slot, value in step.updates]
+            slots = Reads()
+            updates = [split(slot, value, slots) for slot, value in step.updates]
             name = f"step_{self._compiled}"
             self._compiled += 1
             texts.append((name, step_source(name, step, updates, self.packing)))

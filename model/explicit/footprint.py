@@ -34,9 +34,29 @@ class Update:
     add: Expression
 
 
-def split(slot: int, value: Expression) -> Update:
-    """An update of `slot` as keep and add; where the old value is read in another way, nothing is kept and `add` reads it."""
-    parts = _Split(slot).parts(value)
+class Reads:
+    """Which slots expressions read, as masks with a bit a slot; found once for each expression, which must be kept by somebody else."""
+
+    def __init__(self) -> None:
+        self._masks: dict[int, int] = {}
+
+    def of(self, node: Expression) -> int:
+        """The slots that the value depends on."""
+        mask = self._masks.get(id(node))
+        if mask is None:
+            mask = 1 << node.value if node.operator is Operator.SLOT else 0
+            for operand in node.operands:
+                mask |= self.of(operand)
+            self._masks[id(node)] = mask
+        return mask
+
+
+def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
+    """An update of `slot` as keep and add; where the old value is read in another way, nothing is kept and `add` reads it.
+
+    `reads` may have looked at other expressions before, of the same step for example.
+    """
+    parts = _Split(slot, reads or Reads()).parts(value)
     zero = _empty(value) if isinstance(value.sort, Bits) else FALSE
     keep, add = parts if parts is not None else (zero, value)
     return Update(slot, keep, add)
@@ -109,18 +129,14 @@ def _everything(sort: Boolean | Number | Bits) -> Expression:
 class _Split:
     """Splits updates of one slot; results are shared like the expressions they come from."""
 
-    def __init__(self, slot: int) -> None:
+    def __init__(self, slot: int, reads: Reads) -> None:
         self.slot = slot
         self._parts: dict[int, tuple[Expression, Expression] | None] = {}
-        self._reads: dict[int, bool] = {}
+        self._reads = reads
 
     def reads(self, node: Expression) -> bool:
         """Whether the value depends on the slot."""
-        known = self._reads.get(id(node))
-        if known is None:
-            known = (node.operator is Operator.SLOT and node.value == self.slot) or any(map(self.reads, node.operands))
-            self._reads[id(node)] = known
-        return known
+        return bool(self._reads.of(node) >> self.slot & 1)
 
     def parts(self, node: Expression) -> tuple[Expression, Expression] | None:
         """(keep, add) for a value of the slot, or None when the old value does more than stay."""

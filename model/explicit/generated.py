@@ -8,6 +8,8 @@ This file knows nothing of properties, bounds or verdicts.
 
 from __future__ import annotations
 
+import functools
+import operator
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +21,8 @@ from antiphon.model.explicit.obligations import Future, futures
 from antiphon.model.explicit.source import compile_functions, predicate_source
 from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.model.ground import flatten, ground_predicate, unflatten
-from antiphon.spec.lang import Program, State
+from antiphon.model.ground.form import Expression
+from antiphon.spec.lang import Program, State, Step
 
 if TYPE_CHECKING:
     from antiphon.model.explicit.search import Search
@@ -70,9 +73,18 @@ class GeneratedSpace:
         """An integer as a state."""
         return unflatten(self.program, self._packing.unpack(packed))
 
-    def packed(self) -> Sequence[int]:
-        """All known states as integers, in the order of their numbers."""
-        return self._states[: len(self)]
+    def union(self) -> tuple[int | bool, ...]:
+        """The leaves of all known states joined bit by bit."""
+        return self._packing.unpack(functools.reduce(operator.or_, self._states, 0))
+
+    def guards(self) -> Mapping[Step, Expression]:
+        """The guards of the steps that were made for the search."""
+        return {item.step: item.ground.enabled for item in self.catalogue.steps}
+
+    def where(self, condition: Expression) -> bytearray:
+        """For every known state 1 when the condition is true in it, else 0."""
+        holds = compile_functions([("holds", predicate_source("holds", condition, (), self._packing))])["holds"]
+        return bytearray(map(cast("Callable[[int], bool]", holds), self._states[: len(self)]))
 
     # Exploring ---------------------------------------------------------------------------------------------------------------------------
 

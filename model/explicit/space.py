@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from antiphon.model.ground.form import Expression
 from antiphon.spec.lang import State, Step
 
 if TYPE_CHECKING:
@@ -106,6 +107,19 @@ class Space(Protocol):
 
     def coverage(self) -> dict[str, int]:
         """For each action with how many different argument tuples it was enabled somewhere."""
+
+
+class PackedSpace(Space, Protocol):
+    """A space that keeps its states as numbers, and can be asked for any condition of the ground form."""
+
+    def union(self) -> tuple[int | bool, ...]:
+        """The leaves of all known states joined bit by bit: of a set what it holds in some state; of others nothing that means anything."""
+
+    def guards(self) -> Mapping[Step, Expression]:
+        """The guards of steps, as far as they were grounded for the search and kept."""
+
+    def where(self, condition: Expression) -> bytearray:
+        """For every known state 1 when the condition is true in it, else 0."""
 
 
 class Refused(Exception):

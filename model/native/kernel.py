@@ -22,6 +22,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from antiphon.model.ground import ground_predicate, layout, make
+from antiphon.model.ground.form import Expression
 from antiphon.model.ground.intern import forget
 from antiphon.model.native import runtime
 from antiphon.model.native.cache import Cache
@@ -83,20 +84,41 @@ def kernel_of(program: Program, mode: int = runtime.WHOLE, reduction: Reduction 
     packing = WordPacking(layout(program).slots, reduction.kept(program))
     predicates, properties = reduction.predicates(program), reduction.properties(program)
     sorted_by = columns(program, reduction.kept(program)) if reduction.symmetric else None
+
+    def assembled() -> list[bytes]:
+        around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
+        return assemble(steps_texts(program, packing, reduction), around)
+
+    engine, built = _engine(key_of(program, mode, reduction), assembled)
+    names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
+    functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
+    return Kernel(program, mode, reduction, sorted_by is not None, packing, Codes.of(program), properties, predicates, functions, built, engine)
+
+
+@contextmanager
+def filling(packing: WordPacking, condition: Expression) -> Iterator[Native]:
+    """`fill` for a condition that is no predicate of the program: from the cache on disk, or compiled now."""
+    function = predicate_function("holds.0", packing, condition, ())
+    text = "\n".join([DECLARATIONS, function, _LOOP.format(kind="fill", number=0, step=8 * packing.words, body=_FILL)])
+    careful = _careful_seconds(function) < STEPS_SECONDS
+    parts = [text] if careful else [DECLARATIONS, _without_choices(text)]
+    engine, _ = _engine(_digest(text, *_machine_parts()), lambda: assemble(parts, ""))
+    try:
+        yield _function(engine, "fill.0", _ARGUMENTS["fill"])
+    finally:
+        del engine
+
+
+def _engine(key: str, assembled: Callable[[], list[bytes]]) -> tuple[Any, bool]:
+    """The code of this key, ready to run, and whether it was compiled now; else it came from the cache."""
     cache = Cache.private()
-    key = key_of(program, mode, reduction)
     code = cache.get(key)
     built = code is None
     if code is None:
         with uncollected():
-            around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
-            texts = steps_texts(program, packing, reduction), around
-            code = b"".join(len(part).to_bytes(8, "little") + part for part in assemble(*texts))
+            code = b"".join(len(part).to_bytes(8, "little") + part for part in assembled())
         cache.put(key, code)
-    engine = _load(code)
-    names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
-    functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
-    return Kernel(program, mode, reduction, sorted_by is not None, packing, Codes.of(program), properties, predicates, functions, built, engine)
+    return _load(code), built
 
 
 @contextmanager
@@ -319,7 +341,15 @@ def _function(engine: Any, name: str, arguments: int) -> Native:
 
 def key_of(program: Program, mode: int, reduction: Reduction) -> str:
     """What the code depends on: the program, how tables keep states, what is left out, this package's translator, LLVM and the processor."""
-    parts = [program.digest, str(mode), reduction.key(), _translator(), llvmlite.__version__, llvm.get_host_cpu_name(), _features()]
+    return _digest(program.digest, str(mode), reduction.key(), _translator(), *_machine_parts())
+
+
+def _machine_parts() -> tuple[str, ...]:
+    """What turns text into code."""
+    return llvmlite.__version__, llvm.get_host_cpu_name(), _features()
+
+
+def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -17,9 +17,10 @@ from antiphon.model.explicit.obligations import Future
 from antiphon.model.explicit.search import INTERRUPTED, Decision, Search
 from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.model.ground import flatten, layout, unflatten
+from antiphon.model.ground.form import Expression
 from antiphon.model.native import runtime
 from antiphon.model.native.checkpoint import Checkpoint, Content, go_on
-from antiphon.model.native.kernel import kernel_of
+from antiphon.model.native.kernel import filling, kernel_of
 from antiphon.model.native.memory import Area
 from antiphon.model.native.packing import WORD, WordPacking
 from antiphon.model.native.reduction import WHOLE, Reduction
@@ -27,6 +28,8 @@ from antiphon.model.native.store import Store
 from antiphon.spec.lang import Program, State, Step
 
 DIRECT_BITS = 63
+STATES_AT_ONCE = 1 << 16
+"""How many states are copied at a time."""
 
 Words = npt.NDArray[np.uint64]
 
@@ -164,6 +167,25 @@ class NativeSpace:
                 raise PredicateError(reached, predicate)
         return values
 
+    def union(self) -> tuple[int | bool, ...]:
+        """The leaves of all known states joined bit by bit."""
+        words = np.zeros(self.kernel.packing.words, dtype=np.uint64)
+        for first in range(0, len(self), STATES_AT_ONCE):
+            words |= np.bitwise_or.reduce(self.store.rows(first, min(first + STATES_AT_ONCE, len(self))), axis=0)
+        return self.kernel.packing.unpack([int(word) for word in words])
+
+    def guards(self) -> Mapping[Step, Expression]:
+        """None: the machine code keeps no ground form."""
+        return {}
+
+    def where(self, condition: Expression) -> bytearray:
+        """For every known state 1 when the condition is true in it, else 0; it is compiled for this."""
+        values = bytearray(len(self))
+        if values:
+            with filling(self.kernel.packing, condition) as fill:
+                fill(self.store.states.address, 0, len(values), ctypes.addressof(ctypes.c_char.from_buffer(values)))
+        return values
+
     def onward(self, state: int) -> tuple[bool, list[int]]:
         """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to."""
         return self._graph(max(state + 1, len(self))).onward(state)
@@ -203,11 +225,7 @@ class NativeSpace:
         """The state as a tuple of values."""
         if state < self._released:
             return self._replayed(state)
-        return unflatten(self.program, self.leaves(state))
-
-    def leaves(self, state: int) -> tuple[int | bool, ...]:
-        """The leaves of a state that is kept whole, in the order of the layout: what `value` makes values of, many times faster."""
-        return self.kernel.packing.unpack(self.store.words(state))
+        return unflatten(self.program, self.kernel.packing.unpack(self.store.words(state)))
 
     def _replayed(self, state: int) -> State:
         """A state of which only the fingerprint is left: found again from its parent, by the reference."""

@@ -14,6 +14,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from antiphon.model.native import runtime
 from antiphon.model.native.kernel import Kernel, recently
 from antiphon.model.native.memory import Area
@@ -285,6 +288,10 @@ class Store:
         """The words of a state."""
         content = self.states.read(number * self.row, self.row)
         return [int.from_bytes(content[place : place + 8], "little") for place in range(0, self.row, 8)]
+
+    def rows(self, first: int, last: int) -> npt.NDArray[np.uint64]:
+        """The words of the states first..last - 1, a row a state."""
+        return np.frombuffer(self.states.read(first * self.row, (last - first) * self.row), dtype=np.uint64).reshape(last - first, -1)
 
     def parent(self, number: int) -> int:
         """The number of the state that this one was found from."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import random
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -18,7 +20,9 @@ from antiphon.model.explicit.packing import Packing
 from antiphon.model.explicit.search import Search
 from antiphon.model.explicit.source import compile_functions, predicate_source
 from antiphon.model.ground import flatten, layout
-from antiphon.model.ground.form import Expression
+from antiphon.model.ground.form import Bits, Expression
+from antiphon.model.native import NativeSpace
+from antiphon.model.native import space as native_space
 from antiphon.model.symbolic import check_bounded
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import (
@@ -210,9 +214,10 @@ class Half(Box):
 
 
 @pytest.mark.parametrize("spec", [Box, Half])
-def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Box]) -> None:
+@pytest.mark.parametrize("engine", [GeneratedSpace, NativeSpace])
+def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Box], engine: type[GeneratedSpace | NativeSpace]) -> None:
     bound = program(spec, units=0)
-    space = GeneratedSpace(bound, bound.reference.initial())
+    space = engine(bound, bound.reference.initial())
     Search(space).run()
     states = [space.value(number) for number in range(len(space))]
     held = held_in(bound, held_back(bound))
@@ -220,6 +225,21 @@ def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Bo
     assert held_back_among(bound, states[0]) is None, "nothing is in the box at first"
     whole, here = held_back(bound), held_back_among(bound, states[1])
     assert (whole is here) is (spec is Box), "the second is never in the box of Half"
+
+
+def test_machine_code_and_reference_agree_where_a_budget_holds_a_step_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_space, "STATES_AT_ONCE", 7)
+    bound = program(RbpJudged, repairs="all", processes=2, messages=1)
+    space = NativeSpace(bound, bound.reference.initial())
+    Search(space).run()
+    sets = [position for position, slot in enumerate(layout(bound).slots) if isinstance(slot.sort, Bits)]
+    leaves = [flatten(bound, space.value(number)) for number in range(len(space))]
+    assert [space.union()[place] for place in sets] == [functools.reduce(operator.or_, (row[place] for row in leaves)) for place in sets]
+    held = excused(bound, space)
+    assert held is not None
+    assert 0 < sum(held) < len(held) == len(space)
+    for number in random.Random(1).sample(range(len(space)), 60):
+        assert bool(held[number]) is (held_step(bound, space.value(number)) is not None)
 
 
 def test_with_too_many_steps_to_look_at_everything_is_excused(monkeypatch: pytest.MonkeyPatch) -> None:
