@@ -6,7 +6,21 @@ the ranks stand for.
 
 from __future__ import annotations
 
-from antiphon.model.ground.form import Bits, Expression, Number, Operator
+from antiphon.model.ground.form import (
+    CHOOSE,
+    CONSTANT,
+    COUNT,
+    DIFFERENCE,
+    HAS,
+    INTERSECTION,
+    SINGLE,
+    SYMMETRIC_DIFFERENCE,
+    UNION,
+    Bits,
+    Expression,
+    Number,
+    Operator,
+)
 from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, Table, bits, forget_too, number, table
 from antiphon.model.ground.logic import choose, conjunction, disjunction, equal_booleans, equality, negation
 from antiphon.model.ground.numbers import equal_numbers, interval, within
@@ -29,7 +43,7 @@ def width(expression: Expression) -> int:
 
 def known(expression: Expression) -> tuple[int, int]:
     """The ranks that are surely in the set, and those that can be, as bits of two numbers."""
-    if expression.operator is Operator.CONSTANT:
+    if expression.operator is CONSTANT:
         return int(expression.value), int(expression.value)
     found = _known.get(expression)
     if found is None:
@@ -39,11 +53,11 @@ def known(expression: Expression) -> tuple[int, int]:
 
 def _know(expression: Expression) -> tuple[int, int]:
     everything = (1 << width(expression)) - 1
-    if expression.operator is Operator.SINGLE:
+    if expression.operator is SINGLE:
         sort = interval(expression.operands[0])
         low, high = max(sort.low, 0), min(sort.high, width(expression) - 1)
         return 0, ((1 << high + 1) - (1 << low)) if low <= high else 0
-    if expression.operator is Operator.CHOOSE:
+    if expression.operator is CHOOSE:
         (sure, can), (sure_else, can_else) = known(expression.operands[1]), known(expression.operands[2])
         return sure & sure_else, can | can_else
     if len(expression.operands) != 2:
@@ -75,28 +89,28 @@ def _node(entries: Table, operator: Operator, left: Expression, right: Expressio
 
 def union(left: Expression, right: Expression) -> Expression:
     """What is in one of the sets, or both."""
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         left, right = right, left
     a, b = known(left), known(right)
     if a[1] & ~b[0] == 0:
         return right
     if b[1] & ~a[0] == 0 or left is right:
         return left
-    if right.operator is Operator.CONSTANT and left.operator is Operator.UNION and left.operands[1].operator is Operator.CONSTANT:
+    if right.operator is CONSTANT and left.operator is UNION and left.operands[1].operator is CONSTANT:
         return union(left.operands[0], bits(width(left), int(left.operands[1].value) | b[0]))
-    return _node(_UNION, Operator.UNION, left, right)
+    return _node(_UNION, UNION, left, right)
 
 
 def intersection(left: Expression, right: Expression) -> Expression:
     """What is in both sets."""
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         left, right = right, left
     a, b = known(left), known(right)
     if a[1] & ~b[0] == 0 or left is right:
         return left
     if b[1] & ~a[0] == 0:
         return right
-    return _node(_INTERSECTION, Operator.INTERSECTION, left, right)
+    return _node(_INTERSECTION, INTERSECTION, left, right)
 
 
 def difference(left: Expression, right: Expression) -> Expression:
@@ -106,14 +120,14 @@ def difference(left: Expression, right: Expression) -> Expression:
         return left
     if left is right or a[1] & ~b[0] == 0:
         return bits(width(left), 0)
-    if right.operator is Operator.CONSTANT and left.operator is Operator.DIFFERENCE and left.operands[1].operator is Operator.CONSTANT:
+    if right.operator is CONSTANT and left.operator is DIFFERENCE and left.operands[1].operator is CONSTANT:
         return difference(left.operands[0], bits(width(left), int(left.operands[1].value) | b[0]))
-    return _node(_DIFFERENCE, Operator.DIFFERENCE, left, right)
+    return _node(_DIFFERENCE, DIFFERENCE, left, right)
 
 
 def symmetric_difference(left: Expression, right: Expression) -> Expression:
     """What is in exactly one of the sets."""
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         left, right = right, left
     if known(right)[1] == 0:
         return left
@@ -121,17 +135,17 @@ def symmetric_difference(left: Expression, right: Expression) -> Expression:
         return right
     if left is right:
         return bits(width(left), 0)
-    return _node(_SYMMETRIC, Operator.SYMMETRIC_DIFFERENCE, left, right)
+    return _node(_SYMMETRIC, SYMMETRIC_DIFFERENCE, left, right)
 
 
 def single(size: int, rank: Expression) -> Expression:
     """The set of this one rank, below `size`; empty when the rank is not."""
-    if rank.operator is Operator.CONSTANT:
+    if rank.operator is CONSTANT:
         value = int(rank.value)
         return bits(size, 1 << value if 0 <= value < size else 0)
     made = _singles.get((size, rank))
     if made is None:
-        made = _singles[size, rank] = Expression(Operator.SINGLE, Bits(size), (rank,))
+        made = _singles[size, rank] = Expression(SINGLE, Bits(size), (rank,))
     return made
 
 
@@ -152,11 +166,11 @@ def has(members: Expression, rank: Expression) -> Expression:
 
 
 def _ask(members: Expression, rank: Expression) -> Expression:
-    if members.operator is Operator.CONSTANT and int(members.value).bit_count() == 1:
+    if members.operator is CONSTANT and int(members.value).bit_count() == 1:
         return equal_numbers(rank, number(int(members.value).bit_length() - 1))
-    if members.operator is Operator.SINGLE:
+    if members.operator is SINGLE:
         return conjunction(within(rank, 0, width(members) - 1), equal_numbers(members.operands[0], rank))
-    if members.operator is Operator.CHOOSE:
+    if members.operator is CHOOSE:
         condition, then, otherwise = members.operands
         return choose(condition, has(then, rank), has(otherwise, rank))
     if len(members.operands) == 2:
@@ -170,7 +184,7 @@ def _ask(members: Expression, rank: Expression) -> Expression:
                 return conjunction(left, negation(right))
             case _:
                 return negation(equal_booleans(left, right))
-    return Expression(Operator.HAS, BOOLEAN, (members, rank))
+    return Expression(HAS, BOOLEAN, (members, rank))
 
 
 def count(members: Expression) -> Expression:
@@ -181,7 +195,7 @@ def count(members: Expression) -> Expression:
         return number(low)
     made = _COUNT.get((members,))
     if made is None:
-        made = _COUNT[members,] = Expression(Operator.COUNT, Number(low, high), (members,))
+        made = _COUNT[members,] = Expression(COUNT, Number(low, high), (members,))
     return made
 
 
@@ -194,7 +208,7 @@ def equal_bits(left: Expression, right: Expression) -> Expression:
         return FALSE
     if a == a_can and b == b_can:
         return TRUE
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         left, right = right, left
     return equality(left, right)
 

@@ -40,10 +40,9 @@ def bounded(leaves: Leaves, shape: Shape) -> Expression:
     """Whether every number lies in the interval that the type declares."""
     found: list[Expression] = []
     for leaf, sort in zip(leaves, shape.sorts, strict=True):
-        if isinstance(sort, Number):
-            given = leaf.sort
-            if isinstance(given, Number) and not (sort.low <= given.low and given.high <= sort.high):
-                found.append(make.within(leaf, sort.low, sort.high))
+        given = leaf.sort
+        if given is not sort and isinstance(sort, Number) and isinstance(given, Number) and not (sort.low <= given.low and given.high <= sort.high):
+            found.append(make.within(leaf, sort.low, sort.high))
     return make.conjunction(*found) if found else TRUE
 
 

@@ -5,11 +5,11 @@ Only what costs no search is simplified. This file knows nothing of numbers and 
 
 from __future__ import annotations
 
-from antiphon.model.ground.form import Boolean, Expression, Number, Operator, Sort
+from antiphon.model.ground.form import AND, CHOOSE, CONSTANT, EQUAL, NOT, OR, Boolean, Expression, Number, Operator, Sort
 from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, forget_too, number, table
 
 _NOT, _AND, _OR, _CHOOSE = table(), table(), table(), table()
-_JUNCTIONS = frozenset({Operator.AND, Operator.OR})
+_JUNCTIONS = frozenset({AND, OR})
 _JOINED: dict[tuple[Expression, ...], Expression] = {}
 """Conjunctions by their operands as given: a path is asked for again and again."""
 forget_too(_JOINED)
@@ -21,11 +21,11 @@ def negation(operand: Expression) -> Expression:
         return FALSE
     if operand is FALSE:
         return TRUE
-    if operand.operator is Operator.NOT:
+    if operand.operator is NOT:
         return operand.operands[0]
     made = _NOT.get((operand,))
     if made is None:
-        made = _NOT[operand,] = Expression(Operator.NOT, BOOLEAN, (operand,))
+        made = _NOT[operand,] = Expression(NOT, BOOLEAN, (operand,))
     return made
 
 
@@ -40,7 +40,7 @@ def conjunction(*operands: Expression) -> Expression:
 def _join(operands: tuple[Expression, ...]) -> Expression:
     found: dict[Expression, None] = {}
     for operand in operands:
-        if operand.operator is Operator.AND:
+        if operand.operator is AND:
             found.update(dict.fromkeys(operand.operands))
         elif operand is FALSE:
             return FALSE
@@ -49,14 +49,14 @@ def _join(operands: tuple[Expression, ...]) -> Expression:
     if len(found) < 2:
         return next(iter(found), TRUE)
     for operand in found:
-        if operand.operator is Operator.NOT:
+        if operand.operator is NOT:
             opposite = operand.operands[0]
-            if opposite in found or (opposite.operator in _JUNCTIONS and _decided(opposite, found, Operator.AND)):
+            if opposite in found or (opposite.operator in _JUNCTIONS and _decided(opposite, found, AND)):
                 return FALSE
     key = tuple(found)
     made = _AND.get(key)
     if made is None:
-        made = _AND[key] = Expression(Operator.AND, BOOLEAN, key)
+        made = _AND[key] = Expression(AND, BOOLEAN, key)
     return made
 
 
@@ -69,7 +69,7 @@ def disjunction(*operands: Expression) -> Expression:
     """Some of `operands`; nested disjunctions are flattened."""
     found: dict[Expression, None] = {}
     for operand in operands:
-        if operand.operator is Operator.OR:
+        if operand.operator is OR:
             found.update(dict.fromkeys(operand.operands))
         elif operand is TRUE:
             return TRUE
@@ -78,14 +78,14 @@ def disjunction(*operands: Expression) -> Expression:
     if len(found) < 2:
         return next(iter(found), FALSE)
     for operand in found:
-        if operand.operator is Operator.NOT:
+        if operand.operator is NOT:
             opposite = operand.operands[0]
-            if opposite in found or (opposite.operator in _JUNCTIONS and _decided(opposite, found, Operator.OR)):
+            if opposite in found or (opposite.operator in _JUNCTIONS and _decided(opposite, found, OR)):
                 return TRUE
     key = tuple(found)
     made = _OR.get(key)
     if made is None:
-        made = _OR[key] = Expression(Operator.OR, BOOLEAN, key)
+        made = _OR[key] = Expression(OR, BOOLEAN, key)
     return made
 
 
@@ -95,7 +95,7 @@ def choose(condition: Expression, then: Expression, otherwise: Expression) -> Ex
         return then
     if condition is FALSE:
         return otherwise
-    if condition.operator is Operator.NOT:
+    if condition.operator is NOT:
         condition, then, otherwise = condition.operands[0], otherwise, then
     key = condition, then, otherwise
     made = _CHOOSE.get(key)
@@ -105,9 +105,9 @@ def choose(condition: Expression, then: Expression, otherwise: Expression) -> Ex
 
 
 def _choice(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
-    if then.operator is Operator.CHOOSE and then.operands[0] is condition:
+    if then.operator is CHOOSE and then.operands[0] is condition:
         return choose(condition, then.operands[1], otherwise)
-    if otherwise.operator is Operator.CHOOSE and otherwise.operands[0] is condition:
+    if otherwise.operator is CHOOSE and otherwise.operands[0] is condition:
         return choose(condition, then, otherwise.operands[2])
     nested = _choose_nested(condition, then, otherwise)
     if nested is not None:
@@ -116,20 +116,20 @@ def _choice(condition: Expression, then: Expression, otherwise: Expression) -> E
         decided = _choose_boolean(condition, then, otherwise)
         if decided is not None:
             return decided
-    return Expression(Operator.CHOOSE, _hull(then.sort, otherwise.sort), (condition, then, otherwise))
+    return Expression(CHOOSE, _hull(then.sort, otherwise.sort), (condition, then, otherwise))
 
 
 def _choose_nested(condition: Expression, then: Expression, otherwise: Expression) -> Expression | None:
     """One choice in place of two that are between two values only, as nested branches of a body leave behind for every leaf that they may write:
     the conditions are joined, once for all these leaves.
     """
-    if then.operator is Operator.CHOOSE:
+    if then.operator is CHOOSE:
         inner, first, second = then.operands
         if second is otherwise:
             return choose(conjunction(condition, inner), first, otherwise)
         if first is otherwise:
             return choose(conjunction(condition, negation(inner)), second, otherwise)
-    if otherwise.operator is Operator.CHOOSE:
+    if otherwise.operator is CHOOSE:
         inner, first, second = otherwise.operands
         if first is then:
             return choose(disjunction(condition, inner), then, second)
@@ -154,16 +154,16 @@ def equal_booleans(left: Expression, right: Expression) -> Expression:
     """Whether two booleans are the same."""
     if left is right:
         return TRUE
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         left, right = right, left
     if right is TRUE:
         return left
     if right is FALSE:
         return negation(left)
     flip = False
-    if left.operator is Operator.NOT:
+    if left.operator is NOT:
         left, flip = left.operands[0], not flip
-    if right.operator is Operator.NOT:
+    if right.operator is NOT:
         right, flip = right.operands[0], not flip
     made = TRUE if left is right else equality(left, right)
     return negation(made) if flip else made
@@ -176,7 +176,7 @@ def equality(left: Expression, right: Expression) -> Expression:
     """The node that compares two expressions of one sort, as it is."""
     made = _EQUAL.get((left, right)) or _EQUAL.get((right, left))
     if made is None:
-        made = _EQUAL[left, right] = Expression(Operator.EQUAL, BOOLEAN, (left, right))
+        made = _EQUAL[left, right] = Expression(EQUAL, BOOLEAN, (left, right))
     return made
 
 

@@ -10,7 +10,7 @@ Division and remainder by zero are 0 here: they occur only on paths whose check 
 
 from __future__ import annotations
 
-from antiphon.model.ground.form import Expression, Number, Operator
+from antiphon.model.ground.form import ADD, CHOOSE, CONSTANT, DIVIDE, LESS, MODULO, MULTIPLY, SUBTRACT, Expression, Number, Operator
 from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, Table, number, table
 from antiphon.model.ground.logic import choose, conjunction, equality, negation
 
@@ -36,46 +36,46 @@ def _node(entries: Table, operator: Operator, low: int, high: int, left: Express
 
 def _split(expression: Expression) -> tuple[Expression, int]:
     """`x + c` as x and c; anything else as itself and 0."""
-    if expression.operator is Operator.ADD and expression.operands[1].operator is Operator.CONSTANT:
+    if expression.operator is ADD and expression.operands[1].operator is CONSTANT:
         return expression.operands[0], int(expression.operands[1].value)
     return expression, 0
 
 
 def add(left: Expression, right: Expression) -> Expression:
     """The sum."""
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         left, right = right, left
     a, b = interval(left), interval(right)
-    if right.operator is Operator.CONSTANT:
-        if left.operator is Operator.CONSTANT:
+    if right.operator is CONSTANT:
+        if left.operator is CONSTANT:
             return number(a.low + b.low)
         base, offset = _split(left)
         offset += b.low
         if offset == 0:
             return base
         right, left, a, b = number(offset), base, interval(base), Number(offset, offset)
-    return _node(_ADD, Operator.ADD, a.low + b.low, a.high + b.high, left, right)
+    return _node(_ADD, ADD, a.low + b.low, a.high + b.high, left, right)
 
 
 def subtract(left: Expression, right: Expression) -> Expression:
     """The difference."""
-    if right.operator is Operator.CONSTANT:
+    if right.operator is CONSTANT:
         return add(left, number(-int(right.value)))
     if left is right:
         return number(0)
     a, b = interval(left), interval(right)
-    return _node(_SUBTRACT, Operator.SUBTRACT, a.low - b.high, a.high - b.low, left, right)
+    return _node(_SUBTRACT, SUBTRACT, a.low - b.high, a.high - b.low, left, right)
 
 
 def multiply(left: Expression, right: Expression) -> Expression:
     """The product."""
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         left, right = right, left
     if right is number(1):
         return left
     a, b = interval(left), interval(right)
     corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    return _node(_MULTIPLY, Operator.MULTIPLY, min(corners), max(corners), left, right)
+    return _node(_MULTIPLY, MULTIPLY, min(corners), max(corners), left, right)
 
 
 def divide(left: Expression, right: Expression) -> Expression:
@@ -87,29 +87,29 @@ def divide(left: Expression, right: Expression) -> Expression:
     corners = [x // divisor for x in (a.low, a.high) for divisor in divisors]
     if b.low <= 0 <= b.high:
         corners.append(0)
-    return _node(_DIVIDE, Operator.DIVIDE, min(corners), max(corners), left, right)
+    return _node(_DIVIDE, DIVIDE, min(corners), max(corners), left, right)
 
 
 def modulo(left: Expression, right: Expression) -> Expression:
     """The remainder, with the sign of the divisor; 0 when the divisor is."""
     a, b = interval(left), interval(right)
-    if left.operator is Operator.CONSTANT and right.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT and right.operator is CONSTANT:
         return number(a.low % b.low if b.low else 0)
     if a.low >= 0 and a.high < b.low:
         return left
-    return _node(_MODULO, Operator.MODULO, min(0, b.low + 1), max(0, b.high - 1), left, right)
+    return _node(_MODULO, MODULO, min(0, b.low + 1), max(0, b.high - 1), left, right)
 
 
 def equal_numbers(left: Expression, right: Expression) -> Expression:
     """Whether two numbers are the same."""
     if left is right:
         return TRUE
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         left, right = right, left
     a, b = interval(left), interval(right)
     if a.high < b.low or b.high < a.low:
         return FALSE
-    if right.operator is Operator.CONSTANT:
+    if right.operator is CONSTANT:
         return _equal_constant(left, b.low)
     (x, c), (y, d) = _split(left), _split(right)
     if x is y:
@@ -120,7 +120,7 @@ def equal_numbers(left: Expression, right: Expression) -> Expression:
 def _equal_constant(left: Expression, value: int) -> Expression:
     left, offset = _split(left)
     value -= offset
-    if left.operator is Operator.CHOOSE and _has_constant(left):
+    if left.operator is CHOOSE and _has_constant(left):
         condition, then, otherwise = left.operands
         return choose(condition, equal_numbers(then, number(value)), equal_numbers(otherwise, number(value)))
     sort = interval(left)
@@ -130,7 +130,7 @@ def _equal_constant(left: Expression, value: int) -> Expression:
 
 
 def _has_constant(choice: Expression) -> bool:
-    return choice.operands[1].operator is Operator.CONSTANT or choice.operands[2].operator is Operator.CONSTANT
+    return choice.operands[1].operator is CONSTANT or choice.operands[2].operator is CONSTANT
 
 
 def less(left: Expression, right: Expression) -> Expression:
@@ -140,16 +140,16 @@ def less(left: Expression, right: Expression) -> Expression:
         return TRUE
     if a.low >= b.high:
         return FALSE
-    if left.operator is Operator.CONSTANT:
+    if left.operator is CONSTANT:
         return negation(less(right, number(a.low + 1)))
-    if right.operator is Operator.CONSTANT:
+    if right.operator is CONSTANT:
         return _less_constant(left, b.low)
     (x, c), (y, d) = _split(left), _split(right)
     if x is y:
         return TRUE if c < d else FALSE
     made = _LESS.get((left, right))
     if made is None:
-        made = _LESS[left, right] = Expression(Operator.LESS, BOOLEAN, (left, right))
+        made = _LESS[left, right] = Expression(LESS, BOOLEAN, (left, right))
     return made
 
 
@@ -161,13 +161,13 @@ def _less_constant(left: Expression, bound: int) -> Expression:
         return equal_numbers(left, number(sort.low))
     if bound == sort.high:
         return negation(equal_numbers(left, number(sort.high)))
-    if left.operator is Operator.CHOOSE and _has_constant(left):
+    if left.operator is CHOOSE and _has_constant(left):
         condition, then, otherwise = left.operands
         return choose(condition, less(then, number(bound)), less(otherwise, number(bound)))
     key = left, number(bound)
     made = _LESS.get(key)
     if made is None:
-        made = _LESS[key] = Expression(Operator.LESS, BOOLEAN, key)
+        made = _LESS[key] = Expression(LESS, BOOLEAN, key)
     return made
 
 

@@ -11,16 +11,43 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator
+from antiphon.model.ground.form import (
+    ADD,
+    AND,
+    CHOOSE,
+    CONSTANT,
+    COUNT,
+    DIFFERENCE,
+    DIVIDE,
+    EQUAL,
+    HAS,
+    INPUT,
+    INTERSECTION,
+    LESS,
+    MODULO,
+    MULTIPLY,
+    NOT,
+    OR,
+    SINGLE,
+    SLOT,
+    SUBTRACT,
+    SYMMETRIC_DIFFERENCE,
+    UNION,
+    Bits,
+    Boolean,
+    Expression,
+    Number,
+    Operator,
+)
 from antiphon.model.native.packing import WORD, WORD_MASK, WordPacking
 
 Value = tuple[str, ...]
 """The operands of a value: one, or for a wide set one a word."""
 
 _MEETS = {
-    Operator.UNION: "or", Operator.INTERSECTION: "and", Operator.SYMMETRIC_DIFFERENCE: "xor",
+    UNION: "or", INTERSECTION: "and", SYMMETRIC_DIFFERENCE: "xor",
 }  # fmt: skip
-_NUMBERS = {Operator.ADD: "add", Operator.SUBTRACT: "sub", Operator.MULTIPLY: "mul", Operator.LESS: "icmp slt"}
+_NUMBERS = {ADD: "add", SUBTRACT: "sub", MULTIPLY: "mul", LESS: "icmp slt"}
 
 
 def words_of(width: int) -> int:
@@ -49,6 +76,7 @@ class Writer:
         self._values: dict[Expression, Value] = {}
         self._loaded: dict[tuple[str, int], str] = {}
         self._folded: dict[tuple[str, str, str], str] = {}
+        self._junctions: dict[tuple[Operator, tuple[Expression, ...]], str] = {}
 
     # Text --------------------------------------------------------------------------------------------------------------------------------
 
@@ -119,7 +147,7 @@ class Writer:
 
     @staticmethod
     def _needed(node: Expression) -> tuple[Expression, ...]:
-        if node.operator is Operator.HAS and node.operands[0].operator is Operator.SLOT:
+        if node.operator is HAS and node.operands[0].operator is SLOT:
             return node.operands[1:]
         return node.operands
 
@@ -128,7 +156,7 @@ class Writer:
         if written is not None:
             return written(self, node)
         if node.operator in _NUMBERS:
-            left, right = map(self.one, node.operands)
+            (left,), (right,) = map(self._values.__getitem__, node.operands)
             return (self.emit(f"{_NUMBERS[node.operator]} i64 {left}, {right}"),)
         pairs = zip(*map(self, node.operands), strict=True)
         return tuple(self.emit(f"{_MEETS[node.operator]} i64 {left}, {right}") for left, right in pairs)
@@ -138,13 +166,18 @@ class Writer:
         return (self.fold("add i64", counts),)
 
     def _not(self, node: Expression) -> Value:
-        return (self.emit(f"xor i1 {self.one(node.operands[0])}, true"),)
+        return (self.emit(f"xor i1 {self._values[node.operands[0]][0]}, true"),)
 
-    def _and(self, node: Expression) -> Value:
-        return (self.fold("and i1", [self.one(part) for part in node.operands]),)
-
-    def _or(self, node: Expression) -> Value:
-        return (self.fold("or i1", [self.one(part) for part in node.operands]),)
+    def _junction(self, node: Expression) -> Value:
+        """A conjunction or disjunction; mostly it is one that was written before, and one operand more."""
+        operation = "and i1" if node.operator is AND else "or i1"
+        before = self._junctions.get((node.operator, node.operands[:-1]))
+        if before is None:
+            joined = self.fold(operation, [self._values[part][0] for part in node.operands])
+        else:
+            joined = self.fold(operation, (before, self._values[node.operands[-1]][0]))
+        self._junctions[node.operator, node.operands] = joined
+        return (joined,)
 
     def _difference(self, node: Expression) -> Value:
         pairs = zip(*map(self, node.operands), strict=True)
@@ -201,9 +234,8 @@ class Writer:
         return (self.emit(f"trunc i64 {raw} to i1"),) if isinstance(node.sort, Boolean) else (raw,)
 
     def _choose(self, node: Expression) -> Value:
-        condition = self.one(node.operands[0])
+        (condition,), every, other = map(self._values.__getitem__, node.operands)
         kind = "i1" if isinstance(node.sort, Boolean) else "i64"
-        every, other = self(node.operands[1]), self(node.operands[2])
         if len(every) == 1 and every != other:
             return (self.emit(f"select i1 {condition}, {kind} {every[0]}, {kind} {other[0]}"),)
         pairs = zip(every, other, strict=True)
@@ -225,12 +257,12 @@ class Writer:
         if not isinstance(members.sort, Bits):
             raise TypeError("HAS wants a set")
         width = members.sort.width
-        if rank.operator is Operator.CONSTANT and members.operator is Operator.SLOT:
+        if rank.operator is CONSTANT and members.operator is SLOT:
             return self._has_constant(self.packing.places[members.value].word * WORD + self.packing.places[members.value].offset + int(rank.value))
         inside = self.within(rank, width)
         at = self.one(rank)
         low = self.emit(f"and i64 {at}, {WORD - 1}")
-        if members.operator is Operator.SLOT and width > WORD:
+        if members.operator is SLOT and width > WORD:
             place = self.packing.places[members.value]
             index = self.emit(f"lshr i64 {at}, 6")
             if inside is not None:
@@ -293,14 +325,14 @@ class Writer:
         rest = self.emit(f"srem i64 {left}, {divisor}")
         apart = self.emit(f"icmp slt i64 {self.emit(f'xor i64 {rest}, {divisor}')}, 0")
         off = self.emit(f"and i1 {self.emit(f'icmp ne i64 {rest}, 0')}, {apart}")
-        if node.operator is Operator.DIVIDE:
+        if node.operator is DIVIDE:
             value = self.emit(f"sub i64 {quotient}, {self.emit(f'zext i1 {off} to i64')}")
         else:
             value = self.emit(f"add i64 {rest}, {self.emit(f'select i1 {off}, i64 {divisor}, i64 0')}")
         return (self.emit(f"select i1 {zero}, i64 0, i64 {value}"),)
 
     _WRITTEN: ClassVar[dict[Operator, Callable[[Writer, Expression], Value]]] = {
-        Operator.CONSTANT: _constant, Operator.SLOT: _slot, Operator.INPUT: _input, Operator.CHOOSE: _choose, Operator.HAS: _has,
-        Operator.SINGLE: _single, Operator.EQUAL: _equal, Operator.COUNT: _count_members, Operator.NOT: _not, Operator.AND: _and,
-        Operator.OR: _or, Operator.DIVIDE: _divide, Operator.MODULO: _divide, Operator.DIFFERENCE: _difference,
+        CONSTANT: _constant, SLOT: _slot, INPUT: _input, CHOOSE: _choose, HAS: _has,
+        SINGLE: _single, EQUAL: _equal, COUNT: _count_members, NOT: _not, AND: _junction,
+        OR: _junction, DIVIDE: _divide, MODULO: _divide, DIFFERENCE: _difference,
     }  # fmt: skip

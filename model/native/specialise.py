@@ -11,17 +11,43 @@ from operator import is_
 from typing import Any
 
 from antiphon.model.ground import make
-from antiphon.model.ground.form import Break, Check, Expression, GroundStep, Operator
+from antiphon.model.ground.form import (
+    ADD,
+    AND,
+    CHOOSE,
+    COUNT,
+    DIFFERENCE,
+    DIVIDE,
+    EQUAL,
+    HAS,
+    INPUT,
+    INTERSECTION,
+    LESS,
+    MODULO,
+    MULTIPLY,
+    NOT,
+    OR,
+    SINGLE,
+    SLOT,
+    SUBTRACT,
+    SYMMETRIC_DIFFERENCE,
+    UNION,
+    Break,
+    Check,
+    Expression,
+    GroundStep,
+    Operator,
+)
 
 _MAKERS: dict[Operator, Callable[..., Expression]] = {
-    Operator.NOT: make.negation, Operator.AND: make.conjunction, Operator.OR: make.disjunction, Operator.CHOOSE: make.choose,
-    Operator.EQUAL: make.equal, Operator.LESS: make.less, Operator.ADD: make.add, Operator.SUBTRACT: make.subtract,
-    Operator.MULTIPLY: make.multiply, Operator.DIVIDE: make.divide, Operator.MODULO: make.modulo, Operator.HAS: make.has,
-    Operator.UNION: make.union, Operator.INTERSECTION: make.intersection, Operator.DIFFERENCE: make.difference,
-    Operator.SYMMETRIC_DIFFERENCE: make.symmetric_difference, Operator.COUNT: make.count,
+    NOT: make.negation, AND: make.conjunction, OR: make.disjunction, CHOOSE: make.choose,
+    EQUAL: make.equal, LESS: make.less, ADD: make.add, SUBTRACT: make.subtract,
+    MULTIPLY: make.multiply, DIVIDE: make.divide, MODULO: make.modulo, HAS: make.has,
+    UNION: make.union, INTERSECTION: make.intersection, DIFFERENCE: make.difference,
+    SYMMETRIC_DIFFERENCE: make.symmetric_difference, COUNT: make.count,
 }  # fmt: skip
 
-_DECIDING = {Operator.AND: make.FALSE, Operator.OR: make.TRUE}
+_DECIDING = {AND: make.FALSE, OR: make.TRUE}
 """The operand that decides what all operands give."""
 
 
@@ -61,7 +87,7 @@ class Substitution:
         operator, operands, made = node.operator, node.operands, self._made
         if not operands:
             return self._leaf(node)
-        if operator is Operator.CHOOSE:
+        if operator is CHOOSE:
             return self._choose(node, todo)
         deciding = _DECIDING.get(operator)
         parts = []
@@ -79,15 +105,15 @@ class Substitution:
             return None
         if all(map(is_, parts, operands)):
             return node
-        if operator is Operator.SINGLE:
+        if operator is SINGLE:
             width: Any = node.sort
             return make.single(width.width, parts[0])
         return _MAKERS[operator](*parts)
 
     def _leaf(self, node: Expression) -> Expression:
-        if node.operator is Operator.INPUT:
+        if node.operator is INPUT:
             return self._inputs.get(int(node.value), node)
-        return self._slots.get(int(node.value), node) if node.operator is Operator.SLOT else node
+        return self._slots.get(int(node.value), node) if node.operator is SLOT else node
 
     def _choose(self, node: Expression, todo: list[Expression]) -> Expression | None:
         old_condition, old_then, old_otherwise = node.operands
@@ -165,9 +191,9 @@ def inputs_of(*roots: Expression) -> frozenset[int]:
 
 def inputs_among(nodes: Iterable[Expression]) -> frozenset[int]:
     """The positions of the inputs among these nodes."""
-    return frozenset(int(node.value) for node in nodes if node.operator is Operator.INPUT)
+    return frozenset(int(node.value) for node in nodes if node.operator is INPUT)
 
 
 def reads_state(root: Expression) -> bool:
     """Whether an expression depends on the state."""
-    return any(node.operator is Operator.SLOT for node in reached([root]))
+    return any(node.operator is SLOT for node in reached([root]))
