@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from antiphon.model.explicit.packing import Packing
-from antiphon.model.ground.form import AND, CHOOSE, CONSTANT, DIFFERENCE, HAS, INTERSECTION, SLOT, UNION, Bits, Boolean, Expression, Number
+from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator
 
-TRUE = Expression(CONSTANT, Boolean(), (), True)
-FALSE = Expression(CONSTANT, Boolean(), (), False)
+TRUE = Expression(Operator.CONSTANT, Boolean(), (), True)
+FALSE = Expression(Operator.CONSTANT, Boolean(), (), False)
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,29 @@ class Update:
     add: Expression
 
 
-def split(slot: int, value: Expression) -> Update:
-    """An update of `slot` as keep and add; where the old value is read in another way, nothing is kept and `add` reads it."""
-    parts = _Split(slot).parts(value)
+class Reads:
+    """Which slots expressions read, as masks with a bit a slot; found once for each expression, which must be kept by somebody else."""
+
+    def __init__(self) -> None:
+        self._masks: dict[int, int] = {}
+
+    def of(self, node: Expression) -> int:
+        """The slots that the value depends on."""
+        mask = self._masks.get(id(node))
+        if mask is None:
+            mask = 1 << node.value if node.operator is Operator.SLOT else 0
+            for operand in node.operands:
+                mask |= self.of(operand)
+            self._masks[id(node)] = mask
+        return mask
+
+
+def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
+    """An update of `slot` as keep and add; where the old value is read in another way, nothing is kept and `add` reads it.
+
+    `reads` may have looked at other expressions before, of the same step for example.
+    """
+    parts = _Split(slot, reads or Reads()).parts(value)
     zero = _empty(value) if isinstance(value.sort, Bits) else FALSE
     keep, add = parts if parts is not None else (zero, value)
     return Update(slot, keep, add)
@@ -52,7 +72,7 @@ def footprint(expressions: Iterable[Expression], packing: Packing) -> int:
         if id(node) in seen:
             continue
         seen.add(id(node))
-        if node.operator is SLOT:
+        if node.operator is Operator.SLOT:
             mask |= packing.places[node.value].mask
         elif (bits := _some_bits(node, packing)) is not None:
             mask |= bits
@@ -63,10 +83,10 @@ def footprint(expressions: Iterable[Expression], packing: Packing) -> int:
 
 def member_test(node: Expression, packing: Packing) -> int | None:
     """The bit that `HAS(slot, constant)` tests, in place; None for any other expression."""
-    if node.operator is not HAS:
+    if node.operator is not Operator.HAS:
         return None
     bits, rank = node.operands
-    if bits.operator is not SLOT or rank.operator is not CONSTANT:
+    if bits.operator is not Operator.SLOT or rank.operator is not Operator.CONSTANT:
         return None
     place = packing.places[bits.value]
     return 1 << place.offset + rank.value if 0 <= rank.value < place.width else None
@@ -74,15 +94,15 @@ def member_test(node: Expression, packing: Packing) -> int | None:
 
 def conjuncts(node: Expression) -> tuple[Expression, ...]:
     """The operands of a conjunction, which `make` has flattened; an expression that is none is its own one conjunct."""
-    return node.operands if node.operator is AND else (node,)
+    return node.operands if node.operator is Operator.AND else (node,)
 
 
 def _some_bits(node: Expression, packing: Packing) -> int | None:
     if (bit := member_test(node, packing)) is not None:
         return bit
-    if node.operator is INTERSECTION:
+    if node.operator is Operator.INTERSECTION:
         for one, other in (node.operands, node.operands[::-1]):
-            if one.operator is SLOT and other.operator is CONSTANT:
+            if one.operator is Operator.SLOT and other.operator is Operator.CONSTANT:
                 return int(other.value) << packing.places[one.value].offset
     return None
 
@@ -92,31 +112,27 @@ def _empty(like: Expression) -> Expression:
         case Boolean():
             return FALSE
         case Number(low=low):
-            return Expression(CONSTANT, Number(low, low), (), low)
+            return Expression(Operator.CONSTANT, Number(low, low), (), low)
         case Bits():
-            return Expression(CONSTANT, like.sort, (), 0)
+            return Expression(Operator.CONSTANT, like.sort, (), 0)
 
 
 def _everything(sort: Boolean | Number | Bits) -> Expression:
     """The `keep` that keeps all of the old value."""
-    return Expression(CONSTANT, sort, (), (1 << sort.width) - 1) if isinstance(sort, Bits) else TRUE
+    return Expression(Operator.CONSTANT, sort, (), (1 << sort.width) - 1) if isinstance(sort, Bits) else TRUE
 
 
 class _Split:
     """Splits updates of one slot; results are shared like the expressions they come from."""
 
-    def __init__(self, slot: int) -> None:
+    def __init__(self, slot: int, reads: Reads) -> None:
         self.slot = slot
         self._parts: dict[int, tuple[Expression, Expression] | None] = {}
-        self._reads: dict[int, bool] = {}
+        self._reads = reads
 
     def reads(self, node: Expression) -> bool:
         """Whether the value depends on the slot."""
-        known = self._reads.get(id(node))
-        if known is None:
-            known = (node.operator is SLOT and node.value == self.slot) or any(map(self.reads, node.operands))
-            self._reads[id(node)] = known
-        return known
+        return bool(self._reads.of(node) >> self.slot & 1)
 
     def parts(self, node: Expression) -> tuple[Expression, Expression] | None:
         """(keep, add) for a value of the slot, or None when the old value does more than stay."""
@@ -128,11 +144,11 @@ class _Split:
         is_bits = isinstance(node.sort, Bits)
         if not self.reads(node):
             return (_empty(node) if is_bits else FALSE), node
-        if node.operator is SLOT:
+        if node.operator is Operator.SLOT:
             return _everything(node.sort), _empty(node)
-        if node.operator is CHOOSE and not self.reads(node.operands[0]):
+        if node.operator is Operator.CHOOSE and not self.reads(node.operands[0]):
             return self._choose(node)
-        if is_bits and node.operator in (UNION, INTERSECTION, DIFFERENCE):
+        if is_bits and node.operator in (Operator.UNION, Operator.INTERSECTION, Operator.DIFFERENCE):
             return self._combine(node)
         return None
 
@@ -147,7 +163,7 @@ class _Split:
 
     def _combine(self, node: Expression) -> tuple[Expression, Expression] | None:
         one, other = node.operands
-        if node.operator is not DIFFERENCE and self.reads(other):
+        if node.operator is not Operator.DIFFERENCE and self.reads(other):
             one, other = other, one
         if self.reads(other):
             return None
@@ -155,13 +171,13 @@ class _Split:
         if parts is None:
             return None
         keep, add = parts
-        if node.operator is UNION:
-            return keep, Expression(UNION, node.sort, (add, other))
+        if node.operator is Operator.UNION:
+            return keep, Expression(Operator.UNION, node.sort, (add, other))
         return Expression(node.operator, node.sort, (keep, other)), Expression(node.operator, node.sort, (add, other))
 
 
 def _choice(sort: Boolean | Number | Bits, condition: Expression, then: Expression, otherwise: Expression) -> Expression:
     same = then is otherwise or (
-        then.operator is otherwise.operator is CONSTANT and (then.value, type(then.value)) == (otherwise.value, type(otherwise.value))
+        then.operator is otherwise.operator is Operator.CONSTANT and (then.value, type(then.value)) == (otherwise.value, type(otherwise.value))
     )
-    return then if same else Expression(CHOOSE, sort, (condition, then, otherwise))
+    return then if same else Expression(Operator.CHOOSE, sort, (condition, then, otherwise))
