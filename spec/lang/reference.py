@@ -38,6 +38,7 @@ class Reference:
         self.program, self._unspent = program, unspent
         self._scope = Scope(program.spec)
         self._live = _checked(program)
+        self._maps = {name for name, domain in program.domains.items() if isinstance(domain.type, types.MapOf)}
         self._domains: dict[object, types.Domain] = {}
         declaration = program.declaration
         self._actions = {method.name: method for method in declaration.marked("action", "environment")}
@@ -154,7 +155,8 @@ class Reference:
                 if not self._call(spec, guard, (who,)):
                     raise Disabled(guard.at, f"self.{guard.name}({actor})")
         self._call(spec, method, arguments)
-        frozen = tuple(_freeze(spec.__dict__[name]) for name in self.program.variables)
+        found = spec.__dict__
+        frozen = tuple(_freeze(found[name]) if name in found else value for name, value in zip(self.program.variables, state, strict=True))
         return Transition(Step(method.name, arguments), frozen, tuple(self._events), tuple(self._refused))
 
     def _thaw(self, state: State) -> Spec:
@@ -162,8 +164,10 @@ class Reference:
         spec.__dict__.update(self.program.constants)
         spec.__dict__["_machine"] = self
         spec.__dict__["_domains"] = self.program.domains
+        spec.__dict__["_state"] = state
         for name, value in zip(self.program.variables, state, strict=True):
-            spec.__dict__[name] = values.thaw(value, self.program.domains[name], f"self.{name}")
+            if name not in self._maps:
+                spec.__dict__[name] = value
         self._spec = spec
         return spec
 
@@ -266,10 +270,26 @@ def _freeze(value: Any) -> Any:
     return value.freeze() if isinstance(value, values.Map) else value
 
 
+class _LiveMap:
+    """A variable that is a map: its live form is made where a step first looks at it, and stands in the instance from then on."""
+
+    def __init__(self, name: str, position: int, domain: types.Domain) -> None:
+        self.name, self.position, self.domain = name, position, domain
+
+    def __get__(self, spec: Spec, owner: type[Spec]) -> object:
+        live = values.thaw(spec.__dict__["_state"][self.position], self.domain, f"self.{self.name}")
+        spec.__dict__[self.name] = live
+        return live
+
+
 def _checked(program: Program) -> type[Spec]:
-    """The specification class with helpers that check their arguments: CPython would take anything, the other readings check."""
+    """The specification class with helpers that check their arguments (CPython would take anything, the other readings check), and its maps."""
     helpers = [method for method in program.declaration.methods if method.mark is None or method.mark.kind in HELPERS]
-    live = type(program.spec.__name__, (program.spec,), {method.name: _checking(method, program) for method in helpers})
+    parts: dict[str, object] = {method.name: _checking(method, program) for method in helpers}
+    for position, (name, domain) in enumerate(program.domains.items()):
+        if isinstance(domain.type, types.MapOf):
+            parts[name] = _LiveMap(name, position, domain)
+    live = type(program.spec.__name__, (program.spec,), parts)
     live.__antiphon_scope__ = getattr(program.spec, "__antiphon_scope__", {})  # type: ignore[attr-defined]
     return live
 

@@ -276,6 +276,8 @@ def thaw(value: Any, domain: types.Domain, where: str) -> object:
     if not isinstance(domain.type, types.MapOf):
         return value
     keys, values = domain.parts
+    if not isinstance(values.type, types.MapOf) and len(value) == keys.cardinality:
+        return Map(domain, list(value), where)  # no text is made for what needs none: this is done for each step that is tried
     return Map(domain, [thaw(item, values, f"{where}[{key!r}]") for key, item in zip(keys, value, strict=True)], where)
 
 

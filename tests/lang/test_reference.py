@@ -4,12 +4,42 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
+from typing import Annotated
 
 import pytest
 from tests.lang.texts import unmarked, with_body, with_methods
 
 from antiphon.spec.examples.two_phase import TwoPhase
-from antiphon.spec.lang import Disabled, Machine, Program, SpecError, State, Step, program
+from antiphon.spec.lang import (
+    Between,
+    Disabled,
+    Index,
+    Machine,
+    Map,
+    Program,
+    Spec,
+    SpecError,
+    State,
+    Step,
+    action,
+    everywhere,
+    program,
+    require,
+)
+
+
+class Side(Index, size=2):
+    """One of two."""
+
+
+class Overfull(Spec):
+    """What is written into a map of maps is no bool."""
+
+    deep: Map[Side, Map[Side, bool]] = everywhere(everywhere(False))
+
+    @action
+    def write(self) -> None:
+        self.deep[Side(0)][Side(0)] = 3  # type: ignore[assignment]
 
 
 def explored(bound: Program) -> tuple[set[State], int]:
@@ -145,6 +175,38 @@ def test_what_a_guard_protects_is_not_evaluated() -> None:
     cls, _ = with_body("require(self.q is not None and present(self.q) == self.who)\nself.n = self.queue[0]")
     with pytest.raises(Disabled):
         program(cls).reference.apply(program(cls).reference.initial()[0], Step("step"))
+
+
+def test_maps_keep_what_no_step_looks_at_and_take_what_one_writes() -> None:
+    """At one key, at one key of a map of maps, or as a whole; a step that fails leaves nothing behind."""
+
+    class Boxes(Spec):
+        untouched: Map[Side, bool] = everywhere(True)
+        flat: Map[Side, Annotated[int, Between(0, 2)]] = everywhere(1)
+        deep: Map[Side, Map[Side, bool]] = everywhere(everywhere(False))
+
+        @action
+        def write(self, a: Side, b: Side) -> None:
+            self.deep[a][b] = not self.deep[b][a]
+            self.flat[a] += 1
+
+        @action
+        def clear(self) -> None:
+            self.flat = everywhere(0)
+            require(self.flat[Side(0)] == 0 and not self.deep[Side(0)][Side(1)])
+
+    machine = program(Boxes).reference
+    (start,) = machine.initial()
+    after = machine.apply(start, Step("write", (Side(0), Side(1)))).state
+    assert after == ((True, True), (2, 1), ((False, True), (False, False)))
+    assert after[0] is start[0]
+    with pytest.raises(Disabled):
+        machine.apply(after, Step("clear"))
+    assert machine.apply(start, Step("clear")).state == (start[0], (0, 0), start[2])
+    with pytest.raises(SpecError, match="leaves its domain"):
+        machine.apply(after, Step("write", (Side(0), Side(0))))
+    with pytest.raises(SpecError, match=r"self.deep\[Side\(0\)\]\[Side\(0\)\] = 3"):
+        program(Overfull).reference.apply(start[2:], Step("write"))
 
 
 def test_helpers_get_sets_that_cannot_change() -> None:
