@@ -22,7 +22,7 @@ from antiphon.spec.protocols.horus.tower import Horus
 from antiphon.spec.protocols.rbp import Rbp
 from antiphon.spec.protocols.token_broadcast import Figure2Judged
 
-LONGEST, TOGETHER = 15_000, 130_000
+LONGEST, TOGETHER = 8_000, 85_000
 """Lines of text: of one function, of all."""
 
 

@@ -112,11 +112,11 @@ class Nak(Com):
     def pass_up(self, p: Process, q: Process) -> None:
         """Everything that is next, in order."""
         for k in self.each(Place):
-            for author in self.each(Process):
-                if k == self.expected[p][q] and Unit(author, k) in self.early[p][q]:
-                    self.early[p][q] -= {Unit(author, k)}
-                    self.expected[p][q] = k + 1
-                    emit(NakReceive(p, q, Unit(author, k)))
+            author = next((r for r in self.each(Process) if Unit(r, k) in self.early[p][q]), None)
+            if k == self.expected[p][q] and author is not None:
+                self.early[p][q] -= {Unit(author, k)}
+                self.expected[p][q] = k + 1
+                emit(NakReceive(p, q, Unit(author, k)))
 
     def give_up(self, p: Process, q: Process, k: Place) -> None:
         """A place holder for the number that is next results in LOST_MESSAGE."""
