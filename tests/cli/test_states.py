@@ -36,7 +36,7 @@ def test_damaged_arrays_are_no_verdict(antiphon: Run, begun: Path) -> None:
         states.write(b"\xff" * 64)
     answer = antiphon(*FOUR, begun)
     assert answer.code == 64
-    assert "its files do not fit its checkpoint" in answer.err
+    assert "states: is not what the search left here; remove the directory to begin anew" in answer.err
 
 
 def test_a_checkpoint_of_other_constants_is_refused(antiphon: Run, begun: Path) -> None:
