@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from antiphon.conformance.cli.output import UsageProblem, writable_directory
-from antiphon.model.verdict import InternalError
 
 CHECKPOINT, ARRAYS = "checkpoint.json", ("states", "parents", "actions")
 LOCK = "lock"
@@ -23,7 +22,7 @@ def kept_in(directory: Path | None) -> Iterator[None]:
     """Holds the directory while a search uses it; without a directory, nothing.
 
     Raises:
-        UsageProblem: it cannot be written, is full, is in use, or holds a checkpoint without its arrays or with damaged ones.
+        UsageProblem: it cannot be written, is full, is in use, or holds a checkpoint without its arrays.
     """
     if directory is None:
         yield
@@ -40,10 +39,6 @@ def kept_in(directory: Path | None) -> Iterator[None]:
             raise UsageProblem(f"--directory {directory}: a checkpoint without its {' and '.join(missing)}; {ANEW}")
         try:
             yield
-        except InternalError as error:
-            if resumed:
-                raise UsageProblem(f"--directory {directory}: its files do not fit its checkpoint ({error}); {ANEW}") from error
-            raise
         except MemoryError as error:
             if f"{directory} is full" in str(error):
                 raise UsageProblem(f"--directory: {error}") from error
