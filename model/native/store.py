@@ -27,6 +27,7 @@ BUFFERED = 1 << 15
 """How many successors the buffer of one thread holds, unless one state may have more: as many as stay in the processor's second cache."""
 BUFFERED_TOGETHER = 1 << 17
 """The same for each of several threads: they wait for one another less often."""
+CACHE_LINES = 128
 FEW = 512
 """A block of fewer states is not worth a second thread."""
 FIRST_TABLE = 1 << 14
@@ -66,8 +67,8 @@ class Store:
         self._recent = 8 * (kernel.packing.words + 1) * recently(kernel.packing.words)
         self._scratch = {
             "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered), "by": Area(buffered),
-            "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(8 * threads * threads),
-            "recent": Area(self._recent * threads), "two states": Area(2 * self.row * threads),
+            "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(_apart(8 * threads) * threads),
+            "recent": Area(self._recent * threads), "two states": Area(_apart(2 * self.row) * threads),
         }  # fmt: skip
         made = exchanges(kernel.program) if kernel.reduction.symmetric else ()
         steps = rounds(kernel.program) if made and not kernel.columns else ()
@@ -75,7 +76,8 @@ class Store:
         self._round = (ctypes.c_uint8 * len(steps))(*steps)
         self._firsts = (ctypes.c_uint8 * len(made))(*(item.first == 0 for item in made))
         self._found_words = 2 + 2 * len(kernel.properties)
-        self._counts = Area(8 * most * threads)
+        self._counted_bytes = _apart(8 * most)
+        self._counts = Area(self._counted_bytes * threads)
         self._found = Area(8 * self._found_words * threads)
         self._contexts = [self._context(thread) for thread in range(threads)]
         self.remember(lately=True)
@@ -88,7 +90,7 @@ class Store:
         return None if self.directory is None else self.directory / name
 
     def _context(self, thread: int) -> ctypes.Array[ctypes.c_uint64]:
-        context = (ctypes.c_uint64 * runtime.FIELDS)()
+        context = (ctypes.c_uint64 * (_apart(8 * runtime.FIELDS + CACHE_LINES) // 8))()
         scratch, first = self._scratch, thread * self.capacity
         fields = {
             "STATES": self.states.address, "PARENTS": self.parents.address, "ACTIONS": self.actions.address,
@@ -96,12 +98,12 @@ class Store:
             "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1, "BUFFERS": scratch["buffer"].address,
             "BUFFER": scratch["buffer"].address + first * self.row, "HASHES": scratch["hashes"].address + 8 * first,
             "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first, "SLOTS": scratch["slots"].address + 8 * first,
-            "LISTS": scratch["lists"].address + 4 * first * self.threads, "LENGTHS": scratch["lengths"].address + 8 * thread * self.threads,
-            "COUNTS": self._counts.address + 8 * thread * (self.kernel.codes.count + 1),
+            "LISTS": scratch["lists"].address + 4 * first * self.threads, "LENGTHS": scratch["lengths"].address + _apart(8 * self.threads) * thread,
+            "COUNTS": self._counts.address + self._counted_bytes * thread,
             "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
             "ROUND": ctypes.addressof(self._round), "ORDERS": self._orders,
             "EXCHANGES": len(self._firsts), "FIRSTS": ctypes.addressof(self._firsts),
-            "SCRATCH": scratch["two states"].address + 2 * self.row * thread,
+            "SCRATCH": scratch["two states"].address + _apart(2 * self.row) * thread,
         }  # fmt: skip
         for name, value in fields.items():
             context[getattr(runtime, name)] = value
@@ -257,13 +259,12 @@ class Store:
 
     def _counted(self, thread: int) -> tuple[bytes, int]:
         """What a thread has counted so far."""
-        length = 8 * (self.kernel.codes.count + 1)
-        return self._counts.read(thread * length, length), self._contexts[thread][runtime.TRANSITIONS]
+        return self._counts.read(thread * self._counted_bytes, self._counted_bytes), self._contexts[thread][runtime.TRANSITIONS]
 
     def _discard(self, thread: int, counted: tuple[bytes, int]) -> None:
         """Forget what a thread has in its buffer, that it has seen it, and what it counted meanwhile: it will be found again."""
         self.kernel.functions["empty"](self.address(thread))
-        self._counts.write(thread * len(counted[0]), counted[0])
+        self._counts.write(thread * self._counted_bytes, counted[0])
         self._contexts[thread][runtime.TRANSITIONS] = counted[1]
         ctypes.memset(self._contexts[thread][runtime.RECENT], 0, self._recent)
 
@@ -299,7 +300,7 @@ class Store:
 
     def counts(self) -> list[int]:
         """How often each step was taken, by code."""
-        length = self.kernel.codes.count + 1
+        length = self._counted_bytes // 8
         every = (ctypes.c_uint64 * (length * self.threads)).from_address(self._counts.address)
         return [sum(every[thread * length + code] for thread in range(self.threads)) for code in range(self.kernel.codes.count)]
 
@@ -344,6 +345,11 @@ class Store:
             self._pool.shutdown()
         for area in (self.states, self.parents, self.actions, self.prints, self.table, self._counts, self._found, *self._scratch.values()):
             area.close()
+
+
+def _apart(size: int) -> int:
+    """So many bytes that what one thread writes often shares no cache line, nor the one fetched with it, with what another does."""
+    return -(-size // CACHE_LINES) * CACHE_LINES
 
 
 def _cuts(first: int, last: int, parts: int) -> list[int]:
