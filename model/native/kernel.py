@@ -24,7 +24,7 @@ import llvmlite.binding as llvm
 from antiphon.model.ground import ground_predicate, layout, make
 from antiphon.model.ground.form import Expression
 from antiphon.model.ground.intern import forget
-from antiphon.model.native import runtime
+from antiphon.model.native import fields, runtime
 from antiphon.model.native.cache import Cache
 from antiphon.model.native.enumeration import Codes, plan_actions
 from antiphon.model.native.lower import DECLARATIONS, lower
@@ -75,7 +75,7 @@ class Kernel:
 
 
 @lru_cache(maxsize=_KERNELS)
-def kernel_of(program: Program, mode: int = runtime.WHOLE, reduction: Reduction = WHOLE) -> Kernel:
+def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction = WHOLE) -> Kernel:
     """The kernel of a program, from this process, from the cache on disk, or compiled now.
 
     Raises:

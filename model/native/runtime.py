@@ -12,13 +12,12 @@ The table is open addressing with linear probing within a region. A slot is 0 wh
 states below 2^63), 32 bits of the hash and the number of the state plus one (`WHOLE`: what it finds is compared with the whole state), or
 the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVISIONAL` is a place in the buffers instead.
 
-With `SYMMETRIC` each successor is put in canonical form before anything else is asked of it: with its columns in order (`COLUMNS`), or the least
-state of its orbit, found by exchanging neighbouring members until all orders were seen.
+With `SYMMETRIC` each successor is put in canonical form (`orbits`) before anything else is asked of it.
 
 Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, whole, and keeps them once.
 
-The functions are in the subset of `lower`; `W` (words a state), `RECENTLY`, `MODE`, `SYMMETRIC` and `COLUMNS` are constants of a kernel;
-`successors`, `exchange` and `order` are generated beside them.
+The functions are in the subset of `lower`, with those of `orbits` and `edges`; `W` (words a state), `RECENTLY`, `MODE`, `SYMMETRIC` and `COLUMNS` are
+constants of a kernel; `successors` is generated beside them.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -28,23 +27,39 @@ from __future__ import annotations
 
 from typing import Any
 
-STATES, PARENTS, ACTIONS, TABLE, REGION, KNOWN, CONTEXTS, THREADS, BUFFERS, CAPACITY, MOST = range(11)
-"""Fields that all threads have in common: addresses of the arrays of states (W words each), parents (32 bits) and actions (8 bits), of the
-table; slots in a region; how many states are known; address of the contexts; how many threads; address of the first buffer; how many
-successors fit a buffer; how many a state may have at most."""
-BUFFER, HASHES, FROM, BY, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(11, 24)
-"""Fields of one thread: its buffer of successors, their hashes, parents and actions, the slots that were entered for them, the list of those
-of each region and its length; how many successors are in the buffer; how often each step was taken; the first finding of each kind; how many
-transitions were seen; the number of the thread; successors that it has seen lately, each with its hash, or 0: none are to be left out."""
-EDGES, OFFSETS, QUIET, REACH, ROOM, PRINTS = range(24, 30)
-"""Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state that says whether nothing but
-faults can happen, a word a state for `sweep`, and how many edges fit; the fingerprint of each state (mode FINGERPRINT)."""
-ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(30, 35)
-"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many orders there are, room for two states
-(`move` uses it, too); how many exchanges there are, and whether each is the first of its set (a byte each)."""
-FIELDS = 35
+from antiphon.model.native import edges, orbits
+from antiphon.model.native.fields import (
+    ACTIONS,
+    BUFFER,
+    BUFFERS,
+    BY,
+    CAPACITY,
+    CONTEXTS,
+    COUNTS,
+    DIRECT,
+    FINGERPRINT,
+    FOUND,
+    FROM,
+    HASHES,
+    KNOWN,
+    LENGTHS,
+    LISTS,
+    MOST,
+    NUMBER,
+    PARENTS,
+    PRINTS,
+    RECENT,
+    REGION,
+    SCRATCH,
+    SLOTS,
+    STATES,
+    TABLE,
+    THREADS,
+    TRANSITIONS,
+    USED,
+    WHOLE,
+)
 
-DIRECT, WHOLE, FINGERPRINT = range(3)
 PROVISIONAL = 1 << 31
 REFERENCE = (1 << 32) - 1
 TAG = REFERENCE << 32
@@ -58,7 +73,6 @@ W: int
 RECENTLY: int
 MODE: int
 SYMMETRIC: bool
-COLUMNS: bool
 word: Any
 half: Any
 byte: Any
@@ -68,8 +82,7 @@ set_byte: Any
 prefetch: Any
 high_product: Any
 successors: Any
-exchange: Any
-order: Any
+canonical: Any
 
 
 def hash_state(state: int) -> int:
@@ -125,81 +138,6 @@ def copy(target: int, source: int) -> int:
         set_word(target, index, word(source, index))
         index += 1
     return 0
-
-
-def less(left: int, right: int) -> int:
-    """Whether a state comes before another in word order."""
-    index = 0
-    while index < W:
-        if word(left, index) < word(right, index):
-            return 1
-        if word(left, index) > word(right, index):
-            return 0
-        index += 1
-    return 0
-
-
-def sort_columns(context: int, state: int) -> int:
-    """Put the columns of a state in order, neighbour by neighbour. How many of the orders leave it as it is, is returned."""
-    one = word(context, SCRATCH)
-    count = word(context, EXCHANGES)
-    moved = 1
-    while moved:
-        moved = 0
-        number = 0
-        while number < count:
-            if order(state, number) == 1:
-                exchange(state, one, number)
-                copy(state, one)
-                moved = 1
-            number += 1
-    fixed = 1
-    alike = 1
-    number = 0
-    while number < count:
-        if byte(word(context, FIRSTS), number):
-            alike = 1
-        if order(state, number) == 0:
-            alike += 1
-            fixed = fixed * alike
-        else:
-            alike = 1
-        number += 1
-    return fixed
-
-
-def canonical(context: int, state: int) -> int:
-    """Put the state that stands for its orbit in the place of a state. How many of the orders leave it as it is, is returned."""
-    if COLUMNS:
-        return sort_columns(context, state)
-    one = word(context, SCRATCH)
-    other = one + 8 * W
-    last = word(context, ORDERS) - 1
-    copy(one, state)
-    fixed = 1
-    index = 0
-    while index < last:
-        exchange(one, other, byte(word(context, ROUND), index))
-        if less(other, state):
-            copy(state, other)
-            fixed = 0
-        if same(other, state):
-            fixed += 1
-        ahead = one
-        one = other
-        other = ahead
-        index += 1
-    return fixed
-
-
-def orbits(context: int, first: int, last: int) -> int:
-    """How many states the canonical states first..last - 1 stand for."""
-    total = 0
-    number = first
-    while number < last:
-        total += word(context, ORDERS) // canonical(context, word(context, STATES) + number * 8 * W)
-        number += 1
-    return total
 
 
 def take(context: int, state: int, out: int, parent: int, action: int, code: int, status: int) -> int:
@@ -449,63 +387,10 @@ def lookup(context: int, state: int, hashed: int) -> int:
             position = 0
 
 
-def link(context: int, first: int, last: int) -> int:
-    """Write the edges of the states first..last - 1, without faults; where they may not fit, the number of the state is returned."""
-    offsets = word(context, OFFSETS)
-    edges = word(context, EDGES)
-    state = first
-    end = word(offsets, first)
-    while state < last:
-        if end + word(context, MOST) > word(context, ROOM):
-            return state
-        before = word(context, TRANSITIONS)
-        empty(context)
-        buffer = word(context, BUFFER)
-        successors(context, word(context, STATES) + state * 8 * W, buffer, state, 0)
-        used = word(context, USED)
-        place = 0
-        while place < used:
-            number = lookup(context, buffer + place * 8 * W, word(word(context, HASHES), place))
-            if number != 0:
-                set_half(edges, end, number - 1)
-                end += 1
-            place += 1
-        quiet = 0
-        if word(context, TRANSITIONS) == before:
-            quiet = 1
-        set_byte(word(context, QUIET), state, quiet)
-        state += 1
-        set_word(offsets, state, end)
-    empty(context)
-    return state
-
-
-def sweep(context: int, last: int) -> int:
-    """What the successors of a state reach, it reaches, for the states last - 1..0; how many gained is returned."""
-    offsets = word(context, OFFSETS)
-    edges = word(context, EDGES)
-    reach = word(context, REACH)
-    gained = 0
-    state = last
-    while state > 0:
-        state = state - 1
-        old = word(reach, state)
-        new = old
-        edge = word(offsets, state)
-        end = word(offsets, state + 1)
-        while edge < end:
-            new = new | word(reach, half(edges, edge))
-            edge += 1
-        if new != old:
-            set_word(reach, state, new)
-            gained += 1
-    return gained
-
-
 FUNCTIONS = (
-    hash_state, same, note, copy, less, sort_columns, canonical, orbits, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash,
-    rebuild, move, place_at, lookup, link, sweep,
+    hash_state, same, note, copy, *orbits.FUNCTIONS, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash, rebuild, move,
+    place_at, lookup, *edges.FUNCTIONS,
 )  # fmt: skip
 EXPORTED = (
-    "hash_state", "canonical", "orbits", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "move", "lookup", "link", "sweep",
+    "hash_state", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "move", "lookup", *orbits.EXPORTED, *edges.EXPORTED,
 )  # fmt: skip

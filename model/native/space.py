@@ -18,7 +18,7 @@ from antiphon.model.explicit.search import INTERRUPTED, Decision, Search
 from antiphon.model.explicit.space import NO_PARENT, Block, Finding, PredicateError
 from antiphon.model.ground import flatten, layout, unflatten
 from antiphon.model.ground.form import Expression
-from antiphon.model.native import runtime
+from antiphon.model.native import fields
 from antiphon.model.native.checkpoint import Checkpoint, Content, go_on
 from antiphon.model.native.kernel import filling, kernel_of
 from antiphon.model.native.memory import Area
@@ -73,7 +73,7 @@ class NativeSpace:
         """
         self.program = program
         direct = not graph and WordPacking(layout(program).slots, reduction.kept(program)).bits <= DIRECT_BITS
-        self.mode = runtime.FINGERPRINT if fingerprints else runtime.DIRECT if direct else runtime.WHOLE
+        self.mode = fields.FINGERPRINT if fingerprints else fields.DIRECT if direct else fields.WHOLE
         self.engine = "explicit, native" + (", fingerprints of 64 bits" if fingerprints else "")
         self.engine += ", symmetry" if reduction.symmetric else ""
         self.engine += ", cone of influence" if reduction.asked is not None else ""
@@ -106,7 +106,7 @@ class NativeSpace:
         """Write down how far the search is, when it is time; forget whole states that only their fingerprints are needed of."""
         if self._checkpoint is not None and search.stopped != INTERRUPTED:
             self._checkpoint.write(search, self._codes, always=last)
-        if self.mode == runtime.FINGERPRINT and search.expanded > self._released:
+        if self.mode == fields.FINGERPRINT and search.expanded > self._released:
             self.store.states.release(self._released * self.store.row, search.expanded * self.store.row)
             self._released = search.expanded
 

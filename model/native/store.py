@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from antiphon.model.native import runtime
+from antiphon.model.native import fields
 from antiphon.model.native.kernel import Kernel, recently
 from antiphon.model.native.memory import Area
 from antiphon.model.native.symmetry import exchanges, orders, rounds
@@ -60,7 +60,7 @@ class Store:
         self.states = Area(self.row * MOST_STATES, self._file("states"))
         self.parents = Area(4 * MOST_STATES, self._file("parents"))
         self.actions = Area(MOST_STATES, self._file("actions"))
-        self.prints = Area(8 * MOST_STATES if kernel.mode == runtime.FINGERPRINT else 0, self._file("prints"))
+        self.prints = Area(8 * MOST_STATES if kernel.mode == fields.FINGERPRINT else 0, self._file("prints"))
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
@@ -90,9 +90,9 @@ class Store:
         return None if self.directory is None else self.directory / name
 
     def _context(self, thread: int) -> ctypes.Array[ctypes.c_uint64]:
-        context = (ctypes.c_uint64 * (_apart(8 * runtime.FIELDS + CACHE_LINES) // 8))()
+        context = (ctypes.c_uint64 * (_apart(8 * fields.FIELDS + CACHE_LINES) // 8))()
         scratch, first = self._scratch, thread * self.capacity
-        fields = {
+        values = {
             "STATES": self.states.address, "PARENTS": self.parents.address, "ACTIONS": self.actions.address,
             "PRINTS": self.prints.address, "THREADS": self.threads,
             "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1, "BUFFERS": scratch["buffer"].address,
@@ -105,19 +105,19 @@ class Store:
             "EXCHANGES": len(self._firsts), "FIRSTS": ctypes.addressof(self._firsts),
             "SCRATCH": scratch["two states"].address + _apart(2 * self.row) * thread,
         }  # fmt: skip
-        for name, value in fields.items():
-            context[getattr(runtime, name)] = value
+        for name, value in values.items():
+            context[getattr(fields, name)] = value
         return context
 
     def set(self, field: str, value: int) -> None:
         """Give a field the same value in the contexts of all threads."""
         for context in self._contexts:
-            context[getattr(runtime, field)] = value
+            context[getattr(fields, field)] = value
 
     def remember(self, *, lately: bool) -> None:
         """Whether successors that were seen lately are left out (they are for a search), or all are wanted."""
         for thread, context in enumerate(self._contexts):
-            context[runtime.RECENT] = self._scratch["recent"].address + self._recent * thread if lately else 0
+            context[fields.RECENT] = self._scratch["recent"].address + self._recent * thread if lately else 0
 
     def address(self, thread: int = 0) -> int:
         """The address of a thread's context."""
@@ -192,7 +192,7 @@ class Store:
             self.room(1)
             self.states.write(self.known * self.row, b"".join(word.to_bytes(8, "little") for word in row))
             self.parents.write(4 * self.known, b"\xff\xff\xff\xff")
-            if self.kernel.mode == runtime.FINGERPRINT:
+            if self.kernel.mode == fields.FINGERPRINT:
                 self.prints.write(8 * self.known, self.hash_of(row).to_bytes(8, "little"))
             self.known += 1
         self._rebuild()
@@ -204,7 +204,7 @@ class Store:
         self._empty_table(max(FIRST_TABLE, 1 << int(known / FULL).bit_length()))
         self._rebuild()
         self._counts.write(0, b"".join(count.to_bytes(8, "little") for count in counts))
-        self._contexts[0][runtime.TRANSITIONS] = transitions
+        self._contexts[0][fields.TRANSITIONS] = transitions
 
     def hash_of(self, row: Sequence[int]) -> int:
         """The hash of a state."""
@@ -244,7 +244,7 @@ class Store:
                 for other in range(thread + 1, threads):
                     self._discard(other, before[other - 1])
                 break
-        used = sum(self._contexts[thread][runtime.USED] for thread in range(threads))
+        used = sum(self._contexts[thread][fields.USED] for thread in range(threads))
         self.room(used)
         if threads == 1 and self.threads == 1:
             functions["insert"](self.address(), 0)
@@ -259,14 +259,14 @@ class Store:
 
     def _counted(self, thread: int) -> tuple[bytes, int]:
         """What a thread has counted so far."""
-        return self._counts.read(thread * self._counted_bytes, self._counted_bytes), self._contexts[thread][runtime.TRANSITIONS]
+        return self._counts.read(thread * self._counted_bytes, self._counted_bytes), self._contexts[thread][fields.TRANSITIONS]
 
     def _discard(self, thread: int, counted: tuple[bytes, int]) -> None:
         """Forget what a thread has in its buffer, that it has seen it, and what it counted meanwhile: it will be found again."""
         self.kernel.functions["empty"](self.address(thread))
         self._counts.write(thread * self._counted_bytes, counted[0])
-        self._contexts[thread][runtime.TRANSITIONS] = counted[1]
-        ctypes.memset(self._contexts[thread][runtime.RECENT], 0, self._recent)
+        self._contexts[thread][fields.TRANSITIONS] = counted[1]
+        ctypes.memset(self._contexts[thread][fields.RECENT], 0, self._recent)
 
     def _insert(self, thread: int, threads: int) -> int:
         regions = [thread] if threads > 1 else range(self.threads)
@@ -306,7 +306,7 @@ class Store:
 
     def transitions(self) -> int:
         """How many transitions were seen."""
-        return sum(context[runtime.TRANSITIONS] for context in self._contexts)
+        return sum(context[fields.TRANSITIONS] for context in self._contexts)
 
     def findings(self) -> list[tuple[int, int, int]]:
         """(kind, state, code) of the first finding of each kind since the last call: kind 0 is an error, p + 1 property number p."""
@@ -337,7 +337,7 @@ class Store:
     def arrays(self) -> dict[str, tuple[Area, int]]:
         """What is kept of known states, by the name of its file, each with how many bytes a state takes in it."""
         kept = {"states": (self.states, self.row), "parents": (self.parents, 4), "actions": (self.actions, 1)}
-        return kept | ({"prints": (self.prints, 8)} if self.kernel.mode == runtime.FINGERPRINT else {})
+        return kept | ({"prints": (self.prints, 8)} if self.kernel.mode == fields.FINGERPRINT else {})
 
     def close(self) -> None:
         """End the threads and give the memory back."""

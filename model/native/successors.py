@@ -202,7 +202,8 @@ class Successors:
             return
 
         def look(index: str) -> None:
-            word, first, some = (self._lookup(tuple(table[word] for word in words), index) for table in (range(place.word, 1 << 32), firsts, bits))
+            tables = [place.word + word for word in words], [firsts[word] for word in words], [bits[word] for word in words]
+            word, first, some = (self._lookup(tuple(table), index) for table in tables)
             self._over_word(loop, word, first, some, inside)
 
         self._counted(len(words), look)

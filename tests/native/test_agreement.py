@@ -16,7 +16,7 @@ from antiphon.model.explicit import check
 from antiphon.model.explicit.over_machine import MachineSpace
 from antiphon.model.explicit.search import Bounds, Search
 from antiphon.model.ground import layout
-from antiphon.model.native import NativeSpace, runtime, store
+from antiphon.model.native import NativeSpace, fields, store
 from antiphon.model.native.packing import WordPacking
 from antiphon.model.verdict import Report
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -142,7 +142,7 @@ def test_words_keep_every_state(seed: int) -> None:
         assert space.pack(space.value(number)) == words
 
 
-@pytest.mark.parametrize("mode", [runtime.DIRECT, runtime.WHOLE, runtime.FINGERPRINT])
+@pytest.mark.parametrize("mode", [fields.DIRECT, fields.WHOLE, fields.FINGERPRINT])
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(mode: int, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From 16 slots on, moved in parts of 8, so that runs of slots go around the end of a region often; then entered anew from the states."""
@@ -151,7 +151,7 @@ def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(mode: int, threa
     bound = program(TwoPhase, managers=5)
 
     def space() -> NativeSpace:
-        graph, fingerprints = mode != runtime.DIRECT, mode == runtime.FINGERPRINT
+        graph, fingerprints = mode != fields.DIRECT, mode == fields.FINGERPRINT
         return NativeSpace(bound, bound.reference.initial(), threads=threads, graph=graph, fingerprints=fingerprints, directory=tmp_path)
 
     whole = space()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from antiphon.model.explicit.checking import collision_probability
-from antiphon.model.native import NativeSpace, kernel_of, runtime
+from antiphon.model.native import NativeSpace, fields, kernel_of, runtime
 from antiphon.model.native.cache import MAGIC, Cache
 from antiphon.model.native.lower import lower
 from antiphon.model.native.memory import PAGE, Area
@@ -49,8 +49,8 @@ def test_the_hash_is_that_of_its_python_text() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_where_a_search_begins_is_known_from_what_a_slot_keeps_of_the_hash(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else what is moved to a larger table would not be found there. The slots are many: few do not need the lower half of the hash."""
-    context = {runtime.THREADS: threads, runtime.REGION: 1 << 34}
-    operations = {"MODE": runtime.WHOLE, "word": lambda fields, index: fields[index], "high_product": lambda one, other: (one & WORD) * other >> 64}
+    context = {fields.THREADS: threads, fields.REGION: 1 << 34}
+    operations = {"MODE": fields.WHOLE, "word": lambda base, index: base[index], "high_product": lambda one, other: (one & WORD) * other >> 64}
     for name, value in operations.items():
         monkeypatch.setattr(runtime, name, value, raising=False)
     source = random.Random(5)
