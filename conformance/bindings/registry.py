@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from antiphon.conformance.bindings import rbp_faults
 from antiphon.conformance.bindings.binding import Binding
 from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.hints import known_names
 
 BINDINGS: dict[str, Callable[..., Binding]] = {"rbp": RbpBinding}
 """A binding's constructor takes the constants of its specification as keywords, and `fault`, the name of a planted one."""
@@ -32,15 +32,9 @@ def binding_of(name: str, *, fault: str | None = None, **constants: Any) -> Bind
         SpecError: no such protocol or fault; the known ones are listed.
     """
     if name not in BINDINGS:
-        raise SpecError(f"no implementation is bound to {name!r}; {_known(name, BINDINGS)}")
+        raise SpecError(f"no implementation is bound to {name!r}; {known_names(name, sorted(BINDINGS))}")
     if fault is None:
         return BINDINGS[name](**constants)
     if fault not in FAULTS[name]:
-        raise SpecError(f"{name} has no planted fault {fault!r}; {_known(fault, FAULTS[name])}")
+        raise SpecError(f"{name} has no planted fault {fault!r}; {known_names(fault, sorted(FAULTS[name]))}")
     return BINDINGS[name](fault=fault, **constants)
-
-
-def _known(name: str, names: Iterable[str]) -> str:
-    known = sorted(names)
-    close = difflib.get_close_matches(name, known)
-    return f"known: {', '.join(known)}" + (f"; did you mean {close[0]!r}?" if close else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from typing import Annotated, Literal
 
@@ -12,6 +11,7 @@ from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.model.explicit import progress_bar
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang.hints import known_names
 from antiphon.spec.refinements import REFINEMENTS, Refinement
 
 
@@ -75,9 +75,7 @@ def find(name: str) -> Refinement:
         UsageProblem: there is none; the known names are listed.
     """
     if name not in REFINEMENTS:
-        close = difflib.get_close_matches(name, REFINEMENTS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise output.UsageProblem(f"no refinement is stated for {name!r}; known: {', '.join(REFINEMENTS)}{hint}")
+        raise output.UsageProblem(f"no refinement is stated for {name!r}; {known_names(name, REFINEMENTS)}")
     return REFINEMENTS[name]
 
 

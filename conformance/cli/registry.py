@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 import traceback
@@ -19,6 +18,7 @@ from antiphon.spec.examples.ewd840 import EWD840
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, Spec, SpecError, program
 from antiphon.spec.lang.declare import declare
+from antiphon.spec.lang.hints import did_you_mean, known_names
 from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
 from antiphon.spec.protocols.dtp_figure1 import Figure1
 from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
@@ -84,8 +84,7 @@ def find(name: str) -> type[Spec]:
     if ":" in name:
         return _import(name)
     known = [entry.name for entry in ENTRIES]
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = did_you_mean(name, known)
     if name.endswith(".py"):
         hint = f"; a file is named by its module and class, for example {Path(name).stem}:MySpec"
     raise UsageProblem(f"unknown specification {name!r}; known: {', '.join(known)}, or module:Class{hint}")
@@ -125,9 +124,8 @@ def _import(name: str) -> type[Spec]:
     for part in qualified.split("."):
         if not hasattr(found, part):
             specs = sorted(key for key, value in vars(found).items() if isinstance(value, type) and issubclass(value, Spec) and value is not Spec)
-            close = difflib.get_close_matches(part, specs, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise UsageProblem(f"module {module!r} has no {part!r}; its specifications: {', '.join(specs) or 'none'}{hint}")
+            told = f"its specifications: {', '.join(specs) or 'none'}{did_you_mean(part, specs)}"
+            raise UsageProblem(f"module {module!r} has no {part!r}; {told}")
         found = getattr(found, part)
     if not (isinstance(found, type) and issubclass(found, Spec)):
         raise UsageProblem(f"{name!r} is no specification: it is not a subclass of antiphon.spec.lang.Spec")
@@ -155,9 +153,7 @@ def bind(
     left_out = list(without)
     for repair in left_out:
         if repair not in known:
-            close = difflib.get_close_matches(repair, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise UsageProblem(f"--without {repair}: {name} has no such repair; known: {', '.join(known) or 'none'}{hint}")
+            raise UsageProblem(f"--without {repair}: {name} has no such repair; {known_names(repair, known)}")
     asked = list(repairs)
     wanted = [repair for repair in (known if "all" in asked else asked) if repair not in left_out]
     chosen: dict[str, int | bool | str] = {key: value for key, value in (sizes or {}).items() if value is not None}

@@ -5,12 +5,12 @@ This module knows ranges and names, not processes or sockets.
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass
 
 from antiphon.conformance.cluster.faults import Faults
 from antiphon.conformance.cluster.protocols import known_protocols
+from antiphon.spec.lang.hints import known_names
 
 PROCESSES_MAX = 64
 
@@ -40,9 +40,7 @@ class ClusterSettings:
         """Raises ValueError, which names the setting, its value and what is allowed."""
         known = known_protocols()
         if self.protocol not in known:
-            near = difflib.get_close_matches(self.protocol, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"unknown protocol {self.protocol!r}; known: {', '.join(known)}{hint}")
+            raise ValueError(f"unknown protocol {self.protocol!r}; {known_names(self.protocol, known)}")
         if not 2 <= self.processes <= PROCESSES_MAX:
             raise ValueError(f"processes is {self.processes}; a cluster has 2 to {PROCESSES_MAX}")
         if self.messages < 1:

@@ -5,7 +5,6 @@ Asked of CPython's execution, one tuple after the other; tuples that fail at the
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 from antiphon.model.notation import compact
 from antiphon.spec.lang import Disabled, Location, Program, SpecError, State, Step
+from antiphon.spec.lang.hints import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ def why_not(program: Program, state: State, action: str, arguments: Iterable[str
     method = next((item for item in program.declaration.marked("action", "environment") if item.name == action), None)
     if method is None:
         known = [item.name for item in program.declaration.marked("action", "environment")]
-        close = difflib.get_close_matches(action, known, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(action, known)
         raise SpecError(f"{program.name} has no action {action!r}; its actions are {', '.join(known)}{hint}")
     given = list(arguments)
     if len(given) > len(method.parameters):

@@ -6,7 +6,6 @@ This is the room's front: it chooses the space by the name of the engine, knows 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,6 +17,7 @@ from antiphon.model.explicit.search import Bounds, Progress, Search, states_boun
 from antiphon.model.explicit.space import Space
 from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError, State
+from antiphon.spec.lang.hints import known_names
 
 ENGINES = ("auto", "native", "generated", "reference")
 SMALL = 20_000
@@ -228,9 +228,7 @@ def _asked(program: Program, properties: Iterable[str] | None) -> dict[str, str]
     asked = {}
     for name in properties:
         if name != DEADLOCK and name not in known:
-            close = difflib.get_close_matches(name, known)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise SpecError(f"{program.name} has no property {name!r}; known: {', '.join([*known, DEADLOCK])}{hint}")
+            raise SpecError(f"{program.name} has no property {name!r}; {known_names(name, [*known, DEADLOCK])}")
         asked[name] = known.get(name, DEADLOCK)
     return asked
 

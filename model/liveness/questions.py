@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from dataclasses import dataclass
 from typing import Any
 
 from antiphon.spec.lang import Program, SpecError, ir, types
 from antiphon.spec.lang.front.sorts import surface
+from antiphon.spec.lang.hints import known_names
 
 Values = dict[str, tuple[types.Type, Any]]
 """Parameters by name, each with its type and its value."""
@@ -70,9 +70,7 @@ def _definition(program: Program, name: str) -> ir.Function | ir.Predicate:
     known: dict[str, ir.Function | ir.Predicate] = {item.name: item for item in module.predicates}
     known |= {item.name: item for item in module.functions if item.type == ir.BOOL}
     if name not in known:
-        close = difflib.get_close_matches(name, known)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise SpecError(f"{program.name} has no method {name!r} that gives a bool; known: {', '.join(known)}{hint}")
+        raise SpecError(f"{program.name} has no method {name!r} that gives a bool; {known_names(name, known)}")
     return known[name]
 
 

@@ -6,7 +6,6 @@ or predicate cannot be executed there. That all are judged in states lets `unrol
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from antiphon.model.symbolic.circuit import FALSE
 from antiphon.model.symbolic.steps import Instance, Template
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang.hints import known_names
 
 SPECIFICATION = "specification"
 DEADLOCK = "deadlock"
@@ -45,9 +45,7 @@ def targets(program: Program, wanted: tuple[str, ...] | None) -> list[Target]:
         listed = {target.property: target for target in known} | {DEADLOCK: Target(DEADLOCK, "deadlock")}
         for name in wanted:
             if name not in listed:
-                close = difflib.get_close_matches(name, listed)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
-                raise SpecError(f"{program.name} has no property {name!r}; known: {', '.join(listed)}{hint}")
+                raise SpecError(f"{program.name} has no property {name!r}; {known_names(name, listed)}")
         known = [listed[name] for name in dict.fromkeys(wanted)]
     return [*known, Target(SPECIFICATION, "specification")]
 

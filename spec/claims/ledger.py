@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from antiphon.spec.claims.claim import Claim
 from antiphon.spec.claims.dtp import DTP
 from antiphon.spec.claims.horus import HORUS
@@ -15,6 +13,7 @@ from antiphon.spec.claims.sequencer import SEQUENCER
 from antiphon.spec.claims.token_broadcast import TOKEN_BROADCAST
 from antiphon.spec.claims.total import TOTAL
 from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.hints import did_you_mean, known_names
 
 LEDGER: tuple[Claim, ...] = (
     *TOKEN_BROADCAST,
@@ -43,9 +42,7 @@ def claims_of(protocol: str) -> tuple[Claim, ...]:
     found = tuple(claim for claim in LEDGER if claim.protocol == protocol.lower())
     if not found:
         known = sorted(families())
-        close = difflib.get_close_matches(protocol.lower(), known)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise SpecError(f"the ledger has no claims of {protocol!r}; known: {', '.join(known)}{hint}")
+        raise SpecError(f"the ledger has no claims of {protocol!r}; {known_names(protocol.lower(), known)}")
     return found
 
 
@@ -60,7 +57,6 @@ def claim_of(identifier: str) -> Claim:
             return claim
     family = identifier.upper().split("-")[0]
     known = [claim.id for claim in LEDGER if claim.id.startswith(f"{family}-")] or [claim.id for claim in LEDGER]
-    close = difflib.get_close_matches(identifier.upper(), known)
     families = ", ".join(dict.fromkeys(claim.id.split("-")[0] for claim in LEDGER))
-    hint = f"; did you mean {', '.join(close)}?" if close else f"; claims begin with {families}, for example {LEDGER[0].id}"
+    hint = did_you_mean(identifier.upper(), known) or f"; claims begin with {families}, for example {LEDGER[0].id}"
     raise SpecError(f"the ledger has no claim {identifier!r}{hint}")

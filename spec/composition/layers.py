@@ -7,12 +7,12 @@ which entries the models of this project confirm; no other entry is more than a 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from antiphon.spec.composition.properties import Property
 from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.hints import known_names
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,7 @@ def layer_of(name: str, layers: Iterable[Layer] = LAYERS) -> Layer:
         if layer.name.lower() == name.strip().lower():
             return layer
     names = [layer.name for layer in known]
-    close = difflib.get_close_matches(name.strip().upper(), names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise SpecError(f"unknown layer {name!r}; known: {', '.join(names)}{hint}")
+    raise SpecError(f"unknown layer {name!r}; {known_names(name.strip().upper(), names)}")
 
 
 def layers_of(names: Iterable[str]) -> tuple[Layer, ...]:

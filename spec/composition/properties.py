@@ -7,10 +7,10 @@ are recalled, not read, and are no quotation.
 
 from __future__ import annotations
 
-import difflib
 from enum import Enum
 
 from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.hints import did_you_mean
 
 
 class Property(Enum):
@@ -53,6 +53,6 @@ def property_of(text: str) -> Property:
     for property in Property:
         if wanted in (property.name.lower(), str(property.number), property.value.lower()):
             return property
-    close = difflib.get_close_matches(wanted, [property.value.lower() for property in Property], n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise SpecError(f"unknown property {text!r}; known: {', '.join(f'{property.name} ({property.value})' for property in Property)}{hint}")
+    known = ", ".join(f"{property.name} ({property.value})" for property in Property)
+    hint = did_you_mean(wanted, [property.value.lower() for property in Property])
+    raise SpecError(f"unknown property {text!r}; known: {known}{hint}")

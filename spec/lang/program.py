@@ -6,7 +6,6 @@ intermediate form (the front end reads the text).
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.declare import Declaration, declare
 from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled
 from antiphon.spec.lang.spec import Spec
 
@@ -106,9 +106,7 @@ def program(spec: type[Spec], *, repairs: Iterable[str] | str = (), **constants:
     wanted = [name for name, constant in known.items() if constant.repair] if repairs == "all" else list(repairs)
     for name, value in [(name, True) for name in wanted] + list(constants.items()):
         if name not in known:
-            close = difflib.get_close_matches(name, known)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise SpecError(f"{spec.__name__} has no constant {name!r}; known: {', '.join(known) or 'none'}{hint}")
+            raise SpecError(f"{spec.__name__} has no constant {name!r}; {known_names(name, known)}")
         constant = known[name]
         if constant.reading and value not in constant.reading.choices:
             raise SpecError(f"{spec.__name__}.{name} = {value!r}; its readings are {', '.join(constant.reading.choices)}")

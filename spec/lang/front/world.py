@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-import difflib
 import enum
 import inspect
 import types as python_types
@@ -19,6 +18,7 @@ from antiphon.spec.lang import ir, types, values
 from antiphon.spec.lang.annotations import Scope
 from antiphon.spec.lang.declare import Declaration, MethodDeclaration, UnboundedInt, declare
 from antiphon.spec.lang.errors import Location, SpecError
+from antiphon.spec.lang.hints import did_you_mean
 from antiphon.spec.lang.source import place_of
 
 MISSING = object()
@@ -91,8 +91,7 @@ class World:
     def suggest(self, name: str) -> str:
         """What `self.name` may have meant."""
         known = [*self.variables, *self.constants, *self.methods, "each"]
-        close = difflib.get_close_matches(name, known, 1)
-        return f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known)}"
+        return did_you_mean(name, known) or f"; it has {', '.join(known)}"
 
     def attribute(self, name: str) -> Any:
         """A plain class attribute (an immutable constant) of the specification, or MISSING."""
