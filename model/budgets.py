@@ -31,7 +31,7 @@ def unspent(program: Program) -> Program | None:
     module = program.module
     if not any(isinstance(node, ir.Budget) for node in _nodes(module.actions, module)):
         return None
-    made = Program(program.spec, program.constants, program.declaration)
+    made = Program(program.spec, program.constants)
     made.__dict__["module"] = _without(module)
     made.__dict__["reference"] = Reference(program, unspent=True)
     return made

@@ -21,6 +21,7 @@ from antiphon.spec.lang.values import (
     action,
     always_eventually,
     budget,
+    constraint,
     emit,
     environment,
     eventually,
@@ -39,10 +40,12 @@ from antiphon.spec.lang.values import (
     require,
     witness,
 )
+from antiphon.spec.lang.variants import Ambiguity, ambiguity, restriction
 
 __all__ = [
-    "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map", "Program", "Reading", "Refusal", "Repair", "Seq",
-    "Set", "Spec", "SpecError", "State", "Step", "Transition", "action", "always_eventually", "budget", "emit", "environment",
-    "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "obligation", "on", "present", "program", "reading", "record",
-    "repair", "require", "witness",
+    "Ambiguity", "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map",
+    "Program", "Reading", "Refusal", "Repair", "Seq", "Set", "Spec", "SpecError", "State", "Step",
+    "Transition", "action", "always_eventually", "ambiguity", "budget", "constraint", "emit", "environment",
+    "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "obligation", "on",
+    "present", "program", "reading", "record", "repair", "require", "restriction", "witness",
 ]  # fmt: skip

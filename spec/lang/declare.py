@@ -17,17 +17,28 @@ from antiphon.spec.lang import types, values
 from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.source import is_settled, place_of, place_of_function
-from antiphon.spec.lang.values import In, Mark, PromiseNote, ReadingNote, RepairNote
+from antiphon.spec.lang.values import In, Mark, PromiseNote, ReadingNote, RepairNote, RestrictionNote
+from antiphon.spec.lang.variants import calls_super, offered, repair_of, replaces_silently, restriction_of
 
 
 @dataclass(frozen=True)
 class ConstantDeclaration:
-    """A constant: `default` is an int, bool or str; `repair` or `reading` is set when it is one."""
+    """A constant: `default` is an int, bool or str; `repair`, `reading` or `restriction` is set when it is one.
+
+    `switches` says that it switches variants, whose classes stand at `at`: no text asks for its value.
+    """
 
     name: str
     default: int | bool | str
     repair: RepairNote | None = None
     reading: ReadingNote | None = None
+    restriction: RestrictionNote | None = None
+    at: Location | None = None
+
+    @property
+    def switches(self) -> bool:
+        """Whether it switches variants."""
+        return self.at is not None
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,10 @@ class ParameterDeclaration:
 
 @dataclass(frozen=True)
 class MethodDeclaration:
-    """A method of the specification; `mark` is None for a helper. `owner` is the class whose text it is."""
+    """A method of the specification; `mark` is None for a helper. `owner` is the class whose text it is.
+
+    `replaces` names the helper that `super()` means in it: the text of the next base, under a name of its own; empty when it says no `super()`.
+    """
 
     name: str
     function: Callable[..., Any]
@@ -60,6 +74,7 @@ class MethodDeclaration:
     returns: types.Type | None
     mark: Mark | None
     at: Location
+    replaces: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,7 +140,9 @@ class _Parts:
         self.parts = [part for part in reversed(leaf.__mro__) if issubclass(part, Spec) and part is not Spec]
         self.constants: dict[str, ConstantDeclaration] = {}
         self.variables: dict[str, VariableDeclaration] = {}
-        self.functions: dict[str, tuple[Callable[..., Any], type, Mark | None]] = {}
+        self.functions: dict[str, list[tuple[Callable[..., Any], type, Mark | None]]] = {}
+        """The texts of each method, from the first base to the one that counts."""
+        self.variants: tuple[type, ...] = vars(leaf).get("__antiphon_variants__", ())
         self.promises: dict[str, PromiseDeclaration] = {}
         self.owners: dict[str, type] = {}
         self.clashes: dict[str, SpecError] = {}
@@ -144,10 +161,10 @@ class _Parts:
     def attribute(self, name: str, default: Any, part: type) -> None:
         """A method, or a new default of something declared in a base."""
         if inspect.isfunction(default) and not name.startswith("__"):
-            self._own(name, part)
-            previous = self.functions.get(name)
-            mark = getattr(default, "__antiphon__", previous[2] if previous else None)
-            self.functions[name] = (default, part, mark)
+            self._own(name, part, default)
+            texts = self.functions.setdefault(name, [])
+            mark = getattr(default, "__antiphon__", texts[-1][2] if texts else None)
+            texts.append((default, part, mark))
         elif isinstance(default, PromiseNote):
             self._own(name, part)
             self.promises[name] = PromiseDeclaration(name, default, place_of(part, name))
@@ -168,11 +185,21 @@ class _Parts:
             raise SpecError(f"{part.__name__}.{name} = {default!r} is no new default", place_of(part, name), kind)
         self.constants[name] = dataclasses.replace(constant, default=default)
 
-    def _own(self, name: str, part: type) -> None:
-        """A name belongs to one line of inheritance: two unrelated parts that declare it collide, unless a class below both does too."""
+    def _own(self, name: str, part: type, function: Any = None) -> None:
+        """A name belongs to one line of inheritance: two unrelated parts that declare it collide, unless a class below both does too.
+
+        Variants change what others declare; what is above one keeps what it says.
+        """
         previous = self.owners.get(name)
         self.clashes.pop(name, None)
-        if previous is not None and not issubclass(part, previous):
+        if previous is not None and function is not None and (part in self.variants or previous in self.variants):
+            if not issubclass(part, previous) and replaces_silently(part, previous, function, self.variants):
+                self.clashes[name] = SpecError(
+                    f"{part.__name__}.{name} replaces what the variant {previous.__name__} says",
+                    place_of(part, name),
+                    f"super().{name}(...) in it, or builds_on=({previous.__name__},), or supersedes=({previous.__name__},)",
+                )
+        elif previous is not None and not issubclass(part, previous):
             self.clashes[name] = SpecError(
                 f"{part.__name__}.{name} and {previous.__name__}.{name} are two parts of one composed specification",
                 place_of(part, name),
@@ -204,16 +231,76 @@ class _Parts:
         """The whole, once every class was read."""
         for clash in self.clashes.values():
             raise clash
-        for name, (function, part, _) in self.functions.items():
+        self._offered()
+        for name, texts in self.functions.items():
             if name in self.variables or name in self.constants or name == "each":
+                function, part, _ = texts[-1]
                 at = place_of_function(function)
                 raise SpecError(f"{part.__name__}.{name} is a method and the name of something else", at, "another name")
         for name, promise in self.promises.items():
             if name in self.variables or name in self.constants or name in self.functions or name == "each":
                 raise SpecError(f"{self.leaf.__name__}.{name} is a promise and the name of something else", promise.at, "another name")
-        methods = tuple(_method(name, *entry, self.scope) for name, entry in self.functions.items())
+        methods = tuple(method for name, texts in self.functions.items() for method in self._methods(name, texts))
         variables = tuple(self.variables.values())
         return Declaration(self.leaf.__name__, tuple(self.constants.values()), variables, methods, tuple(self.promises.values()))
+
+    def _offered(self) -> None:
+        """The constants that switch variants on."""
+        offers = offered(self.leaf)
+        found = [
+            ConstantDeclaration(name, False, restriction=RestrictionNote(note.about), at=place_of(item))
+            for item in offers.restrictions
+            for note in [restriction_of(item)]
+            for name in [note.name]
+        ]
+        found += [
+            ConstantDeclaration(item.name, item.printed, reading=ReadingNote(item.choices, item.about), at=place_of(self.leaf))
+            for item in offers.readings
+        ]
+        for item in offers.repairs:
+            note = repair_of(item)
+            builds_on = tuple(repair_of(other).name for other in note.builds_on)
+            found.append(ConstantDeclaration(note.name, False, repair=RepairNote(note.about, note.answers, builds_on), at=place_of(item)))
+        for constant in found:
+            if constant.name in self.constants or constant.name in self.variables:
+                raise SpecError(f"{constant.name} is a variant and the name of something else", constant.at, "another name for the class")
+            self.constants[constant.name] = constant
+
+    def _methods(self, name: str, texts: list[tuple[Callable[..., Any], type, Mark | None]]) -> list[MethodDeclaration]:
+        """The method, and before it the helpers that `super()` means in it, the deepest first."""
+        called = len(texts) - 1
+        while called > 0 and calls_super(texts[called][0]):
+            called -= 1
+        found: list[MethodDeclaration] = []
+        for function, owner, mark in texts[called:]:
+            is_last = function is texts[-1][0]
+            own = name if is_last else self._inherited_name(name, owner)
+            method = _method(own, function, owner, mark if is_last else None, self.scope)
+            if not is_last:
+                plain = tuple(dataclasses.replace(parameter, within="") for parameter in method.parameters)
+                method = dataclasses.replace(method, parameters=plain)
+            below = found[-1] if found else None
+            if below is not None:
+                _same_signature(method, below)
+                method = dataclasses.replace(method, replaces=below.name)
+            found.append(method)
+        return found
+
+    def _inherited_name(self, name: str, owner: type) -> str:
+        made = f"{name}_of_{owner.__name__}"
+        while made in self.functions or made in self.variables or made in self.constants:
+            made += "_"
+        return made
+
+
+def _same_signature(method: MethodDeclaration, replaced: MethodDeclaration) -> None:
+    if [(item.name, item.type) for item in method.parameters] != [(item.name, item.type) for item in replaced.parameters]:
+        names = ", ".join(item.name for item in replaced.parameters)
+        raise SpecError(
+            f"{method.owner.__name__}.{method.function.__name__} has other parameters than what super() means there",
+            method.at,
+            f"def {method.function.__name__}(self{', ' if names else ''}{names}), with the same types",
+        )
 
 
 def _method(name: str, function: Callable[..., Any], owner: type, mark: Mark | None, scope: Scope) -> MethodDeclaration:
@@ -288,3 +375,30 @@ def actor_of(method: MethodDeclaration, gate: MethodDeclaration) -> str | None:
     if isinstance(first.type, types.Record) and ("to", wanted) in first.type.fields:
         return f"{first.name}.to"
     return None
+
+
+def constrains(action: MethodDeclaration, constraint: MethodDeclaration) -> bool:
+    """Whether a constraint is asked of an action: it names it, or it names none."""
+    return constraint.mark is not None and (not constraint.mark.actions or action.name in constraint.mark.actions)
+
+
+def constrained(action: MethodDeclaration, constraint: MethodDeclaration) -> tuple[int, ...]:
+    """Where the parameters of a constraint stand among those of an action that it constrains.
+
+    Raises:
+        SpecError: the action has no such parameter.
+    """
+    known = {parameter.name: (place, parameter.type) for place, parameter in enumerate(action.parameters)}
+    for parameter in constraint.parameters:
+        if known.get(parameter.name, (0, None))[1] != parameter.type:
+            raise SpecError(
+                f"the constraint {constraint.name} asks for {parameter.name}, and {action.name} has no parameter of that name and type",
+                constraint.at,
+                f"parameters of {action.name}: {', '.join(known) or 'none'}",
+            )
+    return tuple(known[parameter.name][0] for parameter in constraint.parameters)
+
+
+def call_text(method: MethodDeclaration) -> str:
+    """How a method is called with its own parameters, as people read it."""
+    return f"self.{method.name}({', '.join(parameter.name for parameter in method.parameters)})"

@@ -17,6 +17,7 @@ from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled
 from antiphon.spec.lang.spec import Spec
+from antiphon.spec.lang.variants import active_variants, composed
 
 if TYPE_CHECKING:
     from antiphon.spec.lang.reference import Reference
@@ -26,13 +27,16 @@ class Program:
     """A specification with its constants.
 
     Attributes:
-        spec: the class.
+        spec: the class that was asked for.
+        text: that class with the variants that the constants switch on: what is executed and read.
         constants: every constant, repair (bool) and reading (str) by name.
         declaration: what the class declares.
     """
 
-    def __init__(self, spec: type[Spec], constants: Mapping[str, int | bool | str], declaration: Declaration) -> None:
-        self.spec, self.constants, self.declaration = spec, dict(constants), declaration
+    def __init__(self, spec: type[Spec], constants: Mapping[str, int | bool | str]) -> None:
+        self.spec, self.constants = spec, dict(constants)
+        self.text: type[Spec] = composed(spec, active_variants(spec, constants))
+        self.declaration: Declaration = declare(self.text)
 
     @property
     def name(self) -> str:
@@ -62,15 +66,15 @@ class Program:
 
     @cached_property
     def module(self) -> ir.Module:
-        """The intermediate form of the specification (the same for all constants)."""
+        """The intermediate form of the text: the same for all constants but those that switch variants."""
         from antiphon.spec.lang.front import read
 
-        return read(self.spec)
+        return read(self.text)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256, in hex, of the intermediate form and the constants: it changes when the meaning of the text can have changed."""
-        text = _text(self.spec, self.module) + repr(sorted(self.constants.items()))
+        text = _text(self.text, self.module) + repr(sorted(self.constants.items()))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def with_constants(self, **changes: Any) -> Program:
@@ -113,7 +117,7 @@ def program(spec: type[Spec], *, repairs: Iterable[str] | str = (), **constants:
         if not constant.reading and type(value) is not type(constant.default):
             raise SpecError(f"{spec.__name__}.{name} = {value!r}; it is a {type(constant.default).__name__}")
         bound[name] = value
-    made = Program(spec, bound, declaration)
+    made = Program(spec, bound)
     for variable, domain in made.domains.items():
         if domain.parts and isinstance(domain.type, types.MapOf) and domain.parts[0].cardinality == 0:
             keys = domain.parts[0].type

@@ -17,13 +17,13 @@ from typing import Any
 
 from antiphon.spec.lang import types, values
 from antiphon.spec.lang.annotations import Scope
-from antiphon.spec.lang.declare import MethodDeclaration, actor_of
+from antiphon.spec.lang.declare import MethodDeclaration, actor_of, call_text, constrained, constrains
 from antiphon.spec.lang.errors import Disabled, Location, SpecError
 from antiphon.spec.lang.machine import Refusal, State, Step, Transition
 from antiphon.spec.lang.program import Program
 from antiphon.spec.lang.spec import Spec
 
-HELPERS = ("gate", "invariant", "witness", "obligation")
+HELPERS = ("gate", "constraint", "invariant", "witness", "obligation")
 """Marked methods that other methods may call as helpers."""
 
 MOST_STARTS = 1_000_000
@@ -36,14 +36,19 @@ class Reference:
     def __init__(self, program: Program, *, unspent: bool = False) -> None:
         """The machine of `program`; with `unspent` every `budget(...)` counts as True, whatever it says."""
         self.program, self._unspent = program, unspent
-        self._scope = Scope(program.spec)
+        self._scope = Scope(program.text)
         self._live = _checked(program)
         self._maps = {name for name, domain in program.domains.items() if isinstance(domain.type, types.MapOf)}
         self._domains: dict[object, types.Domain] = {}
+        self._constants = {item.name: program.constants[item.name] for item in program.declaration.constants if not item.switches}
         declaration = program.declaration
         self._actions = {method.name: method for method in declaration.marked("action", "environment")}
         self._predicates = {method.mark.name: method for method in declaration.marked("invariant", "witness", "obligation") if method.mark}
         self._gates = declaration.marked("gate")
+        self._constraints = {
+            method.name: [(item, constrained(method, item)) for item in declaration.marked("constraint") if constrains(method, item)]
+            for method in self._actions.values()
+        }
         self._handlers = declaration.marked("on")
         self._starts = declaration.marked("initial")
         self._events: list[object] = []
@@ -154,6 +159,9 @@ class Reference:
                 who = arguments[0].to if actor.endswith(".to") else arguments[0]
                 if not self._call(spec, guard, (who,)):
                     raise Disabled(guard.at, f"self.{guard.name}({actor})")
+        for constraint, places in self._constraints.get(method.name, ()):
+            if not self._call(spec, constraint, tuple(arguments[place] for place in places)):
+                raise Disabled(constraint.at, call_text(constraint))
         self._call(spec, method, arguments)
         found = spec.__dict__
         frozen = tuple(_freeze(found[name]) if name in found else value for name, value in zip(self.program.variables, state, strict=True))
@@ -161,7 +169,7 @@ class Reference:
 
     def _thaw(self, state: State) -> Spec:
         spec = object.__new__(self._live)
-        spec.__dict__.update(self.program.constants)
+        spec.__dict__.update(self._constants)
         spec.__dict__["_machine"] = self
         spec.__dict__["_domains"] = self.program.domains
         spec.__dict__["_state"] = state
@@ -239,7 +247,7 @@ class Reference:
         """The domain of a type as it is written in a specification: `Process`, `Annotated[int, Between(..)]`, a type variable."""
         domain = self._domains.get(python)
         if domain is None:
-            domain = self.program.domain(self._scope.type_of(python, self.program.spec, "self.each"))
+            domain = self.program.domain(self._scope.type_of(python, self.program.text, "self.each"))
             self._domains[python] = domain
         return domain
 
@@ -289,8 +297,8 @@ def _checked(program: Program) -> type[Spec]:
     for position, (name, domain) in enumerate(program.domains.items()):
         if isinstance(domain.type, types.MapOf):
             parts[name] = _LiveMap(name, position, domain)
-    live = type(program.spec.__name__, (program.spec,), parts)
-    live.__antiphon_scope__ = getattr(program.spec, "__antiphon_scope__", {})  # type: ignore[attr-defined]
+    live = type(program.text.__name__, (program.text,), parts)
+    live.__antiphon_scope__ = getattr(program.text, "__antiphon_scope__", {})  # type: ignore[attr-defined]
     return live
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeVar, overload
 
-from antiphon.spec.lang import types, values
+from antiphon.spec.lang import types, values, variants
 from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.variants import Ambiguity
 
 T = TypeVar("T")
 
@@ -19,12 +20,21 @@ class Spec:
     """Base class of specifications.
 
     State variables are annotated class attributes with a default, constants are `Const[...]`. Methods marked `action`, `environment`,
-    `invariant`, `witness`, `obligation`, `initial`, `gate` or `on(Event)` are its behaviour; unmarked methods are helpers.
+    `invariant`, `witness`, `obligation`, `initial`, `gate`, `constraint` or `on(Event)` are its behaviour; unmarked methods are helpers.
+    The keywords `repairs`, `readings` and `restrictions` of a class name the variants that can be switched on (`variants`).
     """
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(
+        cls,
+        *,
+        repairs: tuple[type, ...] = (),
+        readings: tuple[Ambiguity, ...] = (),
+        restrictions: tuple[type, ...] = (),
+        **keywords: Any,
+    ) -> None:
         super().__init_subclass__(**keywords)
         values.note_place(cls)
+        variants.offer(cls, repairs, readings, restrictions)
 
     def __init__(self) -> None:
         raise SpecError(f"{type(self).__name__} is not instantiated; bind it: program({type(self).__name__}, processes=3)")

@@ -112,7 +112,21 @@ class RepairNote:
 
     about: str
     answers: str
-    builds_on: tuple[str, ...]
+    builds_on: tuple[Any, ...]
+    supersedes: tuple[type, ...] = ()
+
+    def __call__(self, cls: Any) -> Any:
+        """Declares a class as this repair."""
+        from antiphon.spec.lang.variants import mark_repair
+
+        return mark_repair(cls, self.about, self.answers, self.builds_on, self.supersedes)
+
+
+@dataclass(frozen=True)
+class RestrictionNote:
+    """To what an exploration is restricted."""
+
+    about: str
 
 
 @dataclass(frozen=True)
@@ -123,9 +137,9 @@ class ReadingNote:
     about: str
 
 
-def repair(about: str, *, answers: str, builds_on: tuple[str, ...] = ()) -> bool:
-    """Declares a repair: what it changes, the claim it answers, the repairs it builds on. In the specification it is a bool."""
-    return cast(bool, RepairNote(about, answers, builds_on))
+def repair(about: str, *, answers: str, builds_on: tuple[Any, ...] = (), supersedes: tuple[type, ...] = ()) -> Any:
+    """Declares a class as a repair: what it changes, the claim it answers, the repairs it builds on. See `variants`."""
+    return RepairNote(about, answers, builds_on, supersedes)
 
 
 def reading(*choices: str, about: str) -> str:
@@ -373,11 +387,12 @@ Marked = TypeVar("Marked", bound=Callable[..., Any])
 class Mark:
     """What a decorated method of a specification is."""
 
-    kind: str  # action | environment | initial | invariant | witness | obligation | on | gate
+    kind: str  # action | environment | initial | invariant | witness | obligation | on | gate | constraint
     name: str = ""
     fairness: str = "none"
     event: type | None = None
     per: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
 
 
 def _marker(mark: Mark) -> Callable[[Marked], Marked]:
@@ -463,6 +478,15 @@ def always_eventually(goal: str) -> PromiseNote:
 def gate(function: Marked) -> Marked:
     """A condition on the actor: every `action` needs it whose first parameter, or its field `to`, has the type of the gate's parameter."""
     return _marker(Mark("gate"))(function)
+
+
+def constraint(*actions: str) -> Callable[[Marked], Marked]:
+    """A bound of the exploration, which is no part of what is modelled: the actions that are named happen only where it is true.
+
+    Without names it is asked of every action, so that nothing leads on from a state where it is false. Its parameters are found among
+    those of each action by name. A verdict under a constraint says so; `budget(...)` inside it keeps its meaning.
+    """
+    return _marker(Mark("constraint", actions=actions))
 
 
 def on(event: type) -> Callable[[Marked], Marked]:

@@ -49,7 +49,7 @@ BODIES = [
     ("self.n = «outside(1)", "outside the specification", "self.outside(...)"),
     ("self.n = «abs(self.n)", "abs is not", "x if x >= 0"),
     ("self.pair = «dataclasses.replace(self.pair, n=1)", "not in the language", "all its fields"),
-    ("self.b = «super().up(0)", "super()", "own name"),
+    ("self.b = «super().up(0)", "super() means", "super().step(p)"),
     ("«self.step()", "marked", "a helper that both call"),
     ("self.b = «require(True)", "a statement", "line of its own"),
     ("self.b = «self.each(Q)", "stands only after `in`", "for p in"),

@@ -82,8 +82,9 @@ def _unknown_call(body: Body, node: ast.Call, python: Any) -> SpecError:
 
 def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value | None:
     owner = function.value
-    if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "super":
-        raise body.error(node, "super() is not in the language", "a helper with its own name, called by both classes")
+    inherited = replaced(body, node)
+    if inherited is not None:
+        return helper(body, node, inherited)
     if isinstance(owner, ast.Name) and owner.id == body.self_name and owner.id not in body.locals:
         if function.attr == "each":
             raise body.error(node, "self.each stands only after `in` of a `for`", "for p in self.each(Process)")
@@ -108,6 +109,28 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
 
 
 # Helpers of the specification ------------------------------------------------------------------------
+
+
+def replaced(body: Body, node: ast.Call) -> MethodDeclaration | None:
+    """What `super().name(...)` means here: the text that the method around it replaces, of the same parameters; None when it is no such call.
+
+    Raises:
+        SpecError: another method is called, or with anything but the method's own parameters.
+    """
+    match node.func:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")) as call, attr=name):
+            written = body.method.function.__name__
+            own = [parameter.name for parameter in body.method.parameters]
+            instead = f"super().{written}({', '.join(own)})"
+            if call.args or call.keywords or name != written:
+                raise body.error(node, f"super() means the text that {written} replaces, and nothing else", instead)
+            if not body.method.replaces:
+                raise body.error(node, f"{written} replaces nothing: no base of {body.method.owner.__name__} has it", "a helper")
+            given = [argument.id if isinstance(argument, ast.Name) else "" for argument in node.args]
+            if given != own or node.keywords or any(item in body.locals and body.locals[item].name != item for item in own):
+                raise body.error(node, f"super().{written} is called with the parameters of {written}, as they are", instead)
+            return body.world.methods[body.method.replaces]
+    return None
 
 
 def helper(body: Body, node: ast.Call, method: MethodDeclaration) -> Value:

@@ -25,6 +25,9 @@ def effect(body: Body, node: ast.Call) -> ir.Statement:
         method = body.world.methods.get(node.func.attr)
         if method is not None and node.func.value.id not in body.locals:
             return _perform(body, node, method)
+    replaced = calls.replaced(body, node)
+    if replaced is not None:
+        return _perform(body, node, replaced)
     python = python_object(body, node.func)
     if python is values.require:
         return _require(body, node)

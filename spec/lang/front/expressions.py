@@ -178,7 +178,7 @@ def _attribute(body: Body, node: ast.Attribute) -> Value:
             exact = here.variables[name].type
             return Value(ir.Read(type=surface(exact), variable=name, at=at), exact)
         if name in here.constants:
-            kind = here.constant_type(name)
+            kind = here.constant_type(here.constants[name])
             return Value(ir.Constant(type=kind, name=name, at=at), kind)
         if name in here.methods:
             raise body.error(node, f"self.{name} is a method", f"self.{name}(...)")

@@ -10,7 +10,14 @@ import inspect
 from collections.abc import Iterable
 
 from antiphon.spec.lang import ir, types
-from antiphon.spec.lang.declare import MethodDeclaration, VariableDeclaration, actor_of
+from antiphon.spec.lang.declare import (
+    MethodDeclaration,
+    VariableDeclaration,
+    actor_of,
+    call_text,
+    constrained,
+    constrains,
+)
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.front import initial, order, parameters, promises, statements
 from antiphon.spec.lang.front.body import Body, Role
@@ -21,6 +28,7 @@ from antiphon.spec.lang.source import function_of
 
 ROLES = {
     "action": Role.ACTION, "environment": Role.ACTION, "initial": Role.ACTION, "on": Role.HANDLER, "gate": Role.FUNCTION,
+    "constraint": Role.FUNCTION,
     "invariant": Role.PREDICATE, "witness": Role.PREDICATE, "obligation": Role.PREDICATE,
 }  # fmt: skip
 
@@ -40,7 +48,7 @@ class Reader:
         world = self.world
         declaration = world.declaration
         for method in declaration.methods:
-            if method.mark is None or method.mark.kind in ("gate", *PREDICATES):
+            if method.mark is None or method.mark.kind in ("gate", "constraint", *PREDICATES):
                 (self.function if world.is_function(method) else self.procedure)(method.name, method.at)
         actions = tuple(self.action(method) for method in declaration.marked("action", "environment"))
         predicates = tuple(self.predicate(method) for method in declaration.marked(*PREDICATES))
@@ -68,13 +76,13 @@ class Reader:
             note = item.repair or item.reading
             yield ir.ConstantDefinition(
                 name=item.name,
-                type=self.world.constant_type(item.name),
+                type=self.world.constant_type(item),
                 default=item.default,
                 role="repair" if item.repair else "reading" if item.reading else "constant",
                 about=note.about if note else "",
                 answers=item.repair.answers if item.repair else "",
                 builds_on=item.repair.builds_on if item.repair else (),
-                at=place(self.world, item.name),
+                at=item.at or place(self.world, item.name),
             )
 
     def variable(self, item: VariableDeclaration) -> ir.Variable:
@@ -155,7 +163,7 @@ class Reader:
         """An action, environment action or parameterised initial state."""
         body, given, made = self.read(method)
         assert method.mark is not None
-        guards = (*parameters.memberships(body, given), *self._gates(method, given))
+        guards = (*parameters.memberships(body, given), *self._gates(method, given), *self._constraints(method, given))
         return ir.Action(
             name=method.name,
             parameters=given,
@@ -166,6 +174,14 @@ class Reader:
             per=promises.fair_parameters(method, given, method.at),
             at=body.at(body.definition),
         )
+
+    def _constraints(self, method: MethodDeclaration, given: tuple[ir.Parameter, ...]) -> Iterable[ir.Require]:
+        for constraint in self.world.declaration.marked("constraint"):
+            if method.mark is not None and method.mark.kind != "initial" and constrains(method, constraint):
+                places = [given[place] for place in constrained(method, constraint)]
+                arguments = tuple(ir.Name(type=surface(item.type), name=item.name, at=item.at) for item in places)
+                test = ir.Call(type=ir.BOOL, function=constraint.name, arguments=arguments, at=constraint.at)
+                yield ir.Require(condition=test, text=call_text(constraint), at=constraint.at)
 
     def _gates(self, method: MethodDeclaration, given: tuple[ir.Parameter, ...]) -> Iterable[ir.Require]:
         for gate in self.world.declaration.marked("gate"):

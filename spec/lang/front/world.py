@@ -16,7 +16,7 @@ from typing import Any
 
 from antiphon.spec.lang import ir, types, values
 from antiphon.spec.lang.annotations import Scope
-from antiphon.spec.lang.declare import Declaration, MethodDeclaration, UnboundedInt, declare
+from antiphon.spec.lang.declare import ConstantDeclaration, Declaration, MethodDeclaration, UnboundedInt, declare
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.hints import did_you_mean
 from antiphon.spec.lang.source import place_of
@@ -35,7 +35,7 @@ class World:
         self.declaration: Declaration = declare(cls)
         self.scope = Scope(cls)
         self.variables = {item.name: item for item in self.declaration.variables}
-        self.constants = {item.name: item for item in self.declaration.constants}
+        self.constants = {item.name: item for item in self.declaration.constants if not item.switches}
         self.methods = {item.name: item for item in self.declaration.methods}
         self.handlers: dict[str, list[MethodDeclaration]] = {}
         for method in self.declaration.marked("on"):
@@ -71,16 +71,15 @@ class World:
             if method.returns is not None and not isinstance(method.returns, UnboundedInt):
                 check(method.returns, method.at)
 
-    def constant_type(self, name: str) -> types.Type:
+    def constant_type(self, constant: ConstantDeclaration) -> types.Type:
         """The type of a constant, repair or reading."""
-        constant = self.constants[name]
         if constant.reading is not None:
-            return types.Enumeration(name, constant.reading.choices)
+            return types.Enumeration(constant.name, constant.reading.choices)
         return ir.BOOL if isinstance(constant.default, bool) else ir.INTEGER
 
     def is_function(self, method: MethodDeclaration) -> bool:
         """Whether an unmarked method, a gate or a predicate gives a value."""
-        return method.returns is not None or (method.mark is not None and method.mark.kind in (*PREDICATES, "gate"))
+        return method.returns is not None or (method.mark is not None and method.mark.kind in (*PREDICATES, "gate", "constraint"))
 
     def result(self, method: MethodDeclaration) -> types.Type:
         """The exact type of what a value helper gives."""
