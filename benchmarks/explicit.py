@@ -31,20 +31,20 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from antiphon.conformance.cli import registry
 from antiphon.conformance.exports import find_tools, seen_members
 from antiphon.model.explicit import check
 from antiphon.model.explicit.checking import kinds_of
 from antiphon.model.explicit.search import resident_mb
 from antiphon.model.export import promela as exported
 from antiphon.model.native.kernel import kernel_of
+from antiphon.spec.catalogue import ENTRIES
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, program
 from antiphon.spec.protocols.rbp import Rbp, RbpJudged
 
 RBP_BOUNDS = {"messages": 1, "losses": 2, "timeouts": 2}
 """Figure 16, repaired, three processes: 2,882,818 states."""
-SPECS = {"TwoPhase": TwoPhase, "Rbp": Rbp, "RbpJudged": RbpJudged} | {entry.name: entry.spec for entry in registry.ENTRIES}
+SPECS = {"TwoPhase": TwoPhase, "Rbp": Rbp, "RbpJudged": RbpJudged} | {entry.name: entry.spec for entry in ENTRIES}
 WIDTH_STATES = 2_000_000
 GROWTH_STATES = 20_000_000
 MEMORY_MB = 16_000
@@ -342,7 +342,7 @@ def compile_all(console: Console, repeat: int) -> list[dict[str, Any]]:
     """How long a kernel takes when it is not in the cache: every registered specification, repaired, grounding and LLVM included."""
     table = Table("specification", "words", "cpu s, cold", "cpu s, from the cache", title="compiling")
     rows = []
-    for entry in registry.ENTRIES:
+    for entry in ENTRIES:
         times: dict[bool, list[float]] = {True: [], False: []}
         for _ in range(repeat):
             with tempfile.TemporaryDirectory() as name:

@@ -1,6 +1,6 @@
 """What joins a specification to an implementation: one binding a protocol, used by lockstep, Hypothesis machines and replay alike."""
 
-from antiphon.conformance.bindings.binding import Binding, Effect, Refused, Stimulus
-from antiphon.conformance.bindings.registry import BINDINGS, FAULTS, SMALL, binding_of
+from antiphon.conformance.bindings.binding import Binding, Bound, Effect, Refused, Stimulus
+from antiphon.conformance.bindings.registry import binding_of, bound_protocol, bound_protocols
 
-__all__ = ["BINDINGS", "FAULTS", "SMALL", "Binding", "Effect", "Refused", "Stimulus", "binding_of"]
+__all__ = ["Binding", "Bound", "Effect", "Refused", "Stimulus", "binding_of", "bound_protocol", "bound_protocols"]

@@ -10,7 +10,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -85,3 +85,18 @@ class Binding(Protocol):
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
         """The value of a variable that is no map over processes, from the shares of all."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How a protocol is bound, and what is needed to try that: what the catalogue's `binding_at` names.
+
+    Attributes:
+        bind: makes the binding; it takes the constants of the specification as keywords, and `fault`, the name of a planted one.
+        small: the constants of a model that is walked in seconds: what the commands use when none are named.
+        faults: the planted faults, with one sentence about each.
+    """
+
+    bind: Callable[..., Binding]
+    small: Mapping[str, int | bool]
+    faults: Mapping[str, str]

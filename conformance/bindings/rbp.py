@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Effect, Refused, Stimulus
+from antiphon.conformance.bindings.binding import Bound, Effect, Refused, Stimulus
 from antiphon.conformance.bindings.rbp_faults import FAULTS
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
@@ -235,3 +235,11 @@ def _sequenced(view: Observation, number: int) -> spec.Sequenced:
 
 def _payload(view: Observation) -> bytes:
     return next(payload for name, payload in view["received"] if name == view["pending"])
+
+
+RBP = Bound(
+    RbpBinding,
+    small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 1, "urgent": True},
+    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+)
+"""Figure 16."""

@@ -16,6 +16,7 @@ from antiphon.conformance.cli import documents, options, output, registry, state
 from antiphon.model import explicit
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.catalogue import names
 from antiphon.spec.lang import Program, SpecError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Limits:
 def check(
     specifications: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SPEC]...", help=f"{', '.join(entry.name for entry in registry.ENTRIES)}, or module:Class. Without: a default set."),
+        typer.Argument(metavar="[SPEC]...", help=f"{', '.join(names())}, or module:Class. Without: a default set."),
     ] = None,
     processes: options.Processes = None,
     messages: options.Messages = None,

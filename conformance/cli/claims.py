@@ -18,8 +18,8 @@ from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
 from antiphon.conformance.ledger.minimal import Need, needs
 from antiphon.model.verdict import Outcome
+from antiphon.spec.catalogue import entry_refined_by
 from antiphon.spec.claims import Check, Claim, claim_of, claims_of, families
-from antiphon.spec.refinements import REFINEMENTS
 
 
 def claims(
@@ -145,8 +145,8 @@ def _bar() -> Iterator[Callable[[int, int, str], None]]:
 
 def reproduce(check: Check) -> str:
     """The command that runs one check alone."""
-    protocol = next((name for name, refinement in REFINEMENTS.items() if refinement.concrete is check.spec), None)
-    words = ["antiphon", "refine", protocol] if protocol else ["antiphon", "check", registry.name_of(check.spec), "--property", check.property]
+    entry = entry_refined_by(check.spec)
+    words = ["antiphon", "refine", entry.name] if entry else ["antiphon", "check", registry.name_of(check.spec), "--property", check.property]
     words += [word for name in (["all"] if check.repairs == "all" else check.repairs) for word in ("--repair", name)]
     words += [word for name in check.without for word in ("--without", name)]
     for name, value in check.constants.items():

@@ -14,7 +14,7 @@ from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.conformance.cli.claims import reproduce, run
 from antiphon.conformance.report import errata as report
 from antiphon.model.verdict import Outcome
-from antiphon.spec.claims import LEDGER, Claim, claim_of
+from antiphon.spec.claims import Claim, all_claims, claim_of
 
 FILE = "errata.md"
 
@@ -42,7 +42,7 @@ def errata(
     if write is not None:
         output.writable_directory("--write", write)
         return _write(write, fresh=fresh, json=json)
-    chosen = [claim_of(identifier) for identifier in identifiers] if identifiers else list(LEDGER)
+    chosen = [claim_of(identifier) for identifier in identifiers] if identifiers else list(all_claims())
     wrong = [claim.id for claim in chosen if identifiers and claim.verdict != "violated"]
     if wrong:
         raise output.UsageProblem(f"the errata list what is refuted; {', '.join(wrong)} is not")
@@ -69,7 +69,7 @@ def _write(directory: Path, *, fresh: bool, json: bool) -> int:
     """
     file = directory / FILE
     written = file.read_text(encoding="utf-8") if file.exists() else ""
-    old = report.refuted(LEDGER) if fresh else report.stale(LEDGER, written, _there(directory / report.PICTURES))
+    old = report.refuted(all_claims()) if fresh else report.stale(all_claims(), written, _there(directory / report.PICTURES))
     differing: list[str] = []
     for family in dict.fromkeys(claim.protocol for claim in old):
         sections, wrong = _sections(tuple(claim for claim in old if claim.protocol == family))
@@ -80,7 +80,7 @@ def _write(directory: Path, *, fresh: bool, json: bool) -> int:
     names = [claim.id for claim in old if claim.id not in differing]
     if json:
         return output.finish(_document(outcome, made=names, differing=differing))
-    told = f"{file}: {len(report.refuted(LEDGER)) - len(differing)} claims, {len(names)} made anew"
+    told = f"{file}: {len(report.refuted(all_claims())) - len(differing)} claims, {len(names)} made anew"
     told += f"; left out, since the record differs: {', '.join(differing)}" if differing else ""
     output.last_line(outcome, told)
     return outcome.exit_code
@@ -92,7 +92,7 @@ def _put(directory: Path, sections: list[report.Section], without: list[str] | N
     have = report.kept(file.read_text(encoding="utf-8")) if file.exists() else {}
     made = {item.claim.id: item for item in sections}
     whole = []
-    for claim in report.refuted(LEDGER):
+    for claim in report.refuted(all_claims()):
         if claim.id in made:
             whole.append(made[claim.id])
         elif claim.id in have and claim.id not in (without or ()):
@@ -110,8 +110,8 @@ def _put(directory: Path, sections: list[report.Section], without: list[str] | N
 def _check(directory: Path, *, json: bool) -> int:
     file = directory / FILE
     written = file.read_text(encoding="utf-8") if file.exists() else ""
-    old = [claim.id for claim in report.stale(LEDGER, written, _there(directory / report.PICTURES))]
-    extra = [name for name in report.kept(written) if name not in {claim.id for claim in report.refuted(LEDGER)}]
+    old = [claim.id for claim in report.stale(all_claims(), written, _there(directory / report.PICTURES))]
+    extra = [name for name in report.kept(written) if name not in {claim.id for claim in report.refuted(all_claims())}]
     outcome = Outcome.UNKNOWN if old or extra else Outcome.HOLDS
     if json:
         return output.finish(_document(outcome, stale=old + extra))

@@ -17,6 +17,7 @@ from antiphon.conformance import exports
 from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.model import export as write
 from antiphon.model.verdict import Outcome
+from antiphon.spec.catalogue import names
 from antiphon.spec.lang import Program, SpecError
 
 
@@ -117,9 +118,7 @@ def check_exports(
         exports.find_tools()
     except exports.ToolMissing as error:
         raise output.UsageProblem(str(error)) from error
-    entries = [(entry.name, entry.spec) for entry in registry.ENTRIES]
-    if specifications:
-        entries = [(name, registry.find(name)) for name in specifications]
+    entries = [(name, registry.find(name)) for name in specifications or names()]
     found = []
     for model in exports.small_models(entries):
         try:

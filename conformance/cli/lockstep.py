@@ -9,7 +9,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from antiphon.conformance import lockstep as room
-from antiphon.conformance.bindings import SMALL, Binding, binding_of
+from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.registry import parsed
 from antiphon.conformance.replay import LOCKSTEP
@@ -29,7 +29,7 @@ def bound_binding(protocol: str, told: dict[str, int | None], settings: list[str
     if settings:
         constants |= parsed(binding_of(protocol).program.spec, settings)
     if not constants:
-        constants |= SMALL.get(protocol, {})
+        constants |= bound_protocol(protocol).small
     return binding_of(protocol, fault=fault, **constants)
 
 

@@ -11,14 +11,14 @@ from antiphon.conformance.cli import documents, options, output, registry
 from antiphon.model.explicit import progress_bar
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Report
-from antiphon.spec.lang.hints import known_names
-from antiphon.spec.refinements import REFINEMENTS, Refinement
+from antiphon.spec.catalogue import refined, refinement_named
+from antiphon.spec.refinements import Refinement
 
 
 def refine(
     protocols: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROTOCOL]...", help=f"{', '.join(REFINEMENTS)}. Without: all of them, repaired, within small bounds."),
+        typer.Argument(metavar="[PROTOCOL]...", help=f"{', '.join(refined())}. Without: all of them, repaired, within small bounds."),
     ] = None,
     processes: options.Processes = None,
     messages: options.Messages = None,
@@ -45,7 +45,7 @@ def refine(
     told = [f"{name}={value}" for name, value in sizes.items() if value is not None] + [*(settings or ()), *(readings or ())]
     if not protocols and (told or repairs or without):
         raise output.UsageProblem("name the protocol that these options are for: antiphon refine rbp --processes 3")
-    chosen = [(name, find(name)) for name in protocols or REFINEMENTS]
+    chosen = [(name, refinement_named(name)) for name in protocols or refined()]
     wanted = list(repairs or ()) if protocols else ["all"]
     shown: list[documents.ReportDocument] = []
     outcomes: list[Outcome] = []
@@ -66,17 +66,6 @@ def refine(
         output.out().print(f"counterexample saved: {saved}")
     output.last_line(outcome, ", ".join(name for (name, _), found in zip(chosen, outcomes, strict=True) if found is outcome))
     return outcome.exit_code
-
-
-def find(name: str) -> Refinement:
-    """The refinement of a protocol by its name.
-
-    Raises:
-        UsageProblem: there is none; the known names are listed.
-    """
-    if name not in REFINEMENTS:
-        raise output.UsageProblem(f"no refinement is stated for {name!r}; {known_names(name, REFINEMENTS)}")
-    return REFINEMENTS[name]
 
 
 def _run(

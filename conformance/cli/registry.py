@@ -1,4 +1,4 @@
-"""Which specifications have a name? The published protocols, each judged by the service that it claims to give; any other by module:Class."""
+"""A specification is meant by its name in the catalogue, or by module:Class; here it is found, and bound to its constants."""
 
 from __future__ import annotations
 
@@ -6,70 +6,13 @@ import importlib
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from antiphon.conformance.cli.output import UsageProblem
-from antiphon.spec.examples.chameneos import Chameneos
-from antiphon.spec.examples.chang_roberts import ChangRoberts
-from antiphon.spec.examples.die_hard import DieHard
-from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
-from antiphon.spec.examples.ewd840 import EWD840
-from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.catalogue import entry_named, entry_of, names
 from antiphon.spec.lang import Program, Spec, SpecError, program
 from antiphon.spec.lang.declare import declare
 from antiphon.spec.lang.hints import did_you_mean, known_names
-from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
-from antiphon.spec.protocols.dtp_figure1 import Figure1
-from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
-from antiphon.spec.protocols.horus.judged import HorusJudged, TotalStack
-from antiphon.spec.protocols.horus.stacks import FragStack, NakStack
-from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
-from antiphon.spec.protocols.pinwheel import PinwheelJudged
-from antiphon.spec.protocols.rbp import RbpJudged
-from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
-from antiphon.spec.protocols.sequencer import SequencerJudged
-from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
-from antiphon.spec.protocols.total_judged import TotalJudged
-from antiphon.spec.protocols.totem import TotemJudged
-from antiphon.spec.services.ordering import OrderingJudged
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A specification under its name, with one sentence about it."""
-
-    name: str
-    spec: type[Spec]
-    about: str
-
-
-ENTRIES = (
-    Entry("figure-2", Figure2Judged, "reliable broadcast with a token that carries the messages (RBP report, figure 2)"),
-    Entry("figure-5", Figure5Judged, "reliable broadcast with a token that carries identifiers (RBP report, figure 5)"),
-    Entry("moving-sequencer", MovingSequencerJudged, "total order by a moving sequencer (RBP report, figure 12)"),
-    Entry("rbp", RbpJudged, "RBP without failures (RBP report, figure 16)"),
-    Entry("rbp-resilient", RbpResilientJudged, "RBP with failures, up to Reformation (RBP report, figure 25)"),
-    Entry("sequencer", SequencerJudged, "total order by a coordinator that multicasts for all (Ban, SEQUENCER)"),
-    Entry("horus-nak", NakStack, "NAK:COM of Horus over a network that loses, judged as FIFO broadcast"),
-    Entry("horus-frag", FragStack, "FRAG:NAK:COM of Horus, judged as FIFO broadcast"),
-    Entry("horus-total", TotalStack, "TOTAL of Horus over an abstract MBRSHIP, judged as total order broadcast"),
-    Entry("horus", HorusJudged, "the stack TOTAL:MBRSHIP:FRAG:NAK:COM of Horus, judged as total order broadcast"),
-    Entry("ordering", OrderingJudged, "the abstract machine that every protocol of total order refines: assign a number, learn, deliver"),
-    Entry("dtp", DtpJudged, "dynamic token passing: the least active process orders next (Kim and Kim)"),
-    Entry("dtp-crashing", DtpCrashing, "dynamic token passing while processes stop and nobody changes the group"),
-    Entry("dtp-figure-1", Figure1, "when the first update is stable in CM, Pinwheel and DTP (Kim and Kim, figure 1)"),
-    Entry("chang-maxemchuk", ChangMaxemchukJudged, "the token of CM and what it makes stable (as Kim and Kim describe it)"),
-    Entry("pinwheel", PinwheelJudged, "CM with positive notification (as Kim and Kim describe it)"),
-    Entry("totem", TotemJudged, "the ordering of Totem's single ring (as Kim and Kim describe it)"),
-    Entry("total", TotalJudged, "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)"),
-    Entry("two-phase", TwoPhase, "two-phase commit, an example whose state counts are public"),
-    Entry("die-hard", DieHard, "two jugs that must measure four gallons: the counterexample is the solution"),
-    Entry("dining-philosophers", DiningPhilosophers, "philosophers who hand over clean forks (Chandy and Misra)"),
-    Entry("ewd840", EWD840, "termination detection on a ring (Dijkstra, EWD 840)"),
-    Entry("chang-roberts", ChangRoberts, "leader election on a ring (Chang and Roberts)"),
-    Entry("chameneos", Chameneos, "creatures that meet in pairs and change colour"),
-)
 
 
 def find(name: str) -> type[Spec]:
@@ -78,26 +21,27 @@ def find(name: str) -> type[Spec]:
     Raises:
         UsageProblem: there is none; the known names are listed.
     """
-    for entry in ENTRIES:
-        if entry.name == name:
-            return entry.spec
+    entry = entry_named(name)
+    if entry is not None:
+        return entry.spec
     if ":" in name:
         return _import(name)
-    known = [entry.name for entry in ENTRIES]
-    hint = did_you_mean(name, known)
+    hint = did_you_mean(name, names())
     if name.endswith(".py"):
         hint = f"; a file is named by its module and class, for example {Path(name).stem}:MySpec"
-    raise UsageProblem(f"unknown specification {name!r}; known: {', '.join(known)}, or module:Class{hint}")
+    raise UsageProblem(f"unknown specification {name!r}; known: {', '.join(names())}, or module:Class{hint}")
 
 
 def name_of(spec: type[Spec]) -> str:
     """What `find` calls this class: its registered name, or `module:Class`."""
-    return next((entry.name for entry in ENTRIES if entry.spec is spec), f"{spec.__module__}:{spec.__qualname__}")
+    entry = entry_of(spec)
+    return entry.name if entry else f"{spec.__module__}:{spec.__qualname__}"
 
 
 def called(spec: type[Spec]) -> str:
     """What people read: the registered name of this class, or the name of the class."""
-    return next((entry.name for entry in ENTRIES if entry.spec is spec), spec.__name__)
+    entry = entry_of(spec)
+    return entry.name if entry else spec.__name__
 
 
 def see_current_directory() -> None:

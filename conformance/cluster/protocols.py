@@ -1,18 +1,19 @@
 """The protocols that a cluster can run, each by the member that an application would use.
 
-A further protocol is one more entry of `_MEMBERS`. This module is where the harness meets the
-implementation's interface; it must not know datagrams, relays or logs.
+The catalogue names the members. This module is where the harness meets the implementation's interface;
+it must not know datagrams, relays or logs.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import msgspec
 
 from antiphon.impl.group import Group
 from antiphon.impl.tracing import Tracer
+from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
 
 
 class Membership(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +32,8 @@ Member = Callable[[Membership, socket.socket, Tracer], Group]
 """Makes the member of a group that listens on a bound socket and tells a tracer what it does."""
 
 
-def _rbp(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+def rbp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of a group that runs figure 16."""
     return Group(
         membership.group,
         me=membership.process,
@@ -46,14 +48,15 @@ def _rbp(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
     )
 
 
-_MEMBERS: Mapping[str, Member] = {"rbp": _rbp}
-
-
 def known_protocols() -> tuple[str, ...]:
     """The names that a cluster understands, sorted."""
-    return tuple(sorted(_MEMBERS))
+    return tuple(sorted(entry.name for entry in ENTRIES if entry.member_at))
 
 
 def member(protocol: str, membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
     """Make the member. Raises KeyError for a protocol that `known_protocols` does not name."""
-    return _MEMBERS[protocol](membership, bound, tracer)
+    entry = entry_named(protocol)
+    if entry is None or not entry.member_at:
+        raise KeyError(protocol)
+    make: Member = resolve(entry.member_at)
+    return make(membership, bound, tracer)

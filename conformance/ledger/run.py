@@ -13,9 +13,9 @@ from antiphon.conformance.ledger.measurements import measure
 from antiphon.model.explicit import check, kinds_of
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Verdict
+from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, Measurement
 from antiphon.spec.lang import Program, program
-from antiphon.spec.refinements import refinement_of
 
 HUNTED = 24
 """How many steps Z3 looks ahead for a counterexample that the ledger records."""

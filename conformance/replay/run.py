@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from antiphon.conformance.bindings import BINDINGS, Binding
+from antiphon.conformance.bindings import Binding, bound_protocol, bound_protocols
 from antiphon.conformance.lockstep import Comparison, Difference
 from antiphon.model.liveness import shows_lasso
 from antiphon.model.refinement import PROPERTY as REFINEMENT
 from antiphon.model.refinement import fails_at_the_end
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome
+from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.lang import Program, SpecError
-from antiphon.spec.refinements import refinement_of
 
 LOCKSTEP = "Lockstep"
 
@@ -70,8 +70,9 @@ def binding_for(program: Program) -> Binding:
     Raises:
         NotBound: there is none, or it implements another text: other repairs or readings.
     """
-    for make in BINDINGS.values():
-        binding = make()
+    for name in bound_protocols():
+        bind = bound_protocol(name).bind
+        binding = bind()
         if not issubclass(program.spec, binding.program.spec):
             continue
         own = binding.program
@@ -80,8 +81,8 @@ def binding_for(program: Program) -> Binding:
         if other:
             told = ", ".join(f"{name}={program.constants[name]}" for name in other)
             raise NotBound(f"the implementation is of the repaired text; this trace is of one with {told}")
-        return make(**{item.name: program.constants[item.name] for item in own.declaration.constants if item.name not in notes})
-    raise NotBound(f"no implementation is bound to {program.name}; bound are {', '.join(sorted(BINDINGS))}")
+        return bind(**{item.name: program.constants[item.name] for item in own.declaration.constants if item.name not in notes})
+    raise NotBound(f"no implementation is bound to {program.name}; bound are {', '.join(sorted(bound_protocols()))}")
 
 
 def _kind(program: Program, name: str) -> str:

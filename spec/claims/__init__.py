@@ -1,6 +1,6 @@
 """The ledger: what the documents claim, how each claim is checked, and what came out. Data only; `antiphon claims` runs it."""
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Source, Standing
-from antiphon.spec.claims.ledger import LEDGER, claim_of, claims_of, families
+from antiphon.spec.claims.ledger import all_claims, claim_of, claims_of, families
 
-__all__ = ["LEDGER", "Check", "Claim", "Document", "Kind", "Measurement", "Source", "Standing", "claim_of", "claims_of", "families"]
+__all__ = ["Check", "Claim", "Document", "Kind", "Measurement", "Source", "Standing", "all_claims", "claim_of", "claims_of", "families"]

@@ -1,49 +1,37 @@
-"""Which claims are recorded? All of them, by identifier, in the order of the documents."""
+"""Every recorded claim by its identifier and its family, in the order of the documents; loaded when asked for."""
 
 from __future__ import annotations
 
+from functools import cache
+
+from antiphon.spec.catalogue import ENTRIES
 from antiphon.spec.claims.claim import Claim
-from antiphon.spec.claims.dtp import DTP
-from antiphon.spec.claims.horus import HORUS
-from antiphon.spec.claims.moving_sequencer import MOVING_SEQUENCER
-from antiphon.spec.claims.ordering import ORDERING
-from antiphon.spec.claims.rbp import RBP
-from antiphon.spec.claims.rbp_resilient import RBP_RESILIENT
-from antiphon.spec.claims.sequencer import SEQUENCER
-from antiphon.spec.claims.token_broadcast import TOKEN_BROADCAST
-from antiphon.spec.claims.total import TOTAL
 from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.hints import did_you_mean, known_names
 
-LEDGER: tuple[Claim, ...] = (
-    *TOKEN_BROADCAST,
-    *MOVING_SEQUENCER,
-    *sorted((*RBP, *RBP_RESILIENT), key=lambda claim: claim.id),
-    *SEQUENCER,
-    *DTP,
-    *HORUS,
-    *ORDERING,
-    *TOTAL,
-)
-"""Every record; a further module of claims is one more line. Identifiers are unique."""
+
+@cache
+def all_claims() -> tuple[Claim, ...]:
+    """Every record, family by family. Identifiers are unique."""
+    return tuple(claim for family in families() for claim in claims_of(family))
 
 
 def families() -> tuple[str, ...]:
     """The families that have claims, in the order of the ledger: the letters before the dash, in lower case."""
-    return tuple(dict.fromkeys(claim.protocol for claim in LEDGER))
+    return tuple(dict.fromkeys(entry.family for entry in ENTRIES if entry.family))
 
 
-def claims_of(protocol: str) -> tuple[Claim, ...]:
-    """The claims of a family (`families()` lists them), in any case.
+@cache
+def claims_of(family: str) -> tuple[Claim, ...]:
+    """The claims of a family (`families()` lists them), in any case, in the order of their numbers.
 
     Raises:
         SpecError: no such family; the known ones are listed.
     """
-    found = tuple(claim for claim in LEDGER if claim.protocol == protocol.lower())
-    if not found:
-        known = sorted(families())
-        raise SpecError(f"the ledger has no claims of {protocol!r}; {known_names(protocol.lower(), known)}")
-    return found
+    entries = {entry.claims_at: entry for entry in ENTRIES if entry.family == family.lower()}
+    if not entries:
+        raise SpecError(f"the ledger has no claims of {family!r}; {known_names(family.lower(), sorted(families()))}")
+    return tuple(sorted((claim for entry in entries.values() for claim in entry.claims), key=lambda claim: claim.id))
 
 
 def claim_of(identifier: str) -> Claim:
@@ -52,11 +40,12 @@ def claim_of(identifier: str) -> Claim:
     Raises:
         SpecError: no such claim.
     """
-    for claim in LEDGER:
+    family = identifier.split("-")[0].lower()
+    claims = claims_of(family) if family in families() else all_claims()
+    for claim in claims:
         if claim.id == identifier.upper():
             return claim
-    family = identifier.upper().split("-")[0]
-    known = [claim.id for claim in LEDGER if claim.id.startswith(f"{family}-")] or [claim.id for claim in LEDGER]
-    families = ", ".join(dict.fromkeys(claim.id.split("-")[0] for claim in LEDGER))
-    hint = did_you_mean(identifier.upper(), known) or f"; claims begin with {families}, for example {LEDGER[0].id}"
+    begin = ", ".join(name.upper() for name in families())
+    hint = did_you_mean(identifier.upper(), [claim.id for claim in claims])
+    hint = hint or f"; claims begin with {begin}, for example {all_claims()[0].id}"
     raise SpecError(f"the ledger has no claim {identifier!r}{hint}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from antiphon.conformance.bindings import FAULTS, Refused, binding_of
+from antiphon.conformance.bindings import Refused, binding_of, bound_protocol
 from antiphon.conformance.bindings import rbp as module
 from antiphon.conformance.bindings import system as systems
 from antiphon.conformance.bindings.rbp import RbpBinding
@@ -153,5 +153,5 @@ def test_an_unknown_fault_is_answered_with_the_known_ones() -> None:
 
 
 def test_ten_faults_are_planted_and_each_says_what_it_is() -> None:
-    assert len(FAULTS["rbp"]) == 10
-    assert all(about.endswith(".") for about in FAULTS["rbp"].values())
+    assert len(bound_protocol("rbp").faults) == 10
+    assert all(about.endswith(".") for about in bound_protocol("rbp").faults.values())

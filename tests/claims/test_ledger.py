@@ -13,13 +13,13 @@ import pytest
 from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.conformance.ledger.run import program_of
 from antiphon.model.explicit import kinds_of
-from antiphon.spec.claims import LEDGER, Check, Claim, Measurement, claim_of, claims_of, families
+from antiphon.spec.catalogue import refinement_of
+from antiphon.spec.claims import Check, Claim, Measurement, all_claims, claim_of, claims_of, families
 from antiphon.spec.claims.claim import Outcome
 from antiphon.spec.lang import Spec, SpecError, program
-from antiphon.spec.refinements import refinement_of
 
-CHECKS = [(claim, check) for claim in LEDGER for check in claim.checks if isinstance(check, Check)]
-EVERY_CLAIM = pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+CHECKS = [(claim, check) for claim in all_claims() for check in claim.checks if isinstance(check, Check)]
+EVERY_CLAIM = pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.id)
 
 
 def repairs_of(check: Check) -> set[str]:
@@ -27,10 +27,10 @@ def repairs_of(check: Check) -> set[str]:
 
 
 def test_identifiers_are_unique_and_name_a_family() -> None:
-    assert [name for name, count in collections.Counter(claim.id for claim in LEDGER).items() if count > 1] == []
-    assert [claim.id for claim in LEDGER if not re.fullmatch(r"[A-Z]{1,3}-\d\d", claim.id)] == []
+    assert [name for name, count in collections.Counter(claim.id for claim in all_claims()).items() if count > 1] == []
+    assert [claim.id for claim in all_claims() if not re.fullmatch(r"[A-Z]{1,3}-\d\d", claim.id)] == []
     assert {"rbc", "msq", "rbp"} <= set(families())
-    assert collections.Counter(claim.protocol for claim in LEDGER)["rbc"] == 8
+    assert collections.Counter(claim.protocol for claim in all_claims())["rbc"] == 8
 
 
 def test_claims_stand_in_the_order_of_their_identifiers() -> None:
@@ -120,7 +120,7 @@ def test_every_repair_is_demanded_by_the_claim_that_it_answers() -> None:
 
 
 def test_measurements_have_names_that_exist() -> None:
-    names = [check.name for claim in LEDGER for check in claim.checks if isinstance(check, Measurement)]
+    names = [check.name for claim in all_claims() for check in claim.checks if isinstance(check, Measurement)]
     assert {"messages a step", "nacks", "two messages"} <= set(names)
     assert [name for name in names if name not in MEASUREMENTS] == []
     with pytest.raises(LookupError, match="known: nacks"):
@@ -144,6 +144,6 @@ def test_the_readme_counts_the_claims_as_the_ledger_does() -> None:
         row = next(line for line in text.splitlines() if line.startswith(f"| {title}"))
         counts = [int(cell.strip() or 0) for cell in row.split("|")[2:6]]
         assert counts == [verdicts.total(), verdicts["holds"], verdicts["violated"], verdicts["unknown"]], title
-    refuted = sum(claim.verdict == "violated" for claim in LEDGER)
-    assert f"{len(LEDGER)} claims are in the ledger" in text
+    refuted = sum(claim.verdict == "violated" for claim in all_claims())
+    assert f"{len(all_claims())} claims are in the ledger" in text
     assert f"{refuted} of them are refuted" in text

@@ -16,7 +16,7 @@ from antiphon.model.explicit import kinds_of
 from antiphon.model.explicit.compiled import compiled_machine
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import Outcome
-from antiphon.spec.claims import LEDGER, Check, Claim, claim_of, claims_of
+from antiphon.spec.claims import Check, Claim, all_claims, claim_of, claims_of
 from antiphon.spec.lang import Program, State
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 
@@ -40,7 +40,7 @@ def without_failures(claim: Claim) -> bool:
     return claim.protocol in ("rbc", "msq", "rbp") and not with_failures
 
 
-HERE = [claim for claim in LEDGER if without_failures(claim)]
+HERE = [claim for claim in all_claims() if without_failures(claim)]
 SAMPLE = [
     next(claim for claim in claims_of(family) if claim.verdict == "violated" and claim.checks and claim.checks == shallow(claim).checks)
     for family in ("seq", "tot", "dtp")

@@ -18,7 +18,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Let the ledger consist of these claims."""
 
     def choose(*claims: object) -> None:
-        monkeypatch.setattr(errata, "LEDGER", claims)
+        monkeypatch.setattr(errata, "all_claims", lambda: claims)
 
     return choose
 

@@ -17,8 +17,8 @@ import typer
 
 from antiphon.conformance.cli import check
 from antiphon.conformance.cli.app import app
-from antiphon.conformance.cli.registry import ENTRIES
 from antiphon.model.verdict import InternalError
+from antiphon.spec.catalogue import names
 
 Run = Callable[..., Any]
 ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli import main; sys.exit(main())"]
@@ -30,7 +30,7 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         ((), "a command is missing"),
         (("chekc",), "No such command 'chekc'"),
         (("check", "--foo"), "No such option"),
-        (("check", "rpb"), f"unknown specification 'rpb'; known: {', '.join(entry.name for entry in ENTRIES)}, or module:Class; did you mean 'rbp'?"),
+        (("check", "rpb"), f"unknown specification 'rpb'; known: {', '.join(names())}, or module:Class; did you mean 'rbp'?"),
         (("check", "no_such_module:Spec"), "module 'no_such_module' cannot be imported"),
         (("check", "cli_courier:Curier"), "its specifications: Courier; did you mean 'Courier'?"),
         (("check", "cli_courier:Letter"), "is no specification"),

@@ -14,7 +14,7 @@ from antiphon.model.explicit import check
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Report
-from antiphon.spec.claims import LEDGER, Check, Claim, claim_of
+from antiphon.spec.claims import Check, Claim, all_claims, claim_of
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -31,7 +31,7 @@ def shown(claim: Claim) -> Check | None:
     return next((item for item in claim.checks if isinstance(item, Check) and item.outcome == "violated"), None)
 
 
-REFUTED = [claim for claim in LEDGER if claim.verdict == "violated" and claim.id not in NO_RUN]
+REFUTED = [claim for claim in all_claims() if claim.verdict == "violated" and claim.id not in NO_RUN]
 RUNS = {claim.id: recorded for claim in (*REFUTED, *map(claim_of, OTHERS)) if (recorded := shown(claim)) is not None}
 
 

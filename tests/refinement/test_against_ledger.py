@@ -11,12 +11,14 @@ import pytest
 
 from antiphon.model.refinement import PROPERTY, check_refinement
 from antiphon.model.verdict import Outcome, Verdict
+from antiphon.spec.catalogue import refined, refinement_named, refinement_of
 from antiphon.spec.claims.claim import Check
-from antiphon.spec.claims.ledger import LEDGER
+from antiphon.spec.claims.ledger import all_claims
 from antiphon.spec.lang import Spec, program
-from antiphon.spec.refinements import REFINEMENTS, Refinement, refinement_of
+from antiphon.spec.refinements import Refinement
 from antiphon.spec.services.unordered import BroadcastMachine
 
+REFINEMENTS = {name: refinement_named(name) for name in refined()}
 INTEGRITY = {"UniformIntegrity"}
 UNIFORM = INTEGRITY | {"UniformTotalOrder", "UniformPrefixOrder", "UniqueNumbers", "AcknowledgedOnce"}
 SURVIVORS = INTEGRITY | {"Integrity", "TotalOrder", "PrefixOrder", "ViewPrefix"}
@@ -82,7 +84,7 @@ def is_mapped(check: Check, refinement: Refinement) -> bool:
 RUNS = [
     Run(claim.id, name, check)
     for name, refinement in REFINEMENTS.items()
-    for claim in LEDGER
+    for claim in all_claims()
     for check in claim.checks
     if isinstance(check, Check) and check.outcome == "violated" and is_mapped(check, refinement)
 ]
@@ -126,7 +128,7 @@ def test_what_breaks_liveness_alone_does_not(stalled: Run) -> None:
 def row(protocol: str) -> str:
     """A row of the table in the manual: what order misses (also what X-10 records), and what liveness alone does."""
     repaired = {run.switched_off for run in BROKEN if run.protocol == protocol and run.check.repairs == "all" and run.switched_off}
-    records = [check for claim in LEDGER for check in claim.checks if isinstance(check, Check) and check.property == PROPERTY and check.without]
+    records = [check for claim in all_claims() for check in claim.checks if isinstance(check, Check) and check.property == PROPERTY and check.without]
     repaired |= {frozenset(check.without) for check in records if refinement_of(check.spec) is REFINEMENTS[protocol]}
     repaired = {variant for variant in repaired if not any(other < variant for other in repaired)}
     stalled = {run.switched_off for run in STALLED if run.protocol == protocol}

@@ -13,10 +13,10 @@ from antiphon.model.refinement import PROPERTY, check_refinement
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Spec, action, emit, program, require
 from antiphon.spec.protocols.chang_maxemchuk import Count, Number
-from antiphon.spec.refinements import CHANG_MAXEMCHUK, PINWHEEL, TOTEM, Refinement
-from antiphon.spec.refinements.chang_maxemchuk import ChangMaxemchukOrdering
-from antiphon.spec.refinements.pinwheel import PinwheelOrdering
-from antiphon.spec.refinements.totem import TotemOrdering
+from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinements.chang_maxemchuk import CHANG_MAXEMCHUK, ChangMaxemchukOrdering
+from antiphon.spec.refinements.pinwheel import PINWHEEL, PinwheelOrdering
+from antiphon.spec.refinements.totem import TOTEM, TotemOrdering
 from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcast
 
 ORDER = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")

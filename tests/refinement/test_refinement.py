@@ -15,6 +15,7 @@ from antiphon.model.export import load, save
 from antiphon.model.refinement import PROPERTY, check_refinement, fails_at_the_end
 from antiphon.model.symbolic import induction
 from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.catalogue import refined, refinement_named, refinement_of
 from antiphon.spec.lang import Program, Set, Spec, SpecError, program
 from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
 from antiphon.spec.protocols.dtp_judged import DtpJudged
@@ -27,13 +28,15 @@ from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 from antiphon.spec.protocols.total_judged import TotalJudged
 from antiphon.spec.protocols.totem import TotemJudged
-from antiphon.spec.refinements import MOVING_SEQUENCER, RBP, REFINEMENTS, Refinement, refinement_of
-from antiphon.spec.refinements.rbp import RbpOrdering
+from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
+from antiphon.spec.refinements.rbp import RBP, RbpOrdering
 from antiphon.spec.refinements.token_broadcast import Figure2Ordered, Figure5Ordered
 from antiphon.spec.services import Process
 from antiphon.spec.services.ordering import Assigned, OrderingJudged, OrderingMachine, Position
 from antiphon.spec.services.unordered import BroadcastJudged
 
+REFINEMENTS = {name: refinement_named(name) for name in refined()}
 UNIFORM = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
 FIGURE_12 = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
 FIGURE_16 = {"processes": 2, "messages": 1, "losses": 1, "timeouts": 1, "spare": 1}

@@ -11,7 +11,7 @@ from antiphon.conformance.cli.claims import reproduce
 from antiphon.conformance.cli.registry import called
 from antiphon.conformance.ledger import run_ledger
 from antiphon.conformance.report import errata
-from antiphon.spec.claims import LEDGER, Check, Claim, claim_of
+from antiphon.spec.claims import Check, Claim, all_claims, claim_of
 from antiphon.spec.protocols.token_broadcast import Figure5Judged
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -32,8 +32,8 @@ def there() -> dict[str, bool]:
 def test_the_committed_errata_rest_on_todays_records_and_specifications() -> None:
     """Otherwise: antiphon errata --write docs."""
     written = (DOCS / "errata.md").read_text(encoding="utf-8")
-    assert [claim.id for claim in errata.stale(LEDGER, written, there())] == []
-    assert list(errata.kept(written)) == [claim.id for claim in errata.refuted(LEDGER)]
+    assert [claim.id for claim in errata.stale(all_claims(), written, there())] == []
+    assert list(errata.kept(written)) == [claim.id for claim in errata.refuted(all_claims())]
 
 
 @pytest.mark.parametrize("identifier", CHEAP)
@@ -96,5 +96,5 @@ def test_what_was_written_is_read_back() -> None:
 
 
 def test_only_refuted_claims_are_errata() -> None:
-    assert {claim.verdict for claim in errata.refuted(LEDGER)} == {"violated"}
+    assert {claim.verdict for claim in errata.refuted(all_claims())} == {"violated"}
     assert [claim.id for claim in errata.refuted([claim_of("RBC-02"), claim_of("RBC-01")])] == ["RBC-01"]

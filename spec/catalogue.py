@@ -1,0 +1,292 @@
+"""Every specification that has a name, with the places of its parts: the one register of the house.
+
+1. A part stands at a place, "module:attribute", and is loaded when somebody asks for it. Importing this module
+   imports no protocol, and a name can be listed, completed or refused without loading any.
+2. A place names the module that defines the part, not one that passes it on, so that a part is recognised unloaded.
+3. Places in `conformance` are no more than strings to this room: whoever may import that room resolves them.
+
+To add a protocol, add its folder, and its entry here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.hints import known_names
+
+if TYPE_CHECKING:
+    from antiphon.spec.claims.claim import Claim
+    from antiphon.spec.lang import Spec
+    from antiphon.spec.refinements import Refinement
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A specification under its name.
+
+    Attributes:
+        name: what people type.
+        about: one sentence.
+        spec_at: the specification with the service that judges it, a `type[Spec]`.
+        claims_at: the claims of the documents about it, a `tuple[Claim, ...]`; entries may share them.
+        family: the letters with which the identifiers of these claims begin, in lower case.
+        refinement_at: the sense in which it is an abstract machine of `spec.services`, a `Refinement`.
+        binding_at: what joins it to its implementation, an `antiphon.conformance.bindings.Bound`.
+        member_at: what a process of a cluster runs, an `antiphon.conformance.cluster.protocols.Member`.
+    """
+
+    name: str
+    about: str
+    spec_at: str
+    claims_at: str = ""
+    family: str = ""
+    refinement_at: str = ""
+    binding_at: str = ""
+    member_at: str = ""
+
+    @property
+    def spec(self) -> type[Spec]:
+        """The specification."""
+        found: type[Spec] = resolve(self.spec_at)
+        return found
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims about it, or nothing."""
+        return resolve(self.claims_at) if self.claims_at else ()
+
+    @property
+    def refinement(self) -> Refinement | None:
+        """Its refinement, or None where none is stated."""
+        return resolve(self.refinement_at) if self.refinement_at else None
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "figure-2",
+        "reliable broadcast with a token that carries the messages (RBP report, figure 2)",
+        "antiphon.spec.protocols.token_broadcast:Figure2Judged",
+        claims_at="antiphon.spec.claims.token_broadcast:TOKEN_BROADCAST",
+        family="rbc",
+        refinement_at="antiphon.spec.refinements.token_broadcast:FIGURE_2",
+    ),
+    Entry(
+        "figure-5",
+        "reliable broadcast with a token that carries identifiers (RBP report, figure 5)",
+        "antiphon.spec.protocols.token_broadcast:Figure5Judged",
+        claims_at="antiphon.spec.claims.token_broadcast:TOKEN_BROADCAST",
+        family="rbc",
+        refinement_at="antiphon.spec.refinements.token_broadcast:FIGURE_5",
+    ),
+    Entry(
+        "moving-sequencer",
+        "total order by a moving sequencer (RBP report, figure 12)",
+        "antiphon.spec.protocols.moving_sequencer:MovingSequencerJudged",
+        claims_at="antiphon.spec.claims.moving_sequencer:MOVING_SEQUENCER",
+        family="msq",
+        refinement_at="antiphon.spec.refinements.moving_sequencer:MOVING_SEQUENCER",
+    ),
+    Entry(
+        "rbp",
+        "RBP without failures (RBP report, figure 16)",
+        "antiphon.spec.protocols.rbp:RbpJudged",
+        claims_at="antiphon.spec.claims.rbp:RBP",
+        family="rbp",
+        refinement_at="antiphon.spec.refinements.rbp:RBP",
+        binding_at="antiphon.conformance.bindings.rbp:RBP",
+        member_at="antiphon.conformance.cluster.protocols:rbp_member",
+    ),
+    Entry(
+        "rbp-resilient",
+        "RBP with failures, up to Reformation (RBP report, figure 25)",
+        "antiphon.spec.protocols.rbp_resilient.properties:RbpResilientJudged",
+        claims_at="antiphon.spec.claims.rbp_resilient:RBP_RESILIENT",
+        family="rbp",
+        refinement_at="antiphon.spec.refinements.rbp_resilient:RBP_RESILIENT",
+    ),
+    Entry(
+        "sequencer",
+        "total order by a coordinator that multicasts for all (Ban, SEQUENCER)",
+        "antiphon.spec.protocols.sequencer:SequencerJudged",
+        claims_at="antiphon.spec.claims.sequencer:SEQUENCER",
+        family="seq",
+        refinement_at="antiphon.spec.refinements.sequencer:SEQUENCER",
+    ),
+    Entry(
+        "dtp",
+        "dynamic token passing: the least active process orders next (Kim and Kim)",
+        "antiphon.spec.protocols.dtp_judged:DtpJudged",
+        claims_at="antiphon.spec.claims.dtp:DTP",
+        family="dtp",
+        refinement_at="antiphon.spec.refinements.dtp:DTP",
+    ),
+    Entry(
+        "dtp-crashing",
+        "dynamic token passing while processes stop and nobody changes the group",
+        "antiphon.spec.protocols.dtp_judged:DtpCrashing",
+        claims_at="antiphon.spec.claims.dtp:DTP",
+        family="dtp",
+    ),
+    Entry(
+        "dtp-figure-1",
+        "when the first update is stable in CM, Pinwheel and DTP (Kim and Kim, figure 1)",
+        "antiphon.spec.protocols.dtp_figure1:Figure1",
+        claims_at="antiphon.spec.claims.dtp:DTP",
+        family="dtp",
+    ),
+    Entry(
+        "chang-maxemchuk",
+        "the token of CM and what it makes stable (as Kim and Kim describe it)",
+        "antiphon.spec.protocols.chang_maxemchuk:ChangMaxemchukJudged",
+        claims_at="antiphon.spec.claims.dtp:DTP",
+        family="dtp",
+        refinement_at="antiphon.spec.refinements.chang_maxemchuk:CHANG_MAXEMCHUK",
+    ),
+    Entry(
+        "pinwheel",
+        "CM with positive notification (as Kim and Kim describe it)",
+        "antiphon.spec.protocols.pinwheel:PinwheelJudged",
+        claims_at="antiphon.spec.claims.dtp:DTP",
+        family="dtp",
+        refinement_at="antiphon.spec.refinements.pinwheel:PINWHEEL",
+    ),
+    Entry(
+        "totem",
+        "the ordering of Totem's single ring (as Kim and Kim describe it)",
+        "antiphon.spec.protocols.totem:TotemJudged",
+        claims_at="antiphon.spec.claims.dtp:DTP",
+        family="dtp",
+        refinement_at="antiphon.spec.refinements.totem:TOTEM",
+    ),
+    Entry(
+        "horus-nak",
+        "NAK:COM of Horus over a network that loses, judged as FIFO broadcast",
+        "antiphon.spec.protocols.horus.stacks:NakStack",
+        claims_at="antiphon.spec.claims.horus:HORUS",
+        family="hor",
+    ),
+    Entry(
+        "horus-frag",
+        "FRAG:NAK:COM of Horus, judged as FIFO broadcast",
+        "antiphon.spec.protocols.horus.stacks:FragStack",
+        claims_at="antiphon.spec.claims.horus:HORUS",
+        family="hor",
+    ),
+    Entry(
+        "horus-total",
+        "TOTAL of Horus over an abstract MBRSHIP, judged as total order broadcast",
+        "antiphon.spec.protocols.horus.judged:TotalStack",
+        claims_at="antiphon.spec.claims.horus:HORUS",
+        family="hor",
+        refinement_at="antiphon.spec.refinements.horus_total:HORUS_TOTAL",
+    ),
+    Entry(
+        "horus",
+        "the stack TOTAL:MBRSHIP:FRAG:NAK:COM of Horus, judged as total order broadcast",
+        "antiphon.spec.protocols.horus.judged:HorusJudged",
+        claims_at="antiphon.spec.claims.horus:HORUS",
+        family="hor",
+        refinement_at="antiphon.spec.refinements.horus:HORUS",
+    ),
+    Entry(
+        "ordering",
+        "the abstract machine that every protocol of total order refines: assign a number, learn it, deliver",
+        "antiphon.spec.services.ordering:OrderingJudged",
+        claims_at="antiphon.spec.claims.ordering:ORDERING",
+        family="x",
+    ),
+    Entry(
+        "total",
+        "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)",
+        "antiphon.spec.protocols.total_judged:TotalJudged",
+        claims_at="antiphon.spec.claims.total:TOTAL",
+        family="tot",
+        refinement_at="antiphon.spec.refinements.total:TOTAL",
+    ),
+    Entry(
+        "two-phase",
+        "two-phase commit, an example whose state counts are public",
+        "antiphon.spec.examples.two_phase:TwoPhase",
+    ),
+    Entry(
+        "die-hard",
+        "two jugs that must measure four gallons: the counterexample is the solution",
+        "antiphon.spec.examples.die_hard:DieHard",
+    ),
+    Entry(
+        "dining-philosophers",
+        "philosophers who hand over clean forks (Chandy and Misra)",
+        "antiphon.spec.examples.dining_philosophers:DiningPhilosophers",
+    ),
+    Entry(
+        "ewd840",
+        "termination detection on a ring (Dijkstra, EWD 840)",
+        "antiphon.spec.examples.ewd840:EWD840",
+    ),
+    Entry(
+        "chang-roberts",
+        "leader election on a ring (Chang and Roberts)",
+        "antiphon.spec.examples.chang_roberts:ChangRoberts",
+    ),
+    Entry(
+        "chameneos",
+        "creatures that meet in pairs and change colour",
+        "antiphon.spec.examples.chameneos:Chameneos",
+    ),
+)
+"""In the order of the ledger: the families of the RBP report first, examples last."""
+
+
+def resolve(place: str) -> Any:
+    """What stands at a place of an entry."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def names() -> tuple[str, ...]:
+    """Every name, in the order of the catalogue."""
+    return tuple(entry.name for entry in ENTRIES)
+
+
+def entry_named(name: str) -> Entry | None:
+    """The entry of this name, or None."""
+    return next((entry for entry in ENTRIES if entry.name == name), None)
+
+
+def entry_of(spec: type[Spec]) -> Entry | None:
+    """The entry whose specification this is, or None; loads nothing."""
+    place = f"{spec.__module__}:{spec.__qualname__}"
+    return next((entry for entry in ENTRIES if entry.spec_at == place), None)
+
+
+def refined() -> tuple[str, ...]:
+    """The names of the protocols whose refinement is stated; loads nothing."""
+    return tuple(entry.name for entry in ENTRIES if entry.refinement_at)
+
+
+def refinement_named(name: str) -> Refinement:
+    """The refinement of the protocol of this name.
+
+    Raises:
+        SpecError: none is stated; the known ones are listed.
+    """
+    entry = entry_named(name)
+    refinement = entry.refinement if entry else None
+    if refinement is None:
+        raise SpecError(f"no refinement is stated for {name!r}; {known_names(name, refined())}")
+    return refinement
+
+
+def entry_refined_by(spec: type[Spec]) -> Entry | None:
+    """The entry whose refinement's mapping this specification is, or None; loads no module but the specification's own."""
+    stated = [entry for entry in ENTRIES if entry.refinement_at.startswith(f"{spec.__module__}:")]
+    return next((entry for entry in stated if entry.refinement and entry.refinement.concrete is spec), None)
+
+
+def refinement_of(spec: type[Spec]) -> Refinement | None:
+    """The refinement whose mapping this specification is, or None."""
+    entry = entry_refined_by(spec)
+    return entry.refinement if entry else None

@@ -1,0 +1,67 @@
+"""The one register names what exists, loads what is asked for, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from antiphon.conformance.bindings import Bound
+from antiphon.spec.catalogue import ENTRIES, Entry, entry_of, entry_refined_by, names, refined, refinement_named, resolve
+from antiphon.spec.claims import Claim, all_claims, families
+from antiphon.spec.lang import Spec, SpecError
+from antiphon.spec.refinements import Refinement
+
+EVERY_ENTRY = pytest.mark.parametrize("entry", ENTRIES, ids=names())
+
+
+def test_names_and_specifications_are_unique() -> None:
+    assert len(set(names())) == len(ENTRIES)
+    assert len({entry.spec_at for entry in ENTRIES}) == len(ENTRIES)
+
+
+@EVERY_ENTRY
+def test_every_place_holds_what_its_name_says(entry: Entry) -> None:
+    assert issubclass(entry.spec, Spec)
+    assert all(isinstance(claim, Claim) for claim in entry.claims)
+    assert entry.refinement is None or isinstance(entry.refinement, Refinement)
+    assert not entry.binding_at or isinstance(resolve(entry.binding_at), Bound)
+    assert not entry.member_at or callable(resolve(entry.member_at))
+
+
+@EVERY_ENTRY
+def test_a_place_names_the_module_that_defines_the_part(entry: Entry) -> None:
+    """So that a specification or a mapping is recognised by the name of its module, before anything is loaded."""
+    assert entry_of(entry.spec) is entry
+    if entry.refinement is not None:
+        assert entry_refined_by(entry.refinement.concrete) is entry
+        assert entry_of(entry.refinement.concrete) is None
+
+
+@EVERY_ENTRY
+def test_claims_belong_to_the_family_of_their_entry(entry: Entry) -> None:
+    assert bool(entry.claims) is bool(entry.family)
+    assert {claim.protocol for claim in entry.claims} <= {entry.family}
+
+
+def test_the_ledger_is_what_the_entries_claim_and_no_more() -> None:
+    assert {claim.id for claim in all_claims()} == {claim.id for entry in ENTRIES for claim in entry.claims}
+    assert [*dict.fromkeys(claim.protocol for claim in all_claims())] == [*families()]
+
+
+def test_an_unknown_refinement_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(SpecError, match=r"no refinement is stated for 'two-phase'; known: figure-2, .*rbp"):
+        refinement_named("two-phase")
+    assert set(refined()) < set(names())
+
+
+def test_the_catalogue_loads_no_protocol() -> None:
+    program = (
+        "import sys, antiphon.spec.catalogue as catalogue, antiphon.spec.claims as claims\n"
+        "catalogue.names(), catalogue.refined(), claims.families()\n"
+        "rooms = ('antiphon.spec.protocols.', 'antiphon.spec.examples.', 'antiphon.model', 'antiphon.impl', 'antiphon.conformance')\n"
+        "print([name for name in sys.modules if name.startswith(rooms)])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
