@@ -20,7 +20,7 @@ from antiphon.spec.lang.hints import known_names
 if TYPE_CHECKING:
     from antiphon.spec.claims.claim import Claim
     from antiphon.spec.lang import Spec
-    from antiphon.spec.refinements import Refinement
+    from antiphon.spec.refinement import Refinement
 
 
 @dataclass(frozen=True)

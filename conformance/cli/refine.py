@@ -12,7 +12,7 @@ from antiphon.model.explicit import progress_bar
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.catalogue import refined, refinement_named
-from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinement import Refinement
 
 
 def refine(

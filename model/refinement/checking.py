@@ -23,7 +23,7 @@ from antiphon.model.refinement.mapping import Mapper
 from antiphon.model.trace import Trace, replay
 from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, InternalError, Outcome, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError, State
-from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinement import Refinement
 
 NO_PARENT = 0xFFFFFFFF
 BLOCK = 2_048

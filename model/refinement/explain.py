@@ -16,7 +16,7 @@ from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Disabled, Program, State, Step
 from antiphon.spec.lang.types import MapOf
-from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinement import Refinement
 
 PROPERTY = "Refinement"
 """The name of the property in verdicts and traces."""

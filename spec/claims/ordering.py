@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
-from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.chang_maxemchuk import CHANG_MAXEMCHUK
 from antiphon.spec.refinements.dtp import DTP
 from antiphon.spec.refinements.horus import HORUS

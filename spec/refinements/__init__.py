@@ -1,5 +1,1 @@
-"""In what sense a protocol is an abstract machine: one module a protocol, the mapping stated in the specification language."""
-
-from antiphon.spec.refinements.refinement import Refinement
-
-__all__ = ["Refinement"]
+"""The mappings that have not moved to the package of their protocol (`spec/refinement.py` says what a mapping is)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import Set
 from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchuk, Number, Sequence
-from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 

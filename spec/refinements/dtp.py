@@ -10,7 +10,7 @@ from __future__ import annotations
 from antiphon.spec.lang import Set
 from antiphon.spec.protocols.dtp import Dtp
 from antiphon.spec.protocols.dtp_packets import Number
-from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, Count, OrderingMachine, OrderingOfDeliveries, Position, steps_between
 

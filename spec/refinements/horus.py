@@ -7,8 +7,8 @@ FRAG, NAK, COM or the network keep. What breaks the stack below is seen here onl
 from __future__ import annotations
 
 from antiphon.spec.protocols.horus.tower import Horus
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.horus_total import Places
-from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver
 from antiphon.spec.services.ordering import OrderingMachine, steps_between
 

@@ -15,7 +15,7 @@ from antiphon.spec.lang import Between, Map, Set, everywhere, on, record
 from antiphon.spec.protocols.horus.group import GroupCast, Number, Ordered, Unordered, View
 from antiphon.spec.protocols.horus.mbrship import MbrshipAlone
 from antiphon.spec.protocols.horus.total import Total
-from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 

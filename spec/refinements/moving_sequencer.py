@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import Set
 from antiphon.spec.protocols.moving_sequencer import MovingSequencer
-from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 

@@ -6,8 +6,8 @@ Passing the token, and hearing how far others have delivered, are stutters: from
 from __future__ import annotations
 
 from antiphon.spec.protocols.pinwheel import Pinwheel
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.chang_maxemchuk import SequenceOrdering
-from antiphon.spec.refinements.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver
 from antiphon.spec.services.ordering import OrderingMachine, steps_between
 

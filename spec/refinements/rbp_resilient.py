@@ -10,7 +10,7 @@ from __future__ import annotations
 from antiphon.spec.lang import Map, Set, everywhere, on
 from antiphon.spec.protocols.rbp_resilient import RbpResilient, Sequenced
 from antiphon.spec.protocols.rbp_resilient.state import Number
-from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 

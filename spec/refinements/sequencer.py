@@ -14,7 +14,7 @@ from antiphon.spec.environment import View
 from antiphon.spec.environment.fifo import Position as Place
 from antiphon.spec.lang import Between, Set, on
 from antiphon.spec.protocols.sequencer import Sequencer
-from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 

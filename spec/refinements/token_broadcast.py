@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import Set
 from antiphon.spec.protocols.token_broadcast import Figure2, Figure5
-from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.order import TotalOrderBroadcast
 from antiphon.spec.services.unordered import BroadcastMachine, deliveries_between

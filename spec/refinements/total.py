@@ -12,7 +12,7 @@ from antiphon.spec.environment import View
 from antiphon.spec.lang import Set, on
 from antiphon.spec.protocols.total import Total
 from antiphon.spec.protocols.total_headers import Number
-from antiphon.spec.refinements.refinement import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 

@@ -9,7 +9,7 @@ Uniform or not: as a rule a process that has crashed is held to what it delivere
 those that do not crash, `forgets` lets a crash take with it what nobody else has learned.
 
 That the machine gives total order is checked like any protocol (`OrderingJudged`). That a protocol is such a machine is a refinement
-(`antiphon.spec.refinements`). Liveness is no part of it: a machine may stand still.
+(`antiphon.spec.refinement`). Liveness is no part of it: a machine may stand still.
 
 Source: what the machine says is Barchet-Estefanel 2002, section 3.1.2, first paragraph, without the sequencer.
 """

@@ -11,7 +11,7 @@ from antiphon.conformance.bindings import Bound
 from antiphon.spec.catalogue import ENTRIES, Entry, entry_of, entry_refined_by, names, refined, refinement_named, resolve
 from antiphon.spec.claims import Claim, all_claims, families
 from antiphon.spec.lang import Spec, SpecError
-from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinement import Refinement
 
 EVERY_ENTRY = pytest.mark.parametrize("entry", ENTRIES, ids=names())
 

@@ -15,7 +15,7 @@ from antiphon.spec.catalogue import refined, refinement_named, refinement_of
 from antiphon.spec.claims.claim import Check
 from antiphon.spec.claims.ledger import all_claims
 from antiphon.spec.lang import Spec, program
-from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.unordered import BroadcastMachine
 
 REFINEMENTS = {name: refinement_named(name) for name in refined()}

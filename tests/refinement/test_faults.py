@@ -13,7 +13,7 @@ from antiphon.model.refinement import PROPERTY, check_refinement
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Spec, action, emit, program, require
 from antiphon.spec.protocols.chang_maxemchuk import Count, Number
-from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.chang_maxemchuk import CHANG_MAXEMCHUK, ChangMaxemchukOrdering
 from antiphon.spec.refinements.pinwheel import PINWHEEL, PinwheelOrdering
 from antiphon.spec.refinements.totem import TOTEM, TotemOrdering

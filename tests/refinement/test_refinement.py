@@ -28,7 +28,7 @@ from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 from antiphon.spec.protocols.total_judged import TotalJudged
 from antiphon.spec.protocols.totem import TotemJudged
-from antiphon.spec.refinements import Refinement
+from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.rbp import RBP, RbpOrdering
 from antiphon.spec.refinements.token_broadcast import Figure2Ordered, Figure5Ordered

@@ -1,4 +1,5 @@
-"""What is a refinement? A protocol, an abstract machine, and for each variable of the machine a helper that computes it from the protocol's state.
+"""A refinement is a protocol, an abstract machine, and for each variable of the machine a helper that computes it from
+the state of the protocol.
 
 1. The mapping is text of the specification language: a subclass of the protocol with one helper for each variable of the abstract machine, of
    the same name. A helper of a map takes the key: `def learned(self, p: Process) -> Set[Assigned]`.
