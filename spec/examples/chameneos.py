@@ -79,11 +79,11 @@ class Chameneos(Spec):
             self.held += 1
 
     @invariant
-    def SumMet(self) -> bool:  # noqa: N802
+    def SumMet(self) -> bool:
         """After the last meeting every meeting was counted by two."""
         return self.held < self.meetings or sum(self.met[c] for c in self.each(Creature)) == 2 * self.meetings
 
     @witness
-    def AllFaded(self) -> bool:  # noqa: N802
+    def AllFaded(self) -> bool:
         """The game ends."""
         return all(self.color[c] is Color.FADED for c in self.each(Creature))

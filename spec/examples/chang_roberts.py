@@ -75,7 +75,7 @@ class ChangRoberts(Spec):
             self.standing[p] = Standing.WON
 
     @invariant
-    def Correctness(self) -> bool:  # noqa: N802
+    def Correctness(self) -> bool:
         """The winner is the initiator with the smallest identity, and everybody else has lost."""
         return all(
             self.standing[p] is not Standing.WON
@@ -86,6 +86,6 @@ class ChangRoberts(Spec):
     Liveness = leads_to("has_candidate", "is_decided")
 
     @witness
-    def Elected(self) -> bool:  # noqa: N802
+    def Elected(self) -> bool:
         """Some run elects the last node: it alone began."""
         return self.standing[Node(self.nodes - 1)] is Standing.WON

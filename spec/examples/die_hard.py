@@ -58,6 +58,6 @@ class DieHard(Spec):
         self.big -= poured
 
     @invariant
-    def NotSolved(self) -> bool:  # noqa: N802
+    def NotSolved(self) -> bool:
         """The heroes have not measured what they need. It is hoped to be false: a run that breaks it is the solution."""
         return self.big != self.goal

@@ -99,7 +99,7 @@ class DiningPhilosophers(Spec):
         self.place[p] = Place.LOOP
 
     @invariant
-    def ExclusiveAccess(self) -> bool:  # noqa: N802
+    def ExclusiveAccess(self) -> bool:
         """Philosophers who share a fork do not eat at the same time."""
         return not any(
             p != q and (q == self.beside(p, 1) or p == self.beside(q, 1)) and self.place[p] is Place.EAT and self.place[q] is Place.EAT
@@ -110,6 +110,6 @@ class DiningPhilosophers(Spec):
     NobodyStarves = always_eventually("is_sated")
 
     @witness
-    def SomebodyEats(self) -> bool:  # noqa: N802
+    def SomebodyEats(self) -> bool:
         """Some philosopher eats."""
         return any(self.place[p] is Place.EAT for p in self.each(Philosopher))

@@ -95,12 +95,12 @@ class EWD840(Spec):
     # Properties ---------------------------------------------------------------------------------------------------------------------------
 
     @invariant
-    def TerminationDetection(self) -> bool:  # noqa: N802
+    def TerminationDetection(self) -> bool:
         """What is detected is true."""
         return not self.detected() or self.terminated()
 
     @invariant
-    def Inv(self) -> bool:  # noqa: N802
+    def Inv(self) -> bool:
         """Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black itself."""
         return (
             all(not self.active[p] for p in self.each(Node) if self.token_at < p)
@@ -111,6 +111,6 @@ class EWD840(Spec):
     Liveness = leads_to("terminated", "detected")
 
     @witness
-    def Detected(self) -> bool:  # noqa: N802
+    def Detected(self) -> bool:
         """Termination is detected in some run."""
         return self.detected()

@@ -93,12 +93,12 @@ class Sequence(Group, Spec):
             emit(Deliver(p, m))
 
     @obligation
-    def AllAssigned(self) -> bool:  # noqa: N802
+    def AllAssigned(self) -> bool:
         """Every update gets a number."""
         return self.assigned == self.broadcasts
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was multicast, numbered and delivered everywhere."""
         return self.broadcasts == self.messages and all(self.status[p] == self.messages for p in self.each(Process))
 
@@ -121,17 +121,17 @@ class ChangMaxemchuk(Sequence):
         return sum(1 for p in self.each(Process) if self.has_number(p, k))
 
     @invariant
-    def HoldersGrow(self) -> bool:  # noqa: N802
+    def HoldersGrow(self) -> bool:
         """After U and L subsequent updates are acknowledged, L + 1 processes have obtained U (L < n)."""
         return all(k > self.assigned or self.holders(k) > min(self.assigned - k, self.processes - 1) for k in self.each(Number))
 
     @invariant
-    def StableAfterRound(self) -> bool:  # noqa: N802
+    def StableAfterRound(self) -> bool:
         """After U and n - 1 subsequent updates are acknowledged, all processes have U."""
         return all(k + self.processes - 1 > self.assigned or self.holders(k) == self.processes for k in self.each(Number))
 
     @witness
-    def HoldersNoMore(self) -> bool:  # noqa: N802
+    def HoldersNoMore(self) -> bool:
         """After n - 2 subsequent acknowledgements one process need not have U."""
         return any(k + self.processes - 2 == self.assigned and self.holders(k) == self.processes - 1 for k in self.each(Number))
 

@@ -59,7 +59,7 @@ class Figure1(Group):
         self.acknowledged = number
 
     @witness
-    def AsPrinted(self) -> bool:  # noqa: N802
+    def AsPrinted(self) -> bool:
         """M1 stable after the fourth acknowledgement in Pinwheel and the third in DTP; four updates stable in DTP after the sixth."""
         return (
             self.acknowledged == 6
@@ -69,6 +69,6 @@ class Figure1(Group):
         )
 
     @witness
-    def PinwheelFirst(self) -> bool:  # noqa: N802
+    def PinwheelFirst(self) -> bool:
         """There are also updates for which Pinwheel knows sooner than DTP."""
         return self.stable_pinwheel > 0 and self.stable_dynamic == 0

@@ -17,12 +17,12 @@ class DtpProperties(Dtp):
     """The protocol with its own properties."""
 
     @invariant
-    def OneHolder(self) -> bool:  # noqa: N802
+    def OneHolder(self) -> bool:
         """Section 4.1: at most one LTM whose S.Token is HOLD."""
         return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
 
     @invariant
-    def UniqueNumbers(self) -> bool:  # noqa: N802
+    def UniqueNumbers(self) -> bool:
         """Theorem 1: a gsn belongs to one update, whoever knows it."""
         return not any(self.differ(p, q, k) for k in self.each(Number) for p in self.each(Process) for q in self.each(Process) if p < q)
 
@@ -33,7 +33,7 @@ class DtpProperties(Dtp):
         return a is not None and b is not None and a.message != b.message
 
     @invariant
-    def AcknowledgedOnce(self) -> bool:  # noqa: N802
+    def AcknowledgedOnce(self) -> bool:
         """Lemma 1: no update has two gsns."""
         return not any(
             self.is_same(p, k, q, x)
@@ -51,17 +51,17 @@ class DtpProperties(Dtp):
         return a is not None and b is not None and a.message == b.message
 
     @invariant
-    def StatusIsObtained(self) -> bool:  # noqa: N802
+    def StatusIsObtained(self) -> bool:
         """Section 3: hgsn_i is the gsn of a message that LTM_i has delivered; with F > 0, obtained."""
         return not any(self.misses_message(p, k) and k <= self.status[p][p] for p in self.each(Process) for k in self.each(Number))
 
     @invariant
-    def StatusIsKnown(self) -> bool:  # noqa: N802
+    def StatusIsKnown(self) -> bool:
         """R_i[k] is never ahead of hgsn_k."""
         return all(self.status[p][q] <= self.status[q][q] for p in self.each(Process) for q in self.each(Process))
 
     @invariant
-    def NoGapAtHolder(self) -> bool:  # noqa: N802
+    def NoGapAtHolder(self) -> bool:
         """The holder, once recovered, misses no MSG before the outstanding one of a sender."""
         return all(
             not (self.holding[p] and self.is_recovered(p)) or self.expected[q][q] <= self.expected[p][q] + 1
@@ -70,7 +70,7 @@ class DtpProperties(Dtp):
         )
 
     @invariant
-    def AnswerAtHand(self) -> bool:  # noqa: N802
+    def AnswerAtHand(self) -> bool:
         """A recovered holder has the ACK for the outstanding MSG of a sender, or has it unacknowledged, or never got it."""
         return not any(
             self.holding[p] and self.is_recovered(p) and self.awaiting[q] and q != p and self.lacks_answer(p, q)
@@ -90,7 +90,7 @@ class DtpProperties(Dtp):
         )
 
     @invariant
-    def StableRemoved(self) -> bool:  # noqa: N802
+    def StableRemoved(self) -> bool:
         """Section 1: stable messages are immediately removed from the local buffers."""
         return not any(
             not self.misses_message(p, k) and self.acks[p][k] is not None and all(self.status[p][j] >= k for j in self.each(Process))
@@ -99,17 +99,17 @@ class DtpProperties(Dtp):
         )
 
     @invariant
-    def MessageBound(self) -> bool:  # noqa: N802
+    def MessageBound(self) -> bool:
         """Section 4.2: BUF_i holds 2n - 1 MSGs at most."""
         return all(len(self.buffer[p]) < 2 * self.processes for p in self.each(Process))
 
     @invariant
-    def AckBound(self) -> bool:  # noqa: N802
+    def AckBound(self) -> bool:
         """Section 4.2: BUF_i holds n - 1 ACK messages at most."""
         return all(sum(1 for k in self.each(Number) if self.acks[p][k] is not None) < self.processes for p in self.each(Process))
 
     @invariant
-    def StableInTime(self) -> bool:  # noqa: N802
+    def StableInTime(self) -> bool:
         """Section 4.2: a MSG is stable at a process that knows the acknowledgements of the n - 1 MSGs after it."""
         return all(
             self.status[p][p] < k + self.processes - 1 or k <= self.status[p][j]
@@ -119,7 +119,7 @@ class DtpProperties(Dtp):
         )
 
     @invariant
-    def StableAfterNulls(self) -> bool:  # noqa: N802
+    def StableAfterNulls(self) -> bool:
         """Timeout: NULLs bound the stability time: after n - 1 of them, when all have arrived, nothing acknowledged is unstable (as repaired)."""
         return len(self.network) > 0 or not any(
             self.holding[p] and self.turn[p] % (self.nulls + 1) >= self.processes - 1 and any(self.has_acks(q) for q in self.each(Process))
@@ -136,32 +136,32 @@ class DtpProperties(Dtp):
         return j is not None and self.expected[q][j] > self.lsn[m]
 
     @obligation
-    def TokenHeld(self) -> bool:  # noqa: N802
+    def TokenHeld(self) -> bool:
         """Some process is HOLD."""
         return any(self.holding[p] for p in self.each(Process))
 
     @obligation
-    def Acknowledged(self) -> bool:  # noqa: N802
+    def Acknowledged(self) -> bool:
         """S.ACK is DONE everywhere: every MSG that was sent is acknowledged, and its sender knows."""
         return all(not self.awaiting[p] for p in self.each(Process))
 
     @witness
-    def HeldByNull(self) -> bool:  # noqa: N802
+    def HeldByNull(self) -> bool:
         """A process holds the token by an ACK of NULL after the last gsn, so that this gsn's ACK does not name it (as repaired)."""
         return any(self.holding[p] and self.status[p][p] > 0 and self.turn[p] % (self.nulls + 1) > 0 for p in self.each(Process))
 
     @witness
-    def TokenPassed(self) -> bool:  # noqa: N802
+    def TokenPassed(self) -> bool:
         """A process that did not have it at first holds the token."""
         return any(self.holding[p] for p in self.each(Process) if p.index > 0)
 
     @witness
-    def AllStable(self) -> bool:  # noqa: N802
+    def AllStable(self) -> bool:
         """Everything was multicast, acknowledged, delivered and removed everywhere."""
         return self.broadcasts == self.messages and all(len(self.handed[p]) == self.messages and len(self.buffer[p]) == 0 for p in self.each(Process))
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was multicast, acknowledged and delivered everywhere."""
         return self.broadcasts == self.messages and all(len(self.handed[p]) == self.messages for p in self.each(Process))
 
@@ -188,7 +188,7 @@ class DtpCrashing(DtpProperties, Crashes, TotalOrderBroadcast):
     """DTP while processes stop and nobody changes the group."""
 
     @invariant
-    def SurvivorHolds(self) -> bool:  # noqa: N802
+    def SurvivorHolds(self) -> bool:
         """Section 4.2: what a process that is up may have lost, and any process has delivered, is in the BUF of a process that is up."""
         return all(
             not any(self.delivered[p][m] for p in self.each(Process))

@@ -311,7 +311,7 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
     # Properties --------------------------------------------------------------------------------------------------------------------------
 
     @invariant
-    def UniqueNumbers(self) -> bool:  # noqa: N802
+    def UniqueNumbers(self) -> bool:
         """A number belongs to one message, and a message has one number (section 3.1.2)."""
         return all(
             (a.number == b.number) == (a.message == b.message)
@@ -322,7 +322,7 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
         )
 
     @invariant
-    def UniqueMessages(self) -> bool:  # noqa: N802
+    def UniqueMessages(self) -> bool:
         """A number belongs to one message."""
         return all(
             a.number != b.number or a.message == b.message
@@ -333,17 +333,17 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
         )
 
     @witness
-    def TokenHeld(self) -> bool:  # noqa: N802
+    def TokenHeld(self) -> bool:
         """Somebody holds the token."""
         return self.holder is not None
 
     @witness
-    def NumberMissed(self) -> bool:  # noqa: N802
+    def NumberMissed(self) -> bool:
         """A holder waits for a number that it missed."""
         return self.stage is Stage.waiting_numbers
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was broadcast, numbered and delivered everywhere."""
         return self.broadcasts == self.messages and all(self.next_deliver[p] == self.messages + 1 for p in self.each(Process))
 

@@ -43,7 +43,7 @@ class Pinwheel(Sequence):
         self.heard[p][q] = h
 
     @invariant
-    def StableIsDelivered(self) -> bool:  # noqa: N802
+    def StableIsDelivered(self) -> bool:
         """What LTM_i takes for stable, `g <= min({R_i[k] | 1 <= k <= n})`, everybody has delivered."""
         return all(
             not all(self.heard[p][q] >= g for q in self.each(Process)) or all(self.status[q] >= g for q in self.each(Process))
@@ -52,7 +52,7 @@ class Pinwheel(Sequence):
         )
 
     @witness
-    def StableEarly(self) -> bool:  # noqa: N802
+    def StableEarly(self) -> bool:
         """The first update is known to be stable before n - 1 others are acknowledged."""
         return self.assigned < self.processes and any(all(self.heard[p][q] >= 1 for q in self.each(Process)) for p in self.each(Process))
 

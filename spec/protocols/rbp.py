@@ -242,7 +242,7 @@ class Rbp(RbpState):
     # Properties --------------------------------------------------------------------------------------------------------------------------
 
     @invariant
-    def UniqueNumbers(self) -> bool:  # noqa: N802
+    def UniqueNumbers(self) -> bool:
         """A number belongs to one message, and a message has one number, whoever knows them (section 3.1.2)."""
         return all(
             (a.number == b.number) == (a.identifier == b.identifier)
@@ -253,12 +253,12 @@ class Rbp(RbpState):
         )
 
     @invariant
-    def OneHolder(self) -> bool:  # noqa: N802
+    def OneHolder(self) -> bool:
         """At most one process holds the token."""
         return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
 
     @invariant
-    def HolderHasAll(self) -> bool:  # noqa: N802
+    def HolderHasAll(self) -> bool:
         """The process that may acknowledge has every message numbered before (sections 1 and 3.2.1)."""
         return all(
             not self.holding[p]
@@ -271,7 +271,7 @@ class Rbp(RbpState):
         )
 
     @invariant
-    def SenderOrder(self) -> bool:  # noqa: N802
+    def SenderOrder(self) -> bool:
         """Messages of one source are numbered in the order in which it broadcast them."""
         return all(
             a.identifier is None
@@ -285,22 +285,22 @@ class Rbp(RbpState):
         )
 
     @invariant
-    def NobodyFollowsItself(self) -> bool:  # noqa: N802
+    def NobodyFollowsItself(self) -> bool:
         """toknext_p is never p, so line 21 is never reached."""
         return not any(self.successor(p) == p for p in self.each(Process))
 
     @obligation
-    def Returns(self) -> bool:  # noqa: N802
+    def Returns(self) -> bool:
         """The procedure TO-broadcast ends: its message is acknowledged (line 15)."""
         return all(self.pending[p] is None for p in self.each(Process))
 
     @witness
-    def TokenAccepted(self) -> bool:  # noqa: N802
+    def TokenAccepted(self) -> bool:
         """Some process holds the token."""
         return any(self.holding[p] for p in self.each(Process))
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was broadcast, numbered, and delivered everywhere."""
         return self.broadcasts == self.messages and all(self.last_delivered[p] == self.messages + 1 for p in self.each(Process))
 

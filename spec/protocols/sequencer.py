@@ -315,7 +315,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
     # Properties --------------------------------------------------------------------------------------------------------------------------
 
     @invariant
-    def UniqueTags(self) -> bool:  # noqa: N802
+    def UniqueTags(self) -> bool:
         """Each message "has a unique tag": what is multicast with one tag is one message (section "Reliability on failover of coordinator")."""
         return all(
             a.sender != b.sender or a.number != b.number or a.message == b.message
@@ -326,34 +326,34 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
         )
 
     @invariant
-    def OnlyCoordinatorMulticasts(self) -> bool:  # noqa: N802
+    def OnlyCoordinatorMulticasts(self) -> bool:
         """In the first view "it is only the coordinator who sends multicasts" (section "Motivation")."""
         return self.formed > 1 or all(len(self.log[p]) == 0 or self.coordinator(p) == p for p in self.each(Process))
 
     @invariant
-    def OwnUnseen(self) -> bool:  # noqa: N802
+    def OwnUnseen(self) -> bool:
         """forward-table holds own messages "that have not yet been received (as bcasts)" (section "Design")."""
         return all(self.forward_table[p][k] is None or k not in self.received_table[p][p] for p in self.each(Process) for k in self.each(Number))
 
     @invariant
-    def EntriesOfMembers(self) -> bool:  # noqa: N802
+    def EntriesOfMembers(self) -> bool:
         """received-table "has N entries, where N is the number of members in the group" (section "Design"): at most, and only for members."""
         return all(
             len(self.received_table[p][s]) == 0 or s in self.current_members(p) for p in self.each(Process) for s in self.each(Process)
         )
 
     @obligation
-    def Acknowledged(self) -> bool:  # noqa: N802
+    def Acknowledged(self) -> bool:
         """Every forward-table of a member that is up becomes empty: the member has received its messages as broadcasts."""
         return all(self.down[p] or not self.has_pending(p) for p in self.each(Process))
 
     @witness
-    def Resent(self) -> bool:  # noqa: N802
+    def Resent(self) -> bool:
         """A new coordinator multicasts a message of another member that was sent to the old one."""
         return any(packet.view > 1 and packet.sender != s for s in self.each(Process) for packet in self.log[s])
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was sent, and everybody has accepted it."""
         return self.broadcasts == self.messages and all(
             self.last_number[s] in self.received_table[p][s] or self.last_number[s] == 0 for p in self.each(Process) for s in self.each(Process)
@@ -364,7 +364,7 @@ class SequencerJudged(Sequencer, TotalOrderBroadcast):
     """SEQUENCER, judged by total order broadcast."""
 
     @obligation
-    def NothingLostAtStop(self) -> bool:  # noqa: N802
+    def NothingLostAtStop(self) -> bool:
         """What was sent by a process that stopped is delivered by some member that is up."""
         return all(
             not any(self.origin[m] == p and self.stopped[p] for p in self.each(Process))
@@ -373,7 +373,7 @@ class SequencerJudged(Sequencer, TotalOrderBroadcast):
         )
 
     @obligation
-    def SurvivorsHeard(self) -> bool:  # noqa: N802
+    def SurvivorsHeard(self) -> bool:
         """What a member that is up has sent is delivered by every member that is up ("Reliability on failover of coordinator")."""
         return all(
             not any(self.origin[m] == p and not self.down[p] for p in self.each(Process))
@@ -382,12 +382,12 @@ class SequencerJudged(Sequencer, TotalOrderBroadcast):
         )
 
     @invariant
-    def SenderOrder(self) -> bool:  # noqa: N802
+    def SenderOrder(self) -> bool:
         """Messages of one sender are delivered in the order in which it sent them."""
         return not any(self.is_overtaken(p, m, n) for p in self.each(Process) for m in self.each(Message) for n in self.each(Message))
 
     @witness
-    def Overtaken(self) -> bool:  # noqa: N802
+    def Overtaken(self) -> bool:
         """Somebody delivers two messages of one sender, the later one first."""
         return any(self.is_overtaken(p, m, n) for p in self.each(Process) for m in self.each(Message) for n in self.each(Message))
 

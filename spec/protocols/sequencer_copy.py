@@ -87,12 +87,12 @@ class SequencerCopy(Losses[Copy | Request], Group):
             self.network |= {Copy(packet.sender, kept)}
 
     @witness
-    def AskedAgain(self) -> bool:  # noqa: N802
+    def AskedAgain(self) -> bool:
         """Somebody has asked the coordinator for the message."""
         return any(isinstance(packet, Request) and packet.to.index == 0 for packet in self.network)
 
     @witness
-    def AskedOriginator(self) -> bool:  # noqa: N802
+    def AskedOriginator(self) -> bool:
         """A request goes "to B, rather than A"."""
         return any(isinstance(packet, Request) and packet.to.index == 1 for packet in self.network)
 

@@ -121,22 +121,22 @@ class Figure2(Losses[Data], Group):
         self.token_to = self.successor(p)
 
     @invariant
-    def ReturnMeansDelivered(self) -> bool:  # noqa: N802
+    def ReturnMeansDelivered(self) -> bool:
         """When the token returns to the process that listed m, all have delivered m."""
         return all(m in self.delivered_queue[p] for m in self.returned for p in self.each(Process))
 
     @witness
-    def TokenListsAll(self) -> bool:  # noqa: N802
+    def TokenListsAll(self) -> bool:
         """The token lists every message that there is: its list is as long as the history."""
         return len(self.listed) == self.messages
 
     @witness
-    def TokenReturns(self) -> bool:  # noqa: N802
+    def TokenReturns(self) -> bool:
         """The token has been around after listing something."""
         return len(self.returned) > 0
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was broadcast and is delivered everywhere."""
         return self.broadcasts == self.messages and all(len(self.delivered_queue[p]) == self.messages for p in self.each(Process))
 
@@ -282,19 +282,19 @@ class Figure5(Losses[Data | Notice | Request], Group):
             self.network |= {Data(packet.sender, packet.message)}
 
     @invariant
-    def ListedWherePassed(self) -> bool:  # noqa: N802
+    def ListedWherePassed(self) -> bool:
         """Nobody holds the token at line 15 with a listed message that it has not delivered."""
         return all(
             self.holder != p or self.stage is not Stage.passing or all(m in self.delivered_queue[p] for m in self.listed) for p in self.each(Process)
         )
 
     @witness
-    def Recovered(self) -> bool:  # noqa: N802
+    def Recovered(self) -> bool:
         """The holder waits for a message that it missed."""
         return self.stage is Stage.waiting
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was broadcast and is delivered everywhere."""
         return self.broadcasts == self.messages and all(len(self.delivered_queue[p]) == self.messages for p in self.each(Process))
 

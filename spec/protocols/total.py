@@ -412,7 +412,7 @@ class Total(Losses[Packet], Membership, TotalReadings):
     # Properties --------------------------------------------------------------------------------------------------------------------------
 
     @invariant
-    def OneSequencer(self) -> bool:  # noqa: N802
+    def OneSequencer(self) -> bool:
         """Section Sequencer: "exactly one sequencer", so never two members of one view that find themselves first."""
         return not any(
             self.is_sequencer(p) and self.is_sequencer(q) and self.installed[p] == self.installed[q]
@@ -422,7 +422,7 @@ class Total(Losses[Packet], Membership, TotalReadings):
         )
 
     @invariant
-    def UniqueIds(self) -> bool:  # noqa: N802
+    def UniqueIds(self) -> bool:
         """Section Sequencer: "no two messages receive the same sequence id", in a view."""
         return not any(
             self.sent[p][k] is not None
@@ -436,7 +436,7 @@ class Total(Losses[Packet], Membership, TotalReadings):
         )
 
     @invariant
-    def NoIdSkipped(self) -> bool:  # noqa: N802
+    def NoIdSkipped(self) -> bool:
         """Section Sequencer: "no sequence id is skipped when assigning"; the ids that were assigned are neighbours."""
         return self.keeping != "the view" or not any(
             self.sent[p][j] is not None and self.sent[p][k] is None and j < k and k < self.next_to_assign[p]
@@ -446,22 +446,22 @@ class Total(Losses[Packet], Membership, TotalReadings):
         )
 
     @obligation
-    def GapsAreFilled(self) -> bool:  # noqa: N802
+    def GapsAreFilled(self) -> bool:
         """Section Retransmission: "no sequence id's that are skipped": nothing stays in a queue."""
         return not any(self.lowest_queued(p) is not None and not self.down[p] for p in self.each(Process))
 
     @witness
-    def AllBroadcast(self) -> bool:  # noqa: N802
+    def AllBroadcast(self) -> bool:
         """Everything was requested, and nothing is queued."""
         return self.broadcasts == self.messages and all(self.lowest_queued(p) is None for p in self.each(Process))
 
     @witness
-    def GapSeen(self) -> bool:  # noqa: N802
+    def GapSeen(self) -> bool:
         """A member has a message and misses an earlier one."""
         return any(self.lowest_queued(p) is not None for p in self.each(Process))
 
     @witness
-    def NextView(self) -> bool:  # noqa: N802
+    def NextView(self) -> bool:
         """A sequencer has numbered a message in a view after the first."""
         return any(
             self.installed[p] > 1 and self.is_sequencer(p) and any(self.sent[p][k] is not None for k in self.each(Number)) for p in self.each(Process)

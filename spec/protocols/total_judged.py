@@ -54,7 +54,7 @@ class TotalJudged(Total, TotalOrderBroadcast):
         expect(event.queued == event.message, "QueuedTwinIsTheSame", Deliver(event.process, event.queued))
 
     @obligation
-    def ViewAgreement(self) -> bool:  # noqa: N802
+    def ViewAgreement(self) -> bool:
         """Members of a view that are up pass up the same number of messages in it, which `ViewPrefix` makes the same messages."""
         return all(
             self.view_count[p][v] == self.view_count[q][v]
@@ -65,7 +65,7 @@ class TotalJudged(Total, TotalOrderBroadcast):
         )
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everybody has passed up everything."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 

@@ -75,12 +75,12 @@ class Totem(Group):
         self.passes += 1
 
     @invariant
-    def StableIsDelivered(self) -> bool:  # noqa: N802
+    def StableIsDelivered(self) -> bool:
         """What a process takes for stable, everybody has delivered."""
         return all(self.seen[p] <= self.status[q] for p in self.each(Process) for q in self.each(Process))
 
     @invariant
-    def StableInTwoRotations(self) -> bool:  # noqa: N802
+    def StableInTwoRotations(self) -> bool:
         """The footnote: an update is known to be stable everywhere after two rotations of the token (where everything arrives at once)."""
         return not self.instant or all(
             k > self.assigned or self.passes < self.sent_at[k] + 2 * self.processes or all(self.seen[p] >= k for p in self.each(Process))
@@ -88,7 +88,7 @@ class Totem(Group):
         )
 
     @witness
-    def UnstableBefore(self) -> bool:  # noqa: N802
+    def UnstableBefore(self) -> bool:
         """Two passes before the end of the second rotation some process need not know it yet."""
         return any(
             k <= self.assigned and self.passes == self.sent_at[k] + 2 * self.processes - 2 and any(self.seen[p] < k for p in self.each(Process))
@@ -96,7 +96,7 @@ class Totem(Group):
         )
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was multicast and delivered everywhere."""
         return self.assigned == self.messages and all(self.status[p] == self.messages for p in self.each(Process))
 

@@ -66,7 +66,7 @@ class ReliableBroadcast(Failures):
         return not self.crashed[p]
 
     @obligation
-    def Validity(self) -> bool:  # noqa: N802
+    def Validity(self) -> bool:
         """If a correct process broadcasts m, some correct process eventually delivers m."""
         return all(
             not any(self.origin[m] == p and self.correct(p) for p in self.each(Process))
@@ -75,7 +75,7 @@ class ReliableBroadcast(Failures):
         )
 
     @obligation
-    def UniformAgreement(self) -> bool:  # noqa: N802
+    def UniformAgreement(self) -> bool:
         """If any process delivers m, all correct processes eventually deliver m."""
         return all(
             not any(self.delivered[p][m] for p in self.each(Process))
@@ -84,7 +84,7 @@ class ReliableBroadcast(Failures):
         )
 
     @obligation
-    def Agreement(self) -> bool:  # noqa: N802
+    def Agreement(self) -> bool:
         """If a correct process delivers m, all correct processes eventually deliver m."""
         return all(
             not any(self.delivered[p][m] and self.correct(p) for p in self.each(Process))

@@ -175,7 +175,7 @@ class OrderingMachine(Ordering):
         self.history -= {item}
 
     @invariant
-    def NumberToMessage(self) -> bool:  # noqa: N802
+    def NumberToMessage(self) -> bool:
         """The history is a partial function from numbers to messages, and no message has two numbers: on this everything rests."""
         return all(
             a == b or ((a.series != b.series or a.number != b.number) and (a.message is None or a.message != b.message))
@@ -184,7 +184,7 @@ class OrderingMachine(Ordering):
         )
 
     @invariant
-    def DeliveredIsLearned(self) -> bool:  # noqa: N802
+    def DeliveredIsLearned(self) -> bool:
         """A process has learned the message of every number that it has delivered."""
         return all(
             any(item.series == self.at[p].series and item.number == self.at[p].number for item in self.learned[p]) or self.at[p].number == 0
@@ -192,7 +192,7 @@ class OrderingMachine(Ordering):
         )
 
     @witness
-    def Delivered(self) -> bool:  # noqa: N802
+    def Delivered(self) -> bool:
         """Every process has delivered something."""
         return all(
             any(item.message is not None and item.series == self.at[p].series and item.number <= self.at[p].number for item in self.learned[p])

@@ -36,7 +36,7 @@ class BroadcastMachine(Group):
         emit(Deliver(p, m))
 
     @witness
-    def Delivered(self) -> bool:  # noqa: N802
+    def Delivered(self) -> bool:
         """Every process has delivered something."""
         return all(len(self.handed[p]) > 0 for p in self.each(Process))
 

@@ -109,15 +109,15 @@ class Mixture(Spec):
         self.queue = self.queue[1:]
 
     @invariant
-    def Calm(self) -> bool:  # noqa: N802
+    def Calm(self) -> bool:
         return self.mood is Mood.GOOD
 
     @invariant
-    def Few(self) -> bool:  # noqa: N802
+    def Few(self) -> bool:
         return len(self.notes) <= 2
 
     @invariant
-    def Light(self) -> bool:  # noqa: N802
+    def Light(self) -> bool:
         return all(note.weight < 1 for note in self.notes)
 
 

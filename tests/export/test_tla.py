@@ -175,7 +175,7 @@ class Corners(Spec):
             self.counts[event.node] += 1
 
     @invariant
-    def Bounded(self) -> bool:  # noqa: N802
+    def Bounded(self) -> bool:
         """Sums, maxima and all that."""
         return self.total() <= 2 * self.nodes + len(self.queue) and self.heaviest() <= 2 and self.notes <= (self.notes | self.others)
 

@@ -76,11 +76,11 @@ class Counting(Spec):
         self.seen = self.doubled > 4
 
     @invariant
-    def Small(self) -> bool:  # noqa: N802
+    def Small(self) -> bool:
         return self.doubled < 7
 
     @witness
-    def Late(self) -> bool:  # noqa: N802
+    def Late(self) -> bool:
         return self.turns == 5
 
 

@@ -30,12 +30,12 @@ class Post(Group):
     arrivals: Map[Process, Map[Message, Annotated[int, Between(0, 4)]]] = everywhere(everywhere(0))
 
     @witness
-    def Twice(self) -> bool:  # noqa: N802
+    def Twice(self) -> bool:
         """Something arrived twice."""
         return any(self.arrivals[p][m] == 2 for p in self.each(Process) for m in self.each(Message))
 
     @witness
-    def Everywhere(self) -> bool:  # noqa: N802
+    def Everywhere(self) -> bool:
         """Everything arrived everywhere."""
         return all(self.arrivals[p][m] > 0 for p in self.each(Process) for m in self.each(Message))
 
@@ -57,18 +57,18 @@ class LossyPost(Losses[Note], Post):
         emit(Deliver(packet.to, packet.message))
 
     @invariant
-    def WithinBudget(self) -> bool:  # noqa: N802
+    def WithinBudget(self) -> bool:
         return self.lost <= self.losses
 
     @invariant
-    def NothingIsLostOtherwise(self) -> bool:  # noqa: N802
+    def NothingIsLostOtherwise(self) -> bool:
         """What was sent is in flight, has arrived, or is counted as lost."""
         sent = self.broadcasts * self.processes
         arrived = sum(self.arrivals[p][m] for p in self.each(Process) for m in self.each(Message))
         return sent == len(self.network) + arrived + self.lost
 
     @witness
-    def AllLost(self) -> bool:  # noqa: N802
+    def AllLost(self) -> bool:
         return self.lost == self.losses and len(self.network) == 0 and self.broadcasts == self.messages
 
 
@@ -76,14 +76,14 @@ class RepeatingPost(Duplications[Note], LossyPost):
     """And repeat."""
 
     @invariant
-    def NothingIsLostOtherwise(self) -> bool:  # noqa: N802
+    def NothingIsLostOtherwise(self) -> bool:
         """A copy that is out counts once more."""
         sent = self.broadcasts * self.processes + self.duplicated - len(self.copies)
         arrived = sum(self.arrivals[p][m] for p in self.each(Process) for m in self.each(Message))
         return sent == len(self.network) + arrived + self.lost
 
     @invariant
-    def RepeatsWithinBudget(self) -> bool:  # noqa: N802
+    def RepeatsWithinBudget(self) -> bool:
         return len(self.copies) <= self.duplicated and self.duplicated <= self.duplications
 
 
@@ -91,11 +91,11 @@ class CrashingPost(Crashes, LossyPost):
     """And whose members crash: the gate keeps a member that is down from writing, and from reading what is addressed to it."""
 
     @witness
-    def MostAreDown(self) -> bool:  # noqa: N802
+    def MostAreDown(self) -> bool:
         return sum(1 for p in self.each(Process) if self.down[p]) == self.crashes
 
     @invariant
-    def CrashesWithinBudget(self) -> bool:  # noqa: N802
+    def CrashesWithinBudget(self) -> bool:
         return sum(1 for p in self.each(Process) if self.down[p]) <= self.crashes
 
 

@@ -26,7 +26,7 @@ class Writer(Group):
     got: Map[Process, Annotated[Seq[Message], AtMost("messages")]] = everywhere(())
 
     @invariant
-    def InOrder(self) -> bool:  # noqa: N802
+    def InOrder(self) -> bool:
         """Whatever arrives comes after what was written before it."""
         return all(
             not any(m < n for m in self.got[p][1:] for n in self.got[p] if n == self.got[p][0]) if len(self.got[p]) > 0 else True
@@ -34,12 +34,12 @@ class Writer(Group):
         )
 
     @obligation
-    def Complete(self) -> bool:  # noqa: N802
+    def Complete(self) -> bool:
         """What was written arrives at everybody else."""
         return all(len(self.got[p]) == self.written for p in self.each(Process) if p.index > 0)
 
     @witness
-    def AllArrived(self) -> bool:  # noqa: N802
+    def AllArrived(self) -> bool:
         """Everything was written and arrived."""
         return self.written == self.messages and all(len(self.got[p]) == self.messages for p in self.each(Process) if p.index > 0)
 

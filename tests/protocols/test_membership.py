@@ -30,7 +30,7 @@ class Following(Membership):
         self.heard[p][v] = True
 
     @invariant
-    def OneCoordinator(self) -> bool:  # noqa: N802
+    def OneCoordinator(self) -> bool:
         return not any(
             p < q and self.installed[p] == self.installed[q] and self.is_coordinator(p) and self.is_coordinator(q)
             for p in self.each(Process)
@@ -38,7 +38,7 @@ class Following(Membership):
         )
 
     @invariant
-    def OneList(self) -> bool:  # noqa: N802
+    def OneList(self) -> bool:
         return all(
             self.installed[p] != self.installed[q] or self.current_members(p) == self.current_members(q)
             for p in self.each(Process)
@@ -46,21 +46,21 @@ class Following(Membership):
         )
 
     @invariant
-    def NoViewIsSkipped(self) -> bool:  # noqa: N802
+    def NoViewIsSkipped(self) -> bool:
         return all(self.installed[p] >= self.formed - 1 or self.down[p] for p in self.members[self.formed] if self.installed[p] > 0)
 
     @invariant
-    def WhoIsUpStays(self) -> bool:  # noqa: N802
+    def WhoIsUpStays(self) -> bool:
         """Nobody is excluded who is up."""
         return self.formed == 1 or all(self.down[p] or p in self.members[self.formed] for p in self.members[1])
 
     @obligation
-    def Settles(self) -> bool:  # noqa: N802
+    def Settles(self) -> bool:
         """In the end all who are up have the last view, and nobody who is down is in it."""
         return self.is_settled() and not any(self.down[p] for p in self.members[self.formed])
 
     @witness
-    def LastView(self) -> bool:  # noqa: N802
+    def LastView(self) -> bool:
         return self.formed == self.views and self.is_settled()
 
 
@@ -68,7 +68,7 @@ class Old(Following):
     """Nothing of an old view is heard."""
 
     @invariant
-    def OnlyThisView(self) -> bool:  # noqa: N802
+    def OnlyThisView(self) -> bool:
         return not any(self.is_stale(p, v) and self.may_receive(p, v) for p in self.each(Process) for v in self.each(View))
 
     @action
@@ -78,7 +78,7 @@ class Old(Following):
         self.heard[p][v] = True
 
     @witness
-    def HeardOld(self) -> bool:  # noqa: N802
+    def HeardOld(self) -> bool:
         return any(self.heard[p][1] and self.installed[p] == 2 and not self.heard[p][2] for p in self.each(Process))
 
 

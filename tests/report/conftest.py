@@ -95,7 +95,7 @@ class Courier(Spec):
         expect(Letter(event.process, event.number) not in self.seen[event.process], "Once", Deliver(event.process, event.number))
 
     @witness
-    def Busy(self) -> bool:  # noqa: N802
+    def Busy(self) -> bool:
         """Two packets are on their way."""
         return len(self.network) >= 2
 

@@ -34,32 +34,32 @@ class Climber(Spec):
         require(self.height > 10)
 
     @invariant
-    def Low(self) -> bool:  # noqa: N802
+    def Low(self) -> bool:
         """Below four."""
         return self.height < 4
 
     @invariant
-    def InRange(self) -> bool:  # noqa: N802
+    def InRange(self) -> bool:
         """Never beyond ten."""
         return self.height <= 10
 
     @obligation
-    def AtTop(self) -> bool:  # noqa: N802
+    def AtTop(self) -> bool:
         """Every climb ends at the top."""
         return self.height == 10
 
     @obligation
-    def AtHome(self) -> bool:  # noqa: N802
+    def AtHome(self) -> bool:
         """Every climb ends where it began."""
         return self.height == 0
 
     @witness
-    def Five(self) -> bool:  # noqa: N802
+    def Five(self) -> bool:
         """Half way."""
         return self.height == 5
 
     @witness
-    def Nowhere(self) -> bool:  # noqa: N802
+    def Nowhere(self) -> bool:
         """Is not to be reached."""
         return self.height == 10 and self.height == 0
 

@@ -98,11 +98,11 @@ class Frag(Casts, Fragments):
             self.skipping[call.process][call.origin] = True
 
     @witness
-    def Reassembling(self) -> bool:  # noqa: N802
+    def Reassembling(self) -> bool:
         """A member has a part of a message."""
         return any(len(self.gathered[p][q]) > 0 for p in self.each(Process) for q in self.each(Process) if p != q)
 
     @witness
-    def Skipping(self) -> bool:  # noqa: N802
+    def Skipping(self) -> bool:
         """A member throws fragments away after a loss."""
         return any(self.skipping[p][q] for p in self.each(Process) for q in self.each(Process))

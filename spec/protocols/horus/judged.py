@@ -57,7 +57,7 @@ class TotalStack(Total, MbrshipAlone, TotalOrderBroadcast):
     """TOTAL over the abstract MBRSHIP, judged as total order broadcast."""
 
     @invariant
-    def SourceKept(self) -> bool:  # noqa: N802
+    def SourceKept(self) -> bool:
         """What TOTAL has not delivered yet it keeps under the name of who broadcast it."""
         return all(self.is_true(p, k) for p in self.each(Process) for k in self.each(Number))
 

@@ -105,12 +105,12 @@ class Mbrship(Crashes, Views):
         self.suspected[p] = True
 
     @invariant
-    def ConsistentViews(self) -> bool:  # noqa: N802
+    def ConsistentViews(self) -> bool:
         """Members with the same view number have the same view."""
         return all(self.view[p] != self.view[q] or self.left[p] == self.left[q] for p in self.each(Process) for q in self.each(Process))
 
     @witness
-    def ViewChanged(self) -> bool:  # noqa: N802
+    def ViewChanged(self) -> bool:
         """Somebody was left behind."""
         return any(len(self.left[p]) > 0 for p in self.each(Process))
 

@@ -184,27 +184,27 @@ class Nak(Com):
     # Properties ------------------------------------------------------------------------------------------------------------------------------
 
     @obligation
-    def Answered(self) -> bool:  # noqa: N802
+    def Answered(self) -> bool:
         """Every cast was passed up everywhere, or reported as lost."""
         return all(p == q or self.expected[p][q] == self.cast[q] + 1 for p in self.each(Process) for q in self.each(Process))
 
     @obligation
-    def BuffersFlushed(self) -> bool:  # noqa: N802
+    def BuffersFlushed(self) -> bool:
         """No message is buffered any more."""
         return all(self.oldest[p] == self.cast[p] + 1 for p in self.each(Process))
 
     @witness
-    def Asked(self) -> bool:  # noqa: N802
+    def Asked(self) -> bool:
         """Somebody asked for a message again."""
         return any(isinstance(envelope.header, Negative) for envelope in self.network)
 
     @witness
-    def CameEarly(self) -> bool:  # noqa: N802
+    def CameEarly(self) -> bool:
         """A message waits for an earlier one."""
         return any(len(self.early[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
 
     @witness
-    def Replaced(self) -> bool:  # noqa: N802
+    def Replaced(self) -> bool:
         """A place holder is on its way."""
         return any(isinstance(envelope.header, PlaceHolder) for envelope in self.network)
 

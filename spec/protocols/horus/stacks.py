@@ -46,7 +46,7 @@ class OverNak(Senders, Nak):
         emit(Deliver(call.process, self.message(call.unit)))
 
     @witness
-    def AllCast(self) -> bool:  # noqa: N802
+    def AllCast(self) -> bool:
         """Every message was cast."""
         return sum(self.cast[p] for p in self.each(Process)) == self.messages
 
@@ -93,7 +93,7 @@ class FragOverCom(OverFrag, Unnumbered, FifoBroadcast):
     """FRAG:COM, without NAK, over a network that only reorders: a stack that is not well-formed."""
 
     @witness
-    def AllArrived(self) -> bool:  # noqa: N802
+    def AllArrived(self) -> bool:
         """Every message was delivered everywhere."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
@@ -112,7 +112,7 @@ class FragStack(OverFrag, Nak, Losses[Envelope], FifoBroadcast):
         expect(unit is None or call.origin == unit.author, "TrueSource")
 
     @obligation
-    def OnlyHarmedLost(self) -> bool:  # noqa: N802
+    def OnlyHarmedLost(self) -> bool:
         """A message of which p lost no fragment is delivered by p."""
         return all(
             self.delivered[p][m] or self.origin[m] is None or any(self.message(unit) == m for unit in self.harmed[p])
@@ -134,7 +134,7 @@ class DestinationSets(OverNak, FifoBroadcast):
         emit(ComView(p, member))
 
     @invariant
-    def ConsistentViews(self) -> bool:  # noqa: N802
+    def ConsistentViews(self) -> bool:
         """Members that have each other in their views have the same view."""
         return all(
             self.outside[p] == self.outside[q] or q in self.outside[p] or p in self.outside[q] for p in self.each(Process) for q in self.each(Process)

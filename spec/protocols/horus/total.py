@@ -238,7 +238,7 @@ class Total(Mbrship):
     # Properties ------------------------------------------------------------------------------------------------------------------------------
 
     @invariant
-    def OneHolder(self) -> bool:  # noqa: N802
+    def OneHolder(self) -> bool:
         """In a view at most one member holds the token."""
         return all(
             p == q or self.token[p] is None or self.token[q] is None or self.view[p] != self.view[q]
@@ -247,26 +247,26 @@ class Total(Mbrship):
         )
 
     @witness
-    def Waiting(self) -> bool:  # noqa: N802
+    def Waiting(self) -> bool:
         """A member waits for the token."""
         return any(len(self.waiting[p]) > 0 for p in self.each(Process))
 
     @witness
-    def Continued(self) -> bool:  # noqa: N802
+    def Continued(self) -> bool:
         """In a later view a numbered message was delivered."""
         return any(self.view[p] > 1 and self.next_number[p] > 1 for p in self.each(Process))
 
     @witness
-    def Gap(self) -> bool:  # noqa: N802
+    def Gap(self) -> bool:
         """A numbered message waits for the one before it."""
         return any(self.numbered[p][k] is not None for p in self.each(Process) for k in self.each(Number))
 
     @witness
-    def Buffered(self) -> bool:  # noqa: N802
+    def Buffered(self) -> bool:
         """A message that was sent during the flush is buffered."""
         return any(len(self.held[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
 
     @witness
-    def TokenLost(self) -> bool:  # noqa: N802
+    def TokenLost(self) -> bool:
         """The holder is down."""
         return any(self.token[p] is not None and self.down[p] for p in self.each(Process))

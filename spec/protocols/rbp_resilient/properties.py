@@ -14,7 +14,7 @@ class RbpResilient(ResilientAlgorithm):
     # Properties: order and tokens --------------------------------------------------------------------------------------------------------
 
     @invariant
-    def UniqueNumbers(self) -> bool:  # noqa: N802
+    def UniqueNumbers(self) -> bool:
         """A number belongs to one message, and a message has one number, among all that is not yet delivered."""
         return all(
             (a.number != b.number or a.message == b.message) and (a.message is None or a.message != b.message or a.number == b.number)
@@ -25,12 +25,12 @@ class RbpResilient(ResilientAlgorithm):
         )
 
     @invariant
-    def OneHolder(self) -> bool:  # noqa: N802
+    def OneHolder(self) -> bool:
         """At most one process holds the token."""
         return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
 
     @invariant
-    def HolderHasAll(self) -> bool:  # noqa: N802
+    def HolderHasAll(self) -> bool:
         """The process that may acknowledge has every message numbered before (sections 1 and 3.2.2)."""
         return all(not self.holding[p] or k > self.last_number[p] or self.has_message(p, k) for p in self.each(Process) for k in self.each(Number))
 
@@ -41,14 +41,14 @@ class RbpResilient(ResilientAlgorithm):
         return sum(1 for q in self.each(Process) if self.has_message(q, k))
 
     @invariant
-    def StableAtAll(self) -> bool:  # noqa: N802
+    def StableAtAll(self) -> bool:
         """Whoever knows number k, all have every message up to k - n + 1 (section 3.2.2)."""
         return all(
             k + self.processes - 1 > self.last_number[p] or self.holders(k) == self.processes for p in self.each(Process) for k in self.each(Number)
         )
 
     @invariant
-    def CollectedAtAll(self) -> bool:  # noqa: N802
+    def CollectedAtAll(self) -> bool:
         """What a process has collected nobody can ask for: all have it."""
         return all(m not in self.collected[p] or self.is_at_all(m) for p in self.each(Process) for m in self.each(Message))
 
@@ -73,18 +73,18 @@ class RbpResilient(ResilientAlgorithm):
         return sum(1 for q in self.each(Process) if self.has_ordered(q, m))
 
     @invariant
-    def HeldByEnough(self) -> bool:  # noqa: N802
+    def HeldByEnough(self) -> bool:
         """What is delivered is held by as many processes as the resiliency says, by all when it is total (section 3.2.2)."""
         enough = self.resilience if self.resilience > 0 else self.processes
         return all(not self.has_delivered(p, m) or self.is_held_by(m) >= enough for p in self.each(Process) for m in self.each(Message))
 
     @invariant
-    def HeldByAnother(self) -> bool:  # noqa: N802
+    def HeldByAnother(self) -> bool:
         """What a process has delivered another one has too (section 4.2, figure 26)."""
         return all(not self.has_delivered(p, m) or self.is_held_by(m) > 1 for p in self.each(Process) for m in self.each(Message))
 
     @invariant
-    def DeliveredSurvives(self) -> bool:  # noqa: N802
+    def DeliveredSurvives(self) -> bool:
         """What any process has delivered some process that is up has (section 4.2)."""
         return all(
             not self.has_delivered(p, m) or any(not self.down[q] and self.has_ordered(q, m) for q in self.each(Process))
@@ -93,7 +93,7 @@ class RbpResilient(ResilientAlgorithm):
         )
 
     @invariant
-    def OneTurnBuffered(self) -> bool:  # noqa: N802
+    def OneTurnBuffered(self) -> bool:
         """When nothing waits to be collected, a process that misses nothing keeps the numbers of one turn of the token at most (section 4.4)."""
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
@@ -103,12 +103,12 @@ class RbpResilient(ResilientAlgorithm):
         )
 
     @invariant
-    def OneTurnBufferedByAll(self) -> bool:  # noqa: N802
+    def OneTurnBufferedByAll(self) -> bool:
         """The same, also for a process that misses something."""
         return all(any(self.can_settle(p, item) for item in self.numbered[p]) or len(self.numbered[p]) <= self.processes for p in self.each(Process))
 
     @invariant
-    def BufferedUntilNamed(self) -> bool:  # noqa: N802
+    def BufferedUntilNamed(self) -> bool:
         """Who misses the number after its own keeps the n - 1 up to its own, and the n - 2 that the others give until the token is there again."""
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
@@ -128,22 +128,22 @@ class RbpResilient(ResilientAlgorithm):
         return any(self.reforming[p] and not self.down[p] for p in self.each(Process))
 
     @obligation
-    def Returns(self) -> bool:  # noqa: N802
+    def Returns(self) -> bool:
         """The procedure TO-broadcast ends: its message is acknowledged (line 16)."""
         return all(self.pending[p] is None or self.down[p] for p in self.each(Process))
 
     @obligation
-    def FailureNoticed(self) -> bool:  # noqa: N802
+    def FailureNoticed(self) -> bool:
         """Where a process has failed, a process that is up calls Reformation in the end."""
         return not any(self.down[p] for p in self.each(Process)) or self.is_noticed() or self.is_used_up()
 
     @obligation
-    def BlockNoticed(self) -> bool:  # noqa: N802
+    def BlockNoticed(self) -> bool:
         """Where the token is lost, a process that is up calls Reformation in the end."""
         return not self.is_blocked() or self.is_noticed() or self.is_used_up()
 
     @obligation
-    def NoVainWait(self) -> bool:  # noqa: N802
+    def NoVainWait(self) -> bool:
         """Nobody that is up waits for ever for a neighbour that has failed, be it its sequencer or its successor."""
         return self.is_used_up() or not any(
             not self.down[p]
@@ -163,12 +163,12 @@ class RbpResilient(ResilientAlgorithm):
         return s != last and s != named and not any(self.awaits(q, s) for q in self.each(Process))
 
     @obligation
-    def ReachesTheFailed(self) -> bool:  # noqa: N802
+    def ReachesTheFailed(self) -> bool:
         """A simple process that has failed becomes the next sequencer in the end: until then the token goes round without it."""
         return not any(self.down[s] and self.is_simple(s) for s in self.each(Process)) or self.is_noticed() or self.is_used_up()
 
     @invariant
-    def SimpleUnwatched(self) -> bool:  # noqa: N802
+    def SimpleUnwatched(self) -> bool:
         """Nobody waits for a simple process that has failed (section 3.2.1 a)."""
         return not any(
             self.down[s] and self.is_simple(s) and not self.down[p] and self.awaits_sequencer(p) and self.predecessor(p) == s
@@ -179,31 +179,31 @@ class RbpResilient(ResilientAlgorithm):
     # Witnesses ---------------------------------------------------------------------------------------------------------------------------
 
     @witness
-    def TokenAccepted(self) -> bool:  # noqa: N802
+    def TokenAccepted(self) -> bool:
         """Some process holds the token."""
         return any(self.holding[p] for p in self.each(Process))
 
     @witness
-    def SomethingDelivered(self) -> bool:  # noqa: N802
+    def SomethingDelivered(self) -> bool:
         """Some process has delivered a message, not only passed over NULL."""
         return any(self.has_delivered(p, m) for p in self.each(Process) for m in self.each(Message))
 
     @witness
-    def NotYetStable(self) -> bool:  # noqa: N802
+    def NotYetStable(self) -> bool:
         """The bound is tight: somebody knows number k, and not all have the message with number k - n + 2."""
         return any(
             k + self.processes - 2 == self.last_number[p] and self.holders(k) < self.processes for p in self.each(Process) for k in self.each(Number)
         )
 
     @witness
-    def AllDelivered(self) -> bool:  # noqa: N802
+    def AllDelivered(self) -> bool:
         """Everything was broadcast, collected and delivered everywhere."""
         return self.broadcasts == self.messages and all(
             m in self.collected[p] and self.has_delivered(p, m) for p in self.each(Process) for m in self.each(Message)
         )
 
     @witness
-    def DeliveredAtTheBound(self) -> bool:  # noqa: N802
+    def DeliveredAtTheBound(self) -> bool:
         """A process has delivered a message and what came after it up to k - n + 1, and k is the highest number that anybody knows."""
         return any(
             len(self.collected[p]) > 0
@@ -213,27 +213,27 @@ class RbpResilient(ResilientAlgorithm):
         )
 
     @witness
-    def TokenLost(self) -> bool:  # noqa: N802
+    def TokenLost(self) -> bool:
         """Section 3.2.1 c and d: a process has failed, the token is lost, and nobody that is up waits for a process that has failed."""
         return self.is_blocked() and not self.is_noticed() and any(self.down[p] for p in self.each(Process)) and not self.is_used_up()
 
     @witness
-    def BothFailed(self) -> bool:  # noqa: N802
+    def BothFailed(self) -> bool:
         """Section 3.2.1 d: the sequencer and the next one have failed, and nobody that is up waits for either."""
         return self.is_blocked() and not self.is_noticed() and not self.is_used_up() and sum(1 for p in self.each(Process) if self.down[p]) == 2
 
     @witness
-    def NextFailedBefore(self) -> bool:  # noqa: N802
+    def NextFailedBefore(self) -> bool:
         """Figure 18: the sequencer waits, and the next one failed before it accepted."""
         return any(self.awaits(p, q) and self.down[q] and not self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
 
     @witness
-    def NextFailedAfter(self) -> bool:  # noqa: N802
+    def NextFailedAfter(self) -> bool:
         """Figure 19: the sequencer waits, and the next one accepted, acknowledged, and failed."""
         return any(self.awaits(p, q) and self.down[q] and self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
 
     @witness
-    def NextSilent(self) -> bool:  # noqa: N802
+    def NextSilent(self) -> bool:
         """Figure 19: the sequencer waits, and the next one is up, accepted and acknowledged; its ACK did not come."""
         return any(self.awaits(p, q) and not self.down[q] and self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
 
@@ -247,7 +247,7 @@ class RbpResilient(ResilientAlgorithm):
         return sent is not None and self.highest_known(q) > sent.number
 
     @witness
-    def NextMissesMessages(self) -> bool:  # noqa: N802
+    def NextMissesMessages(self) -> bool:
         """Figure 21: the sequencer has failed, and the next one, which was named, misses what it would need to accept."""
         return any(not self.down[p] and self.awaits_sequencer(p) and self.down[self.predecessor(p)] for p in self.each(Process))
 
