@@ -19,7 +19,6 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-PACKAGES := -p antiphon.spec -p antiphon.model -p antiphon.impl -p antiphon.conformance
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' 2>/dev/null && echo $$python && break; done)
 PYTEST_ARGS ?=
@@ -39,7 +38,7 @@ test: lint pytest
 
 lint: install
 	$(BIN)/ruff check .
-	$(BIN)/mypy $(PACKAGES)
+	$(BIN)/mypy -p antiphon
 
 pytest: install
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)

@@ -1,4 +1,7 @@
-"""The packages are what the four directories hold: everything else about the build stands in pyproject.toml."""
+"""The packages are what the four directories hold: everything else about the build stands in pyproject.toml.
+
+The package `antiphon` itself is `conformance/api`, and is not a part of `antiphon.conformance` as well.
+"""
 
 from setuptools import find_packages, setup
 
@@ -6,8 +9,11 @@ ROOMS = ("spec", "model", "impl", "conformance")
 
 setup(
     packages=[
-        f"antiphon.{name}"
-        for room in ROOMS
-        for name in find_packages(include=[room, f"{room}.*"])
+        "antiphon",
+        *(
+            f"antiphon.{name}"
+            for room in ROOMS
+            for name in find_packages(include=[room, f"{room}.*"], exclude=["conformance.api"])
+        ),
     ],
 )

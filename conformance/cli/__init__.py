@@ -1,5 +1,24 @@
-"""The command `antiphon`: it parses, calls the rooms, prints, and maps what happened to an exit code. It judges nothing itself."""
+"""The command `antiphon`: it parses, calls the rooms, prints, and maps what happened to an exit code. It judges nothing itself.
 
-from antiphon.conformance.cli.app import app, main
+What the console script imports stands here: nothing but what answers `--version`.
+"""
 
-__all__ = ["app", "main"]
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code. The console script passes it to `sys.exit`."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["--version"]:
+        import antiphon
+
+        sys.stdout.write(f"antiphon {antiphon.__version__}\n")
+        return 0
+    from antiphon.conformance.cli.app import run  # here, because parsing loads more than the version needs
+
+    return run(given)

@@ -1,76 +1,55 @@
-"""Which commands are there, and what becomes of whatever they raise? Results are exit codes; exceptions are usage, failure or interruption.
+"""The commands by name, and what becomes of whatever they raise: results are exit codes; exceptions are usage, failure or interruption.
 
-Typer's own code for wrong usage is 2 and Python's for a crash is 1; here 2 means unknown and 1 violated, so both are mapped. One file a command.
+Typer's own code for wrong usage is 2 and Python's for a crash is 1; here 2 means unknown and 1 violated, so both are mapped.
+One file a command, and only the command that is asked for is loaded.
 """
 
 from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from antiphon.conformance.cli import (
-    check,
-    claims,
-    cluster,
-    errata,
-    explain,
-    export,
-    find,
-    gate,
-    lockstep,
-    refine,
-    replay,
-    show,
-    simulate,
-    stack,
-    stateful,
-    verify,
-)
+import antiphon
 from antiphon.conformance.cli.documents import Error
-from antiphon.conformance.cli.output import FAILURE, INTERRUPTED, USAGE, UsageProblem, print_json, release
+from antiphon.conformance.cli.output import FAILURE, INTERRUPTED, USAGE, UsageProblem, print_json
 from antiphon.conformance.replay import NotBound
 from antiphon.model.export import TraceFileError
 from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import SpecError
 
-app = typer.Typer(
-    name="antiphon",
-    help="A formal model calls, a real implementation answers, and the two must sing the same.",
-    epilog="Exit codes: 0 holds, 1 violated, 2 unknown, 64 wrong usage, 70 our own failure, 130 interrupted.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
+COMMANDS: tuple[str, ...] = (
+    "gate", "check", "claims", "errata", "refine", "find", "simulate", "lockstep", "stateful", "cluster", "verify", "replay",
+    "show", "explain", "stack", "export", "check-exports",
+)  # fmt: skip
+"""A further command is one more name: the module of that name has a function of that name, which prints and returns its exit code."""
 
-COMMANDS: tuple[tuple[str, Any], ...] = (
-    ("gate", gate.gate),
-    ("check", check.check),
-    ("claims", claims.claims),
-    ("errata", errata.errata),
-    ("refine", refine.refine),
-    ("find", find.find),
-    ("simulate", simulate.simulate),
-    ("lockstep", lockstep.lockstep),
-    ("stateful", stateful.stateful),
-    ("cluster", cluster.cluster),
-    ("verify", verify.verify),
-    ("replay", replay.replay),
-    ("show", show.show),
-    ("explain", explain.explain),
-    ("stack", stack.stack),
-    ("export", export.export),
-    ("check-exports", export.check_exports),
-)
-"""A further command is one more entry: a function that prints and returns its exit code."""
+ELSEWHERE = {"check-exports": "export"}
+"""A command that shares its module with another."""
 
-for _name, _command in COMMANDS:
-    app.command(_name)(_command)
+
+def commands(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands, loaded."""
+    app = typer.Typer(
+        name="antiphon",
+        help="A formal model calls, a real implementation answers, and the two must sing the same.",
+        epilog="Exit codes: 0 holds, 1 violated, 2 unknown, 64 wrong usage, 70 our own failure, 130 interrupted.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    app.callback()(_options)
+    for name in names:
+        module = import_module(f"antiphon.conformance.cli.{ELSEWHERE.get(name, name)}")
+        app.command(name)(getattr(module, name.replace("-", "_")))
+    return app
+
 
 _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
 """The base of typer's complaints about arguments, wherever this version of typer keeps it."""
@@ -78,22 +57,20 @@ _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"antiphon {release()}")
+        typer.echo(f"antiphon {antiphon.__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
 ) -> None:
     """A formal model calls, a real implementation answers, and the two must sing the same."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code. The console script passes it to `sys.exit`."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+def run(given: list[str]) -> int:
+    """Run the command line with these arguments; the exit code."""
     try:
-        result = app(given, standalone_mode=False)
+        result = commands(given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS)(given, standalone_mode=False)
     except KeyboardInterrupt:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     except typer.Abort:
@@ -115,11 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: bool = False) -> int:
     if "--json" in given:
-        print_json(Error(antiphon=release(), kind=kind, message=message, exit_code=code))
+        print_json(Error(antiphon=antiphon.__version__, kind=kind, message=message, exit_code=code))
     sys.stderr.write(f"antiphon: {message}\n")
     if hint:
-        known = [name for name, _ in COMMANDS]
-        command = next((word for word in given if word in known), "")
+        command = next((word for word in given if word in COMMANDS), "")
         sys.stderr.write(f"Try: antiphon {command + ' ' if command else ''}--help\n")
     return code
 
@@ -132,7 +108,7 @@ def _fail(given: list[str], error: Exception) -> int:
         f"{type(error).__name__}: {error}\n"
         "This is a failure of antiphon or of the machine it runs on; it says nothing about what was checked.\n"
         f"Please report it with the text above, the command `antiphon {' '.join(given)}`, "
-        f"and the versions: antiphon {release()}, Python {sys.version.split()[0]}."
+        f"and the versions: antiphon {antiphon.__version__}, Python {sys.version.split()[0]}."
     )
     return _complain(given, "failure", message, FAILURE)
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 from rich.text import Text
 
+import antiphon
 from antiphon.conformance.cli.documents import Document, Error
 from antiphon.conformance.report import diagram, text_diagram
 from antiphon.conformance.report.why_false import why_shown
@@ -40,14 +40,6 @@ class UsageProblem(Exception):
     """What was asked for cannot be done as asked; the message names the culprit and what is possible."""
 
 
-def release() -> str:
-    """The version of antiphon."""
-    try:
-        return version("antiphon")
-    except PackageNotFoundError:
-        return "uninstalled"
-
-
 def out() -> Console:
     """The console of results."""
     return _console(stderr=False)
@@ -65,7 +57,7 @@ def _console(*, stderr: bool) -> Console:
 
 def finish(document: Document) -> int:
     """Print the document as JSON; its exit code."""
-    document.antiphon = release()
+    document.antiphon = antiphon.__version__
     print_json(document)
     return document.exit_code
 

@@ -8,6 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("spec", "model", "impl", "conformance")
+FRONT = ("conformance", "api")
+"""The directory that installs as the package `antiphon` itself."""
 NOT_OURS = {".git", ".venv", "build", "dist", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"}
 
 
@@ -24,6 +26,7 @@ def modules() -> dict[str, Path]:
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
+            parts = parts[2:] if parts[:2] == FRONT else parts
             found[".".join(("antiphon", *(parts[:-1] if parts[-1] == "__init__" else parts)))] = path
     return found
 

@@ -1,6 +1,8 @@
 """Who may import whom, walked over the source text, so that an import inside a function counts as well."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,18 +43,27 @@ def bare_imports(text: str) -> list[str]:
     ]
 
 
+def room_of(module: str) -> str:
+    """The room of a module; the package `antiphon` itself, the public interface, belongs to `conformance`."""
+    found = module.partition(".")[2].split(".")[0]
+    return found if found in MAY_IMPORT else "conformance"
+
+
 def trespasses(text: str, module: str, *, is_package: bool = False) -> list[str]:
     """The imports that the room of the module has no right to."""
-    room = module.split(".")[1]
+    room = room_of(module)
     return [
         f"{module}, line {line}: {room} may not import {name}; it may import {', '.join(sorted(MAY_IMPORT[room]))}"
         for line, name in imported(text, module, is_package=is_package)
-        if name.split(".")[0] == "antiphon" and name.partition("antiphon.")[2].split(".")[0] not in MAY_IMPORT[room]
+        if name.split(".")[0] == "antiphon" and room_of(name) not in MAY_IMPORT[room]
     ]
 
 
 def closure(start: str, modules: dict[str, Path]) -> set[str]:
-    """The modules of the house that are loaded when `start` is, packages above them included."""
+    """The modules of the house that are loaded when `start` is, packages above them included.
+
+    Not the package `antiphon` itself, above all of them: what it loads is seen below, when it is loaded.
+    """
     reached: set[str] = set()
     waiting = [start]
     while waiting:
@@ -104,6 +115,14 @@ def test_protocol_cores_touch_no_clock_socket_or_chance(modules: dict[str, Path]
         )
     ]
     assert not found, "not among the pure modules of this test:\n" + "\n".join(found)
+
+
+def test_a_core_or_the_package_alone_loads_no_other_room() -> None:
+    """`antiphon` is loaded with every one of its modules; it must bring nothing along."""
+    for name in ("antiphon", "antiphon.impl.protocols.rbp", "antiphon.impl.group"):
+        program = f"import sys, {name}; print(*[name for name in sys.modules if name.startswith('antiphon.')])"
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert {room_of(module) for module in done.stdout.split()} <= {"impl"}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.cli.app import main
+from antiphon.conformance.cli import main
 
 
 def test_a_syntax_error_in_a_specification_is_located_wrong_usage(
