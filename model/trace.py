@@ -24,6 +24,8 @@ class Trace:
 
     `loop` is the number of the state, 0 for the first, to which the last state is equal, so that the steps from there on repeat for ever; when
     it is the last state itself, the run stays there. None: the run just ends.
+
+    `initial`: whether `start` is an initial state. A counterexample to induction begins in any state of the domains, reachable or not.
     """
 
     program: Program
@@ -32,6 +34,7 @@ class Trace:
     shows: str = ""
     why: str = ""
     loop: int | None = None
+    initial: bool = True
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -15,7 +15,7 @@ import typer
 from antiphon.conformance.cli import documents, options, output, registry, states
 from antiphon.model import explicit
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import Outcome, Report
+from antiphon.model.verdict import Outcome, Report, Verdict
 from antiphon.spec.catalogue import names
 from antiphon.spec.lang import Program, SpecError
 
@@ -83,6 +83,7 @@ class Limits:
     symmetry: bool = False
     cone: bool = False
     directory: Path | None = None
+    prove: bool = False
     reports: list[Report] = field(default_factory=list)
 
     def words(self) -> list[str]:
@@ -93,6 +94,7 @@ class Limits:
             words += [option, f"{value:.15g}"] if value is not None else []
         words += ["--fingerprints"] if self.fingerprints else []
         words += [option for option, given in (("--symmetry", self.symmetry), ("--cone", self.cone)) if given]
+        words += ["--prove"] if self.prove else []
         return words + (["--directory", str(self.directory)] if self.directory is not None else [])
 
 
@@ -113,6 +115,9 @@ def check(
         list[str] | None, typer.Option("--property", metavar="NAME", help="Judge only this property; may be repeated. `deadlock` is one too.")
     ] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = Engine.AUTO,
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Prove safety for runs of every length by k-induction with Z3; --depth is the greatest k, else 1.")
+    ] = False,
     depth: Annotated[int | None, typer.Option("--depth", min=0, help="Greatest number of steps; z3 needs it.", show_default=False)] = None,
     max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", "--time", min=0.0, help="Stop after this time.", show_default=False)] = None,
@@ -134,6 +139,8 @@ def check(
     no_diagram: options.Quiet = False,
 ) -> int:
     """Check every property of specifications, with shortest counterexamples."""
+    if prove:
+        engine, depth = _prover(engine, depth)
     if engine is Engine.Z3 and depth is None:
         raise output.UsageProblem("--engine z3 checks up to a depth; say which, for example --depth 10")
     if engine is Engine.Z3 and counts:
@@ -151,7 +158,7 @@ def check(
         default_job()
     )
     programs = [job.program for job in jobs]
-    bounds = Limits(engine, depth, max_states, max_seconds, max_memory, threads, fingerprints, symmetry, cone, directory)
+    bounds = Limits(engine, depth, max_states, max_seconds, max_memory, threads, fingerprints, symmetry, cone, directory, prove)
     if directory is not None and len(jobs) > 1:
         raise output.UsageProblem("--directory holds the states of one specification; name one")
     shown: list[documents.ReportDocument] = []
@@ -179,6 +186,15 @@ def check(
     return outcome.exit_code
 
 
+def _prover(engine: Engine, depth: int | None) -> tuple[Engine, int]:
+    """Z3, which is what proves, and the greatest k: 1 where nothing is said."""
+    if engine not in (Engine.AUTO, Engine.Z3):
+        raise output.UsageProblem(f"--prove is done by z3, not by {engine.value}: leave --engine out")
+    if depth == 0:
+        raise output.UsageProblem("--prove --depth 0: induction needs a state to begin with; --depth is the greatest k, at least 1")
+    return Engine.Z3, depth or 1
+
+
 def explore(job: Job, bound: Program, bounds: Limits) -> Report:
     """The report about the properties that a job asks of a program."""
     properties = job.properties or None
@@ -186,9 +202,8 @@ def explore(job: Job, bound: Program, bounds: Limits) -> Report:
         if bounds.engine is Engine.Z3:
             from antiphon.model import symbolic  # here, because loading Z3 takes longer than most checks
 
-            return symbolic.check_bounded(
-                bound, depth=bounds.depth or 0, properties=properties, max_seconds=bounds.max_seconds, progress=_deeper(progress)
-            )
+            judge = symbolic.prove if bounds.prove else symbolic.check_bounded
+            return judge(bound, depth=bounds.depth or 0, properties=properties, max_seconds=bounds.max_seconds, progress=_deeper(progress))
         try:
             return explicit.check(
                 bound,
@@ -250,28 +265,36 @@ def _interrupted(report: Report) -> bool:
 
 def _first(report: Report) -> Trace | None:
     """The shortest counterexample of a report."""
-    traces = [verdict.trace for verdict in report.verdicts if verdict.trace is not None and _bad(verdict.outcome, verdict.kind)]
+    traces = [verdict.trace for verdict in report.verdicts if verdict.trace is not None and _violated(verdict)]
     return min(traces, key=len) if traces else None
 
 
-def _bad(outcome: Outcome, kind: str) -> bool:
-    return outcome is Outcome.VIOLATED or kind == "specification"
+def _violated(verdict: Verdict) -> bool:
+    """Whether its trace is a counterexample, or the way to an error of the specification."""
+    return verdict.trace is not None and (verdict.outcome is Outcome.VIOLATED or verdict.kind == "specification")
+
+
+def _unproved(verdict: Verdict) -> bool:
+    """Whether its trace is a counterexample to induction."""
+    return verdict.trace is not None and not verdict.trace.initial
 
 
 def _print(job: Job, report: Report, worst: Trace | None, again: str, *, picture: bool, counted: explicit.Counts | None) -> None:
     output.print_report(job.name, report)
     if counted is not None:
         output.print_counts(counted)
-    if worst is None:
+    unproved = [verdict.trace for verdict in report.verdicts if _unproved(verdict)]
+    shown = worst if worst is not None or not unproved else unproved[0]
+    if shown is None:
         return
-    output.print_trace(worst)
-    if picture:
+    output.print_trace(shown)
+    if picture and worst is not None:
         output.print_diagram(worst)
-    others = [verdict for verdict in report.verdicts if verdict.trace is not None and _bad(verdict.outcome, verdict.kind)]
-    others = [verdict for verdict in others if verdict.property != worst.shows]
+    alike = _unproved if worst is None else _violated
+    others = [verdict for verdict in report.verdicts if alike(verdict) and verdict.property != shown.shows]
     if others:
         told = ", ".join(f"{verdict.property} ({len(verdict.trace or ())} steps)" for verdict in others)
-        output.out().print(f"violated too: {told}; show one with --property NAME")
+        output.out().print(f"{'violated' if worst is not None else 'not proved'} too: {told}; show one with --property NAME")
     output.out().print(f"again:  {again}", soft_wrap=True)
     output.out().print()
 

@@ -12,7 +12,7 @@ import msgspec
 
 from antiphon.conformance.lockstep import Difference
 from antiphon.conformance.report.why_false import why_shown
-from antiphon.model.changes import trace_changes
+from antiphon.model.changes import described, trace_changes
 from antiphon.model.explicit import Counts
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
@@ -43,7 +43,8 @@ class StepDocument(msgspec.Struct, kw_only=True):
 class TraceDocument(msgspec.Struct, kw_only=True):
     """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly. In a lasso the steps after number `loop` repeat.
 
-    `because` are the parts of an invariant or obligation that make it false at the end.
+    `because` are the parts of an invariant or obligation that make it false at the end. `start` is the state that a counterexample to induction
+    begins in, which need not be reachable; it is empty where a trace begins in an initial state.
     """
 
     shows: str
@@ -51,6 +52,7 @@ class TraceDocument(msgspec.Struct, kw_only=True):
     steps: list[StepDocument]
     loop: int | None = None
     because: list[str] = []
+    start: dict[str, str] = {}
 
 
 class VerdictDocument(msgspec.Struct, kw_only=True):
@@ -375,7 +377,8 @@ def trace_document(trace: Trace) -> TraceDocument:
         for transition, changed in zip(trace.transitions, trace_changes(trace), strict=True)
     ]
     because = [short_places(str(failure)) for failure in why_shown(trace)]
-    return TraceDocument(shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop, because=because)
+    start = {} if trace.initial else dict(described(trace.program, trace.start))
+    return TraceDocument(shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop, because=because, start=start)
 
 
 def verdict_document(verdict: Verdict) -> VerdictDocument:

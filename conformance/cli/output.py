@@ -99,7 +99,8 @@ def print_report(name: str, report: Report) -> None:
     for title, keywords in (("property", {"no_wrap": True}), ("kind", {}), ("verdict", {"no_wrap": True}), ("what was found", {"ratio": 1})):
         table.add_column(title, **keywords)
     for verdict in report.verdicts:
-        found = short_places(verdict.reason) or ("true in all that was seen" if verdict.outcome is Outcome.HOLDS else "")
+        seen = verdict.evidence.bound if verdict.evidence.kind is EvidenceKind.PROVED else "true in all that was seen"
+        found = short_places(verdict.reason) or (seen if verdict.outcome is Outcome.HOLDS else "")
         table.add_row(verdict.property, verdict.kind, mark(verdict.outcome.value), Text(found))
     if report.verdicts:
         console.print(table)
@@ -117,8 +118,9 @@ def print_report(name: str, report: Report) -> None:
         console.print(f"never {'taken' if measured else 'enabled'}: {', '.join(explored.never_fired)}", style="yellow")
     for note in report.notes:
         console.print(note, style="yellow" if not explored.complete else None)
-    if bound.declaration.constants and report.verdicts:
-        console.print(f"evidence: {report.verdicts[0].evidence.kind.value}")
+    kinds = dict.fromkeys(verdict.evidence.kind for verdict in report.verdicts)
+    if kinds and (bound.declaration.constants or EvidenceKind.PROVED in kinds):
+        console.print(f"evidence: {', '.join(kind.value for kind in kinds)}")
     console.print()
 
 
@@ -166,8 +168,8 @@ def print_trace(trace: Trace, *, everything: bool = False) -> None:
     """The steps of a trace, each with what it changed; `everything` shows the initial state too."""
     console = out()
     console.print(f"{trace.shows or 'a run'}: {_length(trace)}", style="bold")
-    if everything:
-        console.print("   0  the initial state")
+    if everything or not trace.initial:
+        console.print("   0  the initial state" if trace.initial else "   0  a state of the domains, which need not be reachable")
         for where, value in described(trace.program, trace.start):
             console.print(Text(f"        {where} = {value}", style="bright_black"))
     for number, (transition, changed) in enumerate(zip(trace.transitions, trace_changes(trace), strict=True), 1):

@@ -62,7 +62,7 @@ def save(trace: Trace, path: str | Path) -> None:
     """Write a trace to `path`, conventionally `NAME.itf.json`.
 
     Raises:
-        TraceFileError: the specification could not be found again by import.
+        TraceFileError: the specification could not be found again by import, or no run could begin where the trace does.
         OSError: the file cannot be written.
     """
     Path(path).write_text(json.dumps(to_itf(trace), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -71,6 +71,8 @@ def save(trace: Trace, path: str | Path) -> None:
 def to_itf(trace: Trace) -> dict[str, Any]:
     """The trace as ITF data. `loop`, in a lasso, is the index of the state that follows the last one."""
     bound = trace.program
+    if not trace.initial:
+        raise TraceFileError(f"{trace.shows}: a counterexample to induction begins in no initial state, and cannot be replayed from a file")
     meta = _Meta(
         schema=SCHEMA,
         version=ITF_VERSION,

@@ -13,8 +13,9 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 from antiphon.model.symbolic.circuit import Circuit
+from antiphon.model.symbolic.clock import INTERRUPTED, Clock, TimeOver
 from antiphon.model.symbolic.excused import hunt_of
-from antiphon.model.symbolic.hunt import INTERRUPTED, Clock, Hunt, Progress
+from antiphon.model.symbolic.hunt import Hunt, Progress
 from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import SPECIFICATION, Target, groups, targets
@@ -61,14 +62,14 @@ def check_bounded(
     if not states:
         open_ = [target for target in listed if target.kind != SPECIFICATION]
         return _unexplored(program, open_, "the model is empty: it has no initial state", clock)
-    template = Template(program, Circuit())
-    hunts = [hunt_of(template, group, depth, clock) for group in groups(listed)]
+    template = Template(program, Circuit(), clock)
+    hunts = [hunt_of(template, group, depth) for group in groups(listed)]
     for hunt in hunts:
         if hunt is hunts[-1] and len(hunts) > 1 and not any(other.open for other in hunts[:-1]):
             break
         try:
             hunt.run(progress)
-        except TooWide as limit:
+        except (TooWide, TimeOver) as limit:
             hunt.stopped = str(limit)
         except KeyboardInterrupt:
             hunt.stopped = INTERRUPTED
@@ -132,7 +133,6 @@ def _outcome(target: Target, hunt: Hunt, errors: Hunt) -> tuple[Outcome, str]:
 
 
 def _bound(program: Program, target: Target, hunt: Hunt, errors: Hunt) -> str:
-    constants = ", ".join(f"{name}={value}" for name, value in sorted(program.constants.items()) if type(value) is int)
     trace = hunt.found.get(target)
     if trace is not None:
         said = f"a shortest run, {_steps(len(trace))}"
@@ -142,7 +142,13 @@ def _bound(program: Program, target: Target, hunt: Hunt, errors: Hunt) -> str:
         said = "nothing was judged"
     else:
         said = f"no counterexample of at most {_steps(hunt.finished)}"
-    return f"{constants}; {said}" if constants else said
+    return under_constants(program, said)
+
+
+def under_constants(program: Program, said: str) -> str:
+    """What is said, after the numbers among the constants, for which it is said."""
+    numbers = {name: value for name, value in sorted(program.constants.items()) if type(value) is int}
+    return "; ".join(filter(None, (", ".join(f"{name}={value}" for name, value in numbers.items()), said)))
 
 
 def _steps(count: int) -> str:

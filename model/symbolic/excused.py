@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from antiphon.model.budgets import held_back, held_step, short_of_budget
-from antiphon.model.symbolic.hunt import Clock, Hunt, Progress
+from antiphon.model.symbolic.hunt import Hunt, Progress
 from antiphon.model.symbolic.recovery import RecoveryHunt
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import Target
@@ -17,10 +17,10 @@ from antiphon.model.symbolic.targets import Target
 class ExcusedHunt(RecoveryHunt):
     """A search for a state from which one obligation cannot be met any more, and would not be with more budget."""
 
-    def __init__(self, template: Template, group: list[Target], depth: int, clock: Clock) -> None:
-        super().__init__(template, group, depth, clock)
+    def __init__(self, template: Template, group: list[Target], depth: int) -> None:
+        super().__init__(template, group, depth)
         held = held_back(template.program)
-        self._strict = None if held is None else RecoveryHunt(template, group, depth, clock)
+        self._strict = None if held is None else RecoveryHunt(template, group, depth)
         if held is not None:
             self.excuse(template.condition(held))
 
@@ -37,7 +37,7 @@ class ExcusedHunt(RecoveryHunt):
             self.stopped = short_of_budget(len(trace), held).removeprefix("not decided: ")
 
 
-def hunt_of(template: Template, group: list[Target], depth: int, clock: Clock) -> Hunt:
+def hunt_of(template: Template, group: list[Target], depth: int) -> Hunt:
     """The hunt for a group of targets."""
     kind = ExcusedHunt if group[0].kind == "obligation" else Hunt
-    return kind(template, group, depth, clock)
+    return kind(template, group, depth)

@@ -10,7 +10,6 @@ This file knows nothing of verdicts.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -23,8 +22,6 @@ from antiphon.model.symbolic.targets import Target, shown, wanted
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.symbolic.useful import Closure, Roles, closure
 from antiphon.model.trace import Trace
-
-INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -40,31 +37,6 @@ class Progress:
     open: tuple[str, ...]
 
 
-class Clock:
-    """The time since the start of a check, and what is left of it."""
-
-    def __init__(self, most: float | None) -> None:
-        self.most, self._begun = most, time.perf_counter()
-
-    def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self._begun
-
-    def left(self) -> float | None:
-        """Seconds that are left, a little when there are none; None without a limit."""
-        return None if self.most is None else max(0.001, self.most - self.elapsed())
-
-    def over(self) -> bool:
-        """Whether no time is left."""
-        return self.most is not None and self.elapsed() >= self.most
-
-    def why(self, solver: Solver, where: str) -> str:
-        """Why Z3 gave no answer, and where."""
-        if "interrupted" in solver.reason:
-            return INTERRUPTED
-        return (f"the {self.most:g} seconds allowed are over" if self.over() else f"Z3 gave up ({solver.reason})") + where
-
-
 class Hunt:
     """A search for runs that show any of a group of targets.
 
@@ -76,8 +48,8 @@ class Hunt:
         clauses: how many Z3 was given.
     """
 
-    def __init__(self, template: Template, group: list[Target], depth: int, clock: Clock) -> None:
-        self.template, self.targets, self.depth, self.clock = template, group, depth, clock
+    def __init__(self, template: Template, group: list[Target], depth: int) -> None:
+        self.template, self.targets, self.depth, self.clock = template, group, depth, template.clock
         self.finished, self.stopped, self.complete, self.clauses = -1, "", False, 0
         self.found: dict[Target, Trace] = {}
 
@@ -105,7 +77,7 @@ class Hunt:
             answer = solver.check(seconds=self.clock.left())
             self.complete = answer is Answer.UNSATISFIABLE
             if answer is Answer.UNKNOWN:
-                self.stopped = self.clock.why(solver, f" at depth {now + 1}")
+                self.stopped = self.clock.why(solver.reason, f" at depth {now + 1}")
             if answer is not Answer.SATISFIABLE:
                 return
 
@@ -126,7 +98,7 @@ class Hunt:
             solver.clause((-question, *possible.values()))
             answer = solver.check((question,), seconds=self.clock.left())
             if answer is Answer.UNKNOWN:
-                self.stopped = self.clock.why(solver, f" at depth {now}")
+                self.stopped = self.clock.why(solver.reason, f" at depth {now}")
                 return False
             if answer is Answer.UNSATISFIABLE:
                 for literal in possible.values():

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from antiphon.model.ground import flatten
 from antiphon.model.symbolic.circuit import TRUE
 from antiphon.model.symbolic.counterexample import confirm, run_of
-from antiphon.model.symbolic.hunt import Clock, Hunt
+from antiphon.model.symbolic.hunt import Hunt
 from antiphon.model.symbolic.solver import Answer, Solver
 from antiphon.model.symbolic.starts import Start
 from antiphon.model.symbolic.steps import Instance, Template
@@ -43,8 +43,8 @@ class RecoveryHunt(Hunt):
         recoveries: literals of the template, each true in states from which a certain list of steps leads to where the obligation is true.
     """
 
-    def __init__(self, template: Template, group: list[Target], depth: int, clock: Clock) -> None:
-        super().__init__(template, group, depth, clock)
+    def __init__(self, template: Template, group: list[Target], depth: int) -> None:
+        super().__init__(template, group, depth)
         self.target = group[0]
         self.good = template.predicate(self.target.property).holds
         self.bad = template.predicate(self.target.property).fails
@@ -79,7 +79,7 @@ class RecoveryHunt(Hunt):
                 self.recoveries.append(recovery)
                 solver.clause((-question, -unrolling.at(now, recovery)))
         if answer is Answer.UNKNOWN:
-            self.stopped = self.clock.why(solver, f" at depth {now}")
+            self.stopped = self.clock.why(solver.reason, f" at depth {now}")
             return False
         return True
 
@@ -103,7 +103,7 @@ class RecoveryHunt(Hunt):
             if answer is Answer.UNSATISFIABLE:
                 return ()
             if answer is Answer.UNKNOWN:
-                self.stopped = self.clock.why(solver, " on the way back from a state")
+                self.stopped = self.clock.why(solver.reason, " on the way back from a state")
                 return None
         self.stopped = f"no way back of at most {DEPTHS[-1]} steps from a state, nor a proof that there is none"
         return None

@@ -44,6 +44,7 @@ class Solver:
         self._boolean: Any = z3.BoolSort(ctx=self._context).ast
         self._terms: dict[int, Any] = {}
         self._defined: set[int] = set()
+        self._assumed: dict[int, Any] = {}
         self._model: Any = None
         self._values: dict[int, bool] = {}
 
@@ -115,7 +116,8 @@ class Solver:
         if seconds is not None:
             self._solver.set("timeout", max(1, min(int(seconds * 1000), 2**31)))
         begun = time.perf_counter()
-        answer = self._solver.check(*[z3.BoolRef(self._term(literal), self._context) for literal in assumed])
+        self._assumed = {literal: z3.BoolRef(self._term(literal), self._context) for literal in assumed}
+        answer = self._solver.check(*self._assumed.values())
         self.seconds += time.perf_counter() - begun
         if answer == z3.sat:
             self._model, self._values = self._solver.model(), {}
@@ -125,6 +127,11 @@ class Solver:
             return Answer.UNSATISFIABLE
         self.reason = str(self._solver.reason_unknown())
         return Answer.UNKNOWN
+
+    def core(self) -> set[int]:
+        """Those assumptions of the last unsatisfiable check that Z3 needed: the clauses and these cannot be true together."""
+        assumed = {term.get_id(): literal for literal, term in self._assumed.items()}
+        return {assumed[term.get_id()] for term in self._solver.unsat_core()}
 
     def value(self, literal: int) -> bool:
         """The value of a literal in the model of the last satisfiable check. Variables that no clause names are false."""

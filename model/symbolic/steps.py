@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from antiphon.model.ground import ground, ground_predicate, layout
 from antiphon.model.ground.form import Bits, Check, Expression
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
+from antiphon.model.symbolic.clock import Clock
 from antiphon.model.symbolic.translate import Cells, TooWide, Translator
 from antiphon.spec.lang import Program, Step, ir
 
@@ -75,15 +76,15 @@ class Predicate:
 
 
 class Template:
-    """A state of variables, and what the program's steps and predicates say about it.
+    """A state of variables, and what the program's steps and predicates say about it; making much of that ends when the clock does.
 
     Attributes:
         variables: the circuit variable of each cell.
         instances: those made so far, by number.
     """
 
-    def __init__(self, program: Program, circuit: Circuit) -> None:
-        self.program, self.circuit = program, circuit
+    def __init__(self, program: Program, circuit: Circuit, clock: Clock | None = None) -> None:
+        self.program, self.circuit, self.clock = program, circuit, clock or Clock()
         self.layout = layout(program)
         self.cells = Cells(self.layout)
         self.variables = [circuit.variable() for _ in range(len(self.cells))]
@@ -141,6 +142,7 @@ class Template:
         key = (action.name, ranks)
         if key in self._known:
             return
+        self.clock.check()
         arguments = tuple(self.program.domain(parameter.type).value(rank) for parameter, rank in zip(action.parameters, ranks, strict=True))
         made = self._translate(action, arguments)
         self._known[key] = made

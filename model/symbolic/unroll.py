@@ -5,6 +5,8 @@
    unreachable in k steps therefore never reaches Z3.
 3. Each change has a reason: what differs between two times is explained by a chosen instance that can make that difference.
 
+A `simple` run meets no state twice: each step changes the state, and `forbid_returns` sees to the rest.
+
 With `roles` only runs are left that can be shortest for what is sought:
 4. Each step does more than take away possibilities (`useful`).
 5. Of two neighbouring independent steps the one with the smaller number comes first. Every run can be brought into that form by exchanging
@@ -24,7 +26,7 @@ from antiphon.model.symbolic.circuit import FALSE, TRUE
 from antiphon.model.symbolic.domains import exactly_one
 from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Instance, Template
-from antiphon.model.symbolic.useful import HELPS, HINDERS, Roles
+from antiphon.model.symbolic.useful import BOTH, HELPS, HINDERS, Roles
 
 
 @dataclass
@@ -51,9 +53,10 @@ class Unrolling:
         *,
         roles: Roles | None = None,
         faults: bool = True,
+        simple: bool = False,
     ) -> None:
         self.template, self.solver, self.circuit = template, solver, template.circuit
-        self.roles, self.faults = roles, faults
+        self.roles, self.faults, self.simple = roles, faults, simple
         self._trimmed: dict[int, Instance] = {}
         self.times = [Time(first)]
 
@@ -80,8 +83,9 @@ class Unrolling:
         for original in self.possible(time):
             if original.fault and not self.faults:
                 continue
+            self.template.clock.check()
             instance = self._trim(original)
-            needs = self.at(time, instance.runs if self.roles is None else instance.moves)
+            needs = self.at(time, instance.moves if self.simple or self.roles is not None else instance.runs)
             if needs == FALSE:
                 continue
             selector = self.circuit.variable()
@@ -109,28 +113,29 @@ class Unrolling:
 
         Forbids that for the two times; False when there is none.
         """
-        if self.roles is None:
+        if self.roles is None and not self.simple:
             return False
+        roles = [BOTH] * len(self.template.cells) if self.roles is None else self.roles.of
+        watched = [(cell, role) for cell, role in enumerate(roles) if role]
         rows: list[list[bool]] = []
-        cells = [cell for cell, role in enumerate(self.roles.of) if role]
         for time, moment in enumerate(self.times):
             if time > 0 and self.solver.value(self.times[time - 1].idle):
                 break
-            row = [self.solver.value(moment.literals[cell]) for cell in cells]
+            row = [self.solver.value(moment.literals[cell]) for cell, _ in watched]
             for earlier, before in enumerate(rows):
-                if not any(_gains(self.roles.of[cell], a, b) for cell, a, b in zip(cells, before, row, strict=True)):
-                    self._forbid(earlier, time, cells)
+                if not any(_gains(role, a, b) for (_, role), a, b in zip(watched, before, row, strict=True)):
+                    self._forbid(earlier, time, watched)
                     return True
             rows.append(row)
         return False
 
-    def _forbid(self, earlier: int, time: int, cells: Sequence[int]) -> None:
+    def _forbid(self, earlier: int, time: int, watched: Sequence[tuple[int, int]]) -> None:
         before, after = self.times[earlier].literals, self.times[time].literals
         gains: list[int] = [self.times[time - 1].idle]
-        for cell in cells:
-            if self.roles is not None and self.roles.of[cell] & HELPS:
+        for cell, role in watched:
+            if role & HELPS:
                 gains.append(self.circuit.conjunction((after[cell], -before[cell])))
-            if self.roles is not None and self.roles.of[cell] & HINDERS:
+            if role & HINDERS:
                 gains.append(self.circuit.conjunction((-after[cell], before[cell])))
         self.solver.clause(gains)
 
@@ -160,6 +165,7 @@ class Unrolling:
         writers: dict[int, list[tuple[int, int, bool]]] = defaultdict(list)
         touching: dict[int, set[int]] = defaultdict(set)
         for instance in taken:
+            self.template.clock.check()
             selector = now.chosen[instance.number]
             for change in instance.changes:
                 writers[change.cell].append((selector, self.at(time, change.literal), change.adds))

@@ -221,6 +221,62 @@ class Overflow(Spec):
         return self.count < 3 or self.odd
 
 
+class Gap(Spec):
+    """Goes from 0 to 1 and back. What is never reached: 3 leads to 4, which is bad, and `swinging` between 3 and 5 can go on for ever."""
+
+    swinging: Const[bool] = False
+    place: Annotated[int, Between(0, 5)] = 0
+
+    @action
+    def turn(self) -> None:
+        require(self.place < 2)
+        self.place = 1 - self.place
+
+    @action
+    def fall(self) -> None:
+        require(self.place == 3)
+        self.place = 4
+
+    @action
+    def swing(self) -> None:
+        require(self.swinging and (self.place == 3 or self.place == 5))
+        self.place = 8 - self.place
+
+    @action
+    def wait(self) -> None:
+        require(self.place == 3)
+        self.place = 3
+
+    @invariant
+    def never_four(self) -> bool:
+        return self.place != 4
+
+    @invariant
+    def never_five(self) -> bool:
+        return self.place != 5 or self.swinging
+
+    @invariant
+    def resting(self) -> bool:
+        """False after one step."""
+        return self.place == 0
+
+
+class Brittle(Spec):
+    """Would count too far if it were told to count, which it never is."""
+
+    told: bool = False
+    count: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def up(self) -> None:
+        require(self.told)
+        self.count += 1
+
+    @invariant
+    def in_bounds(self) -> bool:
+        return self.count <= 3
+
+
 class Nowhere(Spec):
     """No initial state."""
 
@@ -242,6 +298,21 @@ class Nowhere(Spec):
 @pytest.fixture(scope="session")
 def nowhere() -> Program:
     return program(Nowhere)
+
+
+@pytest.fixture(scope="session")
+def gap() -> Program:
+    return program(Gap)
+
+
+@pytest.fixture(scope="session")
+def swinging_gap() -> Program:
+    return program(Gap, swinging=True)
+
+
+@pytest.fixture(scope="session")
+def brittle() -> Program:
+    return program(Brittle)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,49 @@
+"""The time since the start of a check: `TimeOver` stops whoever works long and asks `check` now and then.
+
+This file knows nothing of what the time is spent on.
+"""
+
+from __future__ import annotations
+
+import time
+
+INTERRUPTED = "interrupted"
+
+
+class TimeOver(Exception):
+    """The time that a check was allowed is over."""
+
+
+class Clock:
+    """The time since the start of a check, and what is left of it; without `most` there is no limit."""
+
+    def __init__(self, most: float | None = None) -> None:
+        self.most, self._begun = most, time.perf_counter()
+
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._begun
+
+    def left(self) -> float | None:
+        """Seconds that are left, a little when there are none; None without a limit."""
+        return None if self.most is None else max(0.001, self.most - self.elapsed())
+
+    def over(self) -> bool:
+        """Whether no time is left."""
+        return self.most is not None and self.elapsed() >= self.most
+
+    def check(self) -> None:
+        """Goes on while there is time.
+
+        Raises:
+            TimeOver: there is none; the message says how much was allowed.
+        """
+        if self.over():
+            raise TimeOver(f"the {self.most:g} seconds allowed are over")
+
+    def why(self, reason: str, where: str) -> str:
+        """Why Z3, which gives this reason, gave no answer, and where."""
+        if "interrupted" in reason:
+            return INTERRUPTED
+        said = f"the {self.most:g} seconds allowed are over" if self.over() else f"Z3 gave up ({reason})"
+        return said + where

@@ -1,0 +1,267 @@
+"""k-induction proves safety for runs of every length.
+
+No run of k steps breaks a property, and k states in a row in which it holds have no bad successor.
+
+1. The base case is a bounded check of all runs of at most `depth` steps; what it refutes is violated.
+2. The step case begins in any state of the domains, reachable or not. No state of it occurs twice, since a
+   shortest run to a bad state repeats none.
+3. Properties strengthen one another: all that the base case found true are assumed together of the first k
+   states, and those that break in the state after are dropped, until the rest stands (C. Flanagan, K. R. M.
+   Leino, "Houdini", 2001). What is left is inductive as one conjunction. A verdict names the properties that
+   its proof leans on.
+4. That the text has no error is proved in the same way, and every proof needs it: a run that ends in an
+   error shows nothing.
+5. k grows from 1 to `depth`. What is not proved then is unknown, with its last counterexample to induction:
+   k good states and a bad one, executed by the reference. Either its first state is unreachable, and the
+   property wants strengthening, or the property is false.
+
+This file knows nothing of how runs become formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from antiphon.model.ground import unflatten
+from antiphon.model.symbolic.bounded import check_bounded, under_constants
+from antiphon.model.symbolic.circuit import Circuit
+from antiphon.model.symbolic.clock import INTERRUPTED, Clock, TimeOver
+from antiphon.model.symbolic.counterexample import confirm, states_of
+from antiphon.model.symbolic.domains import assume_state
+from antiphon.model.symbolic.hunt import Progress
+from antiphon.model.symbolic.solver import Answer, Solver
+from antiphon.model.symbolic.steps import Template
+from antiphon.model.symbolic.targets import SPECIFICATION, Target, breaking, bugs, shown, targets
+from antiphon.model.symbolic.translate import TooWide
+from antiphon.model.symbolic.unroll import Unrolling
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Evidence, EvidenceKind, InternalError, Outcome, Report, Verdict
+from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition
+from antiphon.spec.lang.hints import known_names
+
+PROVABLE = ("invariant", "service")
+"""The kinds of properties that a proof is about: what a state or a step can break."""
+
+TEXT = Target(SPECIFICATION, SPECIFICATION)
+"""That no step and no predicate is an error of the text."""
+
+
+def prove(
+    program: Program,
+    *,
+    depth: int = 1,
+    properties: Iterable[str] | None = None,
+    max_seconds: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Proves invariants and properties of steps by k-induction, for these constants and runs of every length.
+
+    Args:
+        program: the specification with its constants.
+        depth: the greatest k that is tried, at least 1; runs of at most so many steps are searched.
+        properties: names of invariants and of properties of steps; None means all of them. Those that are not
+            asked for strengthen the others all the same.
+        max_seconds: give up after so many seconds; what is not proved then is unknown.
+        progress: called after each depth of the base case, and after each k.
+
+    Returns:
+        A verdict a property: holds with evidence `proved`, k and what the proof leans on; violated with a
+        shortest run of at most `depth` steps; or unknown, with the counterexample to induction as a trace
+        that begins in any state of the domains.
+
+    Raises:
+        ValueError: `depth` is less than 1.
+        SpecError: a name is no invariant and no property of steps; the message lists those.
+        InternalError: Z3's counterexample is not what the reference does (our failure).
+    """
+    if depth < 1:
+        raise ValueError(f"depth {depth}: induction needs at least one state to begin with")
+    candidates = [target for target in targets(program, None) if target.kind in PROVABLE]
+    names = [target.property for target in candidates]
+    asked = names if properties is None else list(dict.fromkeys(properties))
+    for name in asked:
+        if name not in names:
+            kind = "invariant or property of steps"
+            raise SpecError(f"{program.name} has no {kind} {name!r} to prove; {known_names(name, names)}")
+    clock = Clock(max_seconds)
+    base = check_bounded(program, depth=depth, properties=names, max_seconds=max_seconds, progress=progress)
+    true = {verdict.property for verdict in base.verdicts if verdict.outcome is Outcome.HOLDS}
+    proof = _Proof(program, [*(target for target in candidates if target.property in true), TEXT], clock)
+    if true & set(asked):
+        proof.run(depth, progress)
+    verdicts = tuple(
+        proof.judged(verdict) if verdict.property in true else verdict
+        for verdict in base.verdicts
+        if verdict.property in asked or verdict.kind == SPECIFICATION
+    )
+    notes = [f"the search is not complete: {proof.stopped}"] if proof.stopped else []
+    if properties is None and (others := _others(program)):
+        notes.append(f"not asked, since no single state or step breaks them: {', '.join(others)}")
+    explored = replace(base.exploration, seconds=clock.elapsed())
+    return replace(base, verdicts=verdicts, exploration=explored, notes=(*base.notes, *notes))
+
+
+def _others(program: Program) -> list[str]:
+    """The properties that induction is not about: witnesses, obligations and liveness properties."""
+    predicates = [item.name for item in program.module.predicates if item.kind.value not in PROVABLE]
+    return [*predicates, *(promise.name for promise in program.module.promises)]
+
+
+@dataclass(frozen=True)
+class _Proved:
+    """The least k by which a target is inductive, and the targets that are assumed with it."""
+
+    k: int
+    given: frozenset[Target]
+
+
+class _Proof:
+    """The step cases for a group of targets that no run of at most `depth` steps shows.
+
+    Attributes:
+        proved: the targets that hold for runs of every length.
+        failed: the last counterexample to induction of each of the others.
+        stopped: why the attempt ended early; empty when it did not.
+    """
+
+    def __init__(self, program: Program, candidates: list[Target], clock: Clock) -> None:
+        self.program, self.candidates, self.clock = program, candidates, clock
+        self.proved: dict[Target, _Proved] = {}
+        self.failed: dict[Target, Trace] = {}
+        self.stopped = ""
+
+    def run(self, depth: int, progress: Callable[[Progress], None] | None = None) -> None:
+        """Raises k up to `depth`, until everything is proved or the time is over."""
+        try:
+            self._begin()
+            for k in range(1, depth + 1):
+                self._grow()
+                if not self._drop_and_prove(k):
+                    return
+                left = tuple(target.property for target in self.candidates if target not in self.proved)
+                if progress is not None:
+                    progress(Progress(k, self.clock.elapsed(), self._solver.clauses, left))
+                if not left:
+                    return
+        except (TooWide, TimeOver) as limit:
+            self.stopped = str(limit)
+        except KeyboardInterrupt:
+            self.stopped = INTERRUPTED
+
+    def _begin(self) -> None:
+        circuit = Circuit()
+        template, self._solver = Template(self.program, circuit, self.clock), Solver(circuit)
+        assume_state(self.program, template.cells, template.variables, self._solver)
+        self._unrolling = Unrolling(template, self._solver, template.variables, simple=True)
+        self._assumed = {target: circuit.variable() for target in self.candidates}
+
+    def _grow(self) -> None:
+        """One more step; what was the last state is one of those in which targets are assumed."""
+        last = len(self._unrolling.times) - 1
+        for target, assumed in self._assumed.items():
+            self._solver.clause((-assumed, -shown(target, self._unrolling, last)))
+        self._unrolling.grow()
+
+    def _drop_and_prove(self, k: int) -> bool:
+        """Drops what breaks after k states in which all that is left holds, and proves the rest.
+
+        False when Z3 gave up.
+        """
+        alive = [target for target in self.candidates if target not in self.proved]
+        bad = {target: shown(target, self._unrolling, k) for target in alive}
+        while alive:
+            answer = self._ask([bad[target] for target in alive], [*self.proved, *alive])
+            if answer is Answer.UNKNOWN:
+                return False
+            if answer is Answer.UNSATISFIABLE:
+                break
+            broken = [target for target in alive if self._solver.value(bad[target])]
+            self.failed |= {target: self._counterexample(target, k) for target in broken}
+            alive = [target for target in alive if target not in broken]
+        given = [*self.proved, *alive]
+        self.proved |= {target: _Proved(k, self._leans_on(target, bad[target], given)) for target in alive}
+        return True
+
+    def _ask(self, bad: list[int], given: Iterable[Target]) -> Answer:
+        """Whether one of `bad` can be true after states in which `given` hold, and no state occurs twice."""
+        question = self._solver.circuit.variable()
+        self._solver.clause((-question, *bad))
+        assumed = [self._assumed[target] for target in given]
+        while True:
+            answer = self._solver.check((question, *assumed), seconds=self.clock.left())
+            if answer is Answer.UNKNOWN:
+                k = len(self._unrolling.times) - 1
+                self.stopped = self.clock.why(self._solver.reason, f" at k = {k}")
+            if answer is not Answer.SATISFIABLE or not self._unrolling.forbid_returns():
+                return answer
+
+    def _leans_on(self, target: Target, bad: int, given: list[Target]) -> frozenset[Target]:
+        """Other targets that suffice to prove one: none if it is inductive alone, else those that Z3 used."""
+        if self._ask([bad], [target]) is Answer.UNSATISFIABLE:
+            return frozenset()
+        if self._ask([bad], given) is not Answer.UNSATISFIABLE:
+            return frozenset(given) - {target}
+        core = self._solver.core()
+        return frozenset(item for item in given if self._assumed[item] in core and item != target)
+
+    def judged(self, base: Verdict) -> Verdict:
+        """The verdict about a property that no run of the base case breaks."""
+        target = Target(base.property, base.kind)
+        missing = next((item for item in (target, TEXT) if item not in self.proved), None)
+        if missing is None:
+            bound = under_constants(self.program, f"runs of every length, by {self._method(target)}")
+            return replace(base, evidence=Evidence(EvidenceKind.PROVED, bound))
+        trace = self.failed.get(missing)
+        said = "not proved" if missing == target else "proved but for this, that the text has no error"
+        why = trace.why if trace is not None else self.stopped
+        return replace(base, outcome=Outcome.UNKNOWN, reason=f"{said}: {why}", trace=trace)
+
+    def _method(self, target: Target) -> str:
+        """`2-induction with Inv`: the largest k of what the proof leans on, and its names."""
+        needed, pending = {target}, [target]
+        for item in pending:
+            fresh = self.proved[item].given - needed
+            needed |= fresh
+            pending.extend(fresh)
+        k = max(self.proved[item].k for item in needed)
+        names = [item.property for item in self.candidates if item in needed - {target, TEXT}]
+        return f"{k}-induction" + (f" with {', '.join(names)}" if names else "")
+
+    # The counterexample to induction, as the reference executes it ----------------------------------------
+
+    def _counterexample(self, target: Target, k: int) -> Trace:
+        """The run of the solver's model, from any state of the domains to one that shows `target`."""
+        unrolling, solver, program = self._unrolling, self._solver, self.program
+        states = [unflatten(program, leaves) for leaves in states_of(solver, unrolling)]
+        steps = [instance.step for instance in unrolling.taken(k)]
+        transitions: list[Transition] = []
+        for before, after, step in zip(states, states[1:], steps, strict=False):
+            transitions.append(_apply(program, before, step))
+            if transitions[-1].state != after:
+                raise _differ(program, f"{step} in {before}")
+        if target.is_about_a_step():
+            breaks = breaking(target.property, unrolling, k)
+            last = next(instance.step for instance, literal in breaks if solver.value(literal))
+            transitions.append(_apply(program, states[-1], last))
+        if target.kind == "invariant":
+            for state in states[:-1]:
+                if not program.reference.holds(state, target.property):
+                    raise _differ(program, f"{target.property} in {state}")
+        wrong = bugs(unrolling, k) if target == TEXT else []
+        bug = next((what for what, literal in wrong if solver.value(literal)), "")
+        trace = Trace(program, states[0], tuple(transitions), target.property, initial=False)
+        said = confirm(target, trace, bug).why
+        why = f"counterexample to {k}-induction, {said}; whether its first state can be reached is not known"
+        return replace(trace, why=why)
+
+
+def _apply(program: Program, state: State, step: Step) -> Transition:
+    try:
+        return program.reference.apply(state, step)
+    except (Disabled, SpecError) as error:
+        raise _differ(program, f"{step} in {state}: {error}") from error
+
+
+def _differ(program: Program, about: str) -> InternalError:
+    return InternalError(f"{program.name}: Z3 and the reference differ about {about}")
