@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from antiphon.conformance.trace import Broadcast, Crash, Deliver, Run, Step
+from antiphon.conformance.trace import NO_DELIVERIES, Broadcast, Crash, Deliver, Run, Step
 from antiphon.spec import services
 
 Outcome = Literal["holds", "violated", "unknown"]
@@ -39,8 +39,6 @@ OBLIGATIONS: Final = ("Validity", *AGREEMENTS)
 PROPERTIES: Final = (*OBLIGATIONS, *SAFETY)
 """All properties, in the order in which they are judged."""
 
-NOTHING = "nothing was delivered in this run: there is nothing to judge"
-
 
 @dataclass(frozen=True)
 class Judgement:
@@ -56,7 +54,7 @@ def judge(run: Run) -> tuple[Judgement, ...]:
     events = [step for step in run.merge.steps if isinstance(step.event, Broadcast | Deliver | Crash)]
     unfit = str(run.problems[0]) if run.problems else ""
     if not unfit and not any(isinstance(step.event, Deliver) for step in events):
-        unfit = f"{run.directory}: {NOTHING}"
+        unfit = f"{run.directory}: {NO_DELIVERIES}"
     if unfit:
         return tuple(Judgement(name, "unknown", unfit) for name in PROPERTIES)
     return _Court(run, events).judgements()

@@ -14,10 +14,9 @@ from typing import Literal
 from antiphon.conformance.history.broadcast import agreement, integrity, validity
 from antiphon.conformance.history.finding import Finding, History
 from antiphon.conformance.history.order import prefix_order, total_order
-from antiphon.conformance.trace import Deliver, Problem, Run
+from antiphon.conformance.trace import NO_DELIVERIES, Deliver, Problem, Run
 
 Outcome = Literal["holds", "violated", "unknown"]
-NO_DELIVERIES = "nothing was delivered in this run: there is nothing to judge"
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,13 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from antiphon.conformance.pipeline.schema import DAMAGE, HEADER
+from antiphon.conformance.trace import CUT_OFF, EMPTY, NO_DELIVERIES, TRUNCATED
 
-EMPTY = "the file is empty"
-CUT_OFF = "the line is cut off: it has no end of line"
 UNREADABLE = "the file could be read only as far as this line"
-TRUNCATED = "the log is truncated: its last line is not end"
 OTHER_PROCESS = "the header names another process than the file"
 TOO_MANY = "a process beyond the number of processes in the run's first header"
 DISAGREES = "the header disagrees with that of the run's first log"
 MISSING = "the log of this process is missing"
-NO_DELIVERIES = "nothing was delivered in this run: there is nothing to judge"
 
 
 def summarise_logs(parsed: DataFrame, files: DataFrame) -> DataFrame:

@@ -34,13 +34,12 @@ from antiphon.conformance.pipeline.damage import line_damage, log_damage, run_da
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
 from antiphon.conformance.pipeline.lines import events_of, number_lines, parse_lines
 from antiphon.conformance.pipeline.schema import DAMAGE, EVENTS, FILES, LINES
+from antiphon.conformance.trace import NO_LOG, logs_in
 
 MANIFEST: Final = "manifest.json"
 SCHEMA: Final = "antiphon.dataset"
 VERSION: Final = 1
-NO_LOG = "no log: a run holds process-0.ndjson, process-1.ndjson, ..."
 
-_LOG = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson")
 # In a path to read, Spark takes these for a pattern, unless they are escaped.
 _PATTERN = re.compile(r"([][{}*?\\])")
 UNREADABLE_NAME: Final = "cannot be read: Spark refuses a path that holds a colon and one of []{}*?\\"
@@ -73,9 +72,9 @@ def list_logs(source: Path) -> Listing:
     source = source.absolute()
     with _reading(source):
         children = sorted(child for child in source.iterdir() if child.is_dir() and not is_dataset(child))
-        own = _logs_in(source)
-        runs = [child for child in children if _logs_in(child) or not child.name.startswith(".")]
-    if own and any(_logs_in(child) for child in children):
+        own = logs_in(source)
+        runs = [child for child in children if logs_in(child) or not child.name.startswith(".")]
+    if own and any(logs_in(child) for child in children):
         raise InputError(f"{source} holds logs of one run and directories of runs; verify them one by one")
     listing = Listing([], [])
     for directory in [source] if own else runs:
@@ -189,7 +188,7 @@ def _read_lines(session: SparkSession, paths: list[str]) -> DataFrame:
 
 
 def _list_run(directory: Path, listing: Listing) -> None:
-    logs = _logs_in(directory)
+    logs = logs_in(directory)
     if not logs:
         listing.damage.append((directory.name, None, str(directory), 0, NO_LOG, None))
     for process, path in logs:
@@ -204,11 +203,6 @@ def _list_run(directory: Path, listing: Listing) -> None:
             listing.damage.append((directory.name, process, str(path), 0, UNREADABLE_NAME, None))
         else:
             listing.files.append((directory.name, process, str(path), size))
-
-
-def _logs_in(directory: Path) -> list[tuple[int, Path]]:
-    matches = ((_LOG.fullmatch(path.name), path) for path in directory.iterdir())
-    return sorted((int(match.group(1)), path) for match, path in matches if match)
 
 
 @contextmanager

@@ -1,15 +1,18 @@
-"""The columns of every table of the pipeline, beside the trace schema from which they come.
+"""The columns of every table of the pipeline; those of headers and events are the fields of the trace schema.
 
-`EVENTS` is what Parquet keeps of a log; the names are those of the trace schema. `line` counts from
-1 (the header), `i` from 0. This module holds types and names, no computation.
+`EVENTS` is what Parquet keeps of a log. `line` counts from 1 (the header), `i` from 0. This module names no field of a
+log: it takes them from `trace.schema`, and holds no other computation.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, get_args
 
+import msgspec
+from msgspec import inspect
 from pyspark.sql.types import (
     BinaryType,
+    DataType,
     DoubleType,
     IntegerType,
     LongType,
@@ -18,9 +21,43 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from antiphon.conformance.trace import schema as trace
 
-def _struct(**fields: StringType | LongType | IntegerType | DoubleType | BinaryType | StructType) -> StructType:
+_COLUMNS: Final[dict[type[inspect.Type], DataType]] = {
+    inspect.IntType: LongType(),
+    inspect.StrType: StringType(),
+    inspect.FloatType: DoubleType(),
+}
+"""The column of each type of field that a log may have."""
+
+
+def _struct(**fields: DataType) -> StructType:
     return StructType([StructField(name, kind) for name, kind in fields.items()])
+
+
+def _fields(record: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
+    """The fields of a record of the trace schema."""
+    kind = inspect.type_info(record)
+    assert isinstance(kind, inspect.StructType)
+    return kind.fields
+
+
+def _event(kinds: tuple[type[msgspec.Struct], ...]) -> StructType:
+    """One struct for all kinds of events: the index, which all have, the kind, then every further field once.
+
+    Of two fields of one kind the earlier comes first; what a kind may end with comes last, by name.
+    """
+    types: dict[str, DataType] = {}
+    followers: dict[str, int] = {}
+    for kind in kinds:
+        fields = _fields(kind)
+        for position, field in enumerate(fields):
+            types[field.name] = _COLUMNS[type(field.type)]
+            followers[field.name] = max(followers.get(field.name, 0), len(fields) - position - 1)
+    index, *others = sorted(types, key=lambda name: (-followers[name], name))
+    tag = kinds[0].__struct_config__.tag_field
+    assert tag is not None
+    return _struct(**{index: types[index], tag: StringType()}, **{name: types[name] for name in others})
 
 
 FILES: Final = _struct(run=StringType(), process=IntegerType(), path=StringType(), size=LongType())
@@ -29,22 +66,10 @@ FILES: Final = _struct(run=StringType(), process=IntegerType(), path=StringType(
 LINES: Final = _struct(run=StringType(), process=IntegerType(), line=LongType(), value=StringType())
 """One row a line of a log, without its end of line; `value` may hold any bytes."""
 
-HEADER: Final = _struct(
-    schema=StringType(),
-    version=LongType(),
-    run=StringType(),
-    protocol=StringType(),
-    process=LongType(),
-    processes=LongType(),
-    seed=LongType(),
-    messages=LongType(),
-    loss=DoubleType(),
-    duplication=DoubleType(),
-    reordering=DoubleType(),
-)
+HEADER: Final = StructType([StructField(field.name, _COLUMNS[type(field.type)]) for field in _fields(trace.Header)])
 """The first line of a log."""
 
-EVENT: Final = _struct(i=LongType(), kind=StringType(), m=StringType(), number=LongType(), d=StringType(), digest=StringType())
+EVENT: Final = _event(get_args(trace.Event))
 """Any other line of a log; what a kind does not have is null."""
 
 EVENTS: Final = StructType([*_struct(run=StringType(), process=IntegerType(), line=LongType()).fields, *EVENT.fields])

@@ -6,8 +6,18 @@ The schema is told in docs/trace-schema.md.
 """
 
 from antiphon.conformance.trace.causal import Merge, Step, causal_order
-from antiphon.conformance.trace.reader import Log, Problem, read_log
-from antiphon.conformance.trace.run import Run, load_run, log_name
+from antiphon.conformance.trace.directory import NO_DELIVERIES, NO_LOG, Run, load_run, log_name, logs_in
+from antiphon.conformance.trace.lines import LineFault
+from antiphon.conformance.trace.reader import (
+    AFTER_CRASH,
+    AFTER_END,
+    CUT_OFF,
+    EMPTY,
+    TRUNCATED,
+    Log,
+    Problem,
+    read_log,
+)
 from antiphon.conformance.trace.schema import (
     SCHEMA,
     VERSION,
@@ -26,7 +36,14 @@ from antiphon.conformance.trace.schema import (
 from antiphon.conformance.trace.writer import LogWriteError, LogWriter
 
 __all__ = [
+    "AFTER_CRASH",
+    "AFTER_END",
+    "CUT_OFF",
+    "EMPTY",
+    "NO_DELIVERIES",
+    "NO_LOG",
     "SCHEMA",
+    "TRUNCATED",
     "VERSION",
     "Broadcast",
     "Crash",
@@ -34,6 +51,7 @@ __all__ = [
     "End",
     "Event",
     "Header",
+    "LineFault",
     "Log",
     "LogWriteError",
     "LogWriter",
@@ -48,6 +66,7 @@ __all__ = [
     "digest",
     "load_run",
     "log_name",
+    "logs_in",
     "message_id",
     "read_log",
 ]

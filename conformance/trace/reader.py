@@ -1,7 +1,7 @@
 """A damaged log is read as far as it can be: every fault is located, every good line is kept.
 
-This module does not judge a run. It knows the shape of one file: a header, events whose indices
-count from 0, `end` on the last line. What does not fit is a `Problem` with file, line and reason,
+This module does not judge a run, nor decide what a line is (`lines` does). It knows the shape of one file: a header,
+events whose indices count from 0, `end` on the last line. What does not fit is a `Problem` with file, line and reason,
 and whoever judges the log owes the verdict `unknown` while there is one.
 """
 
@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-import msgspec
+from antiphon.conformance.trace.lines import decode_line
+from antiphon.conformance.trace.schema import Crash, End, Event, Header
 
-from antiphon.conformance.trace.schema import SCHEMA, VERSION, Crash, End, Event, Header
+EMPTY: Final = "the file is empty"
+CUT_OFF: Final = "the line is cut off: it has no end of line"
+TRUNCATED: Final = "the log is truncated: its last line is not end"
+AFTER_END: Final = "an event after end"
+AFTER_CRASH: Final = "an event of a process that has crashed"
 
 
 @dataclass(frozen=True)
@@ -45,18 +51,6 @@ class Log:
     def complete(self) -> bool:
         """Whether the log has nothing wrong and nothing missing."""
         return not self.problems
-
-
-class _Kind(msgspec.Struct, frozen=True):
-    """As much of a first line as tells whether it is a header that this reader may read."""
-
-    schema: str
-    version: int
-
-
-_kind = msgspec.json.Decoder(_Kind)
-_header = msgspec.json.Decoder(Header)
-_event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
 def read_log(path: Path) -> Log:
@@ -94,34 +88,16 @@ class _Reading:
         """Take one line, keep what it says, note what is wrong with it."""
         self.last_line = number
         if not line.endswith(b"\n"):
-            self.fault(number, "the line is cut off: it has no end of line")
-        if number == 1 and self._take_header(line):
-            return
-        try:
-            event = _event.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            self.fault(number, f"not an event: {_shown(line)}: {error}")
+            self.fault(number, CUT_OFF)
+        header, event, fault, detail = decode_line(number, line)
+        if fault is not None:
+            self.fault(number, detail)
+        if number == 1:
+            self.header = header
+        elif event is None:
             self.next_index += 1
-            return
-        self._take_event(number, event)
-
-    def _take_header(self, line: bytes) -> bool:
-        """Read the first line as a header; False when it is none, so that an event there is kept."""
-        try:
-            kind = _kind.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            self.fault(1, f'no header: the first line must say {{"schema":"{SCHEMA}","version":{VERSION},...}}')
-            return _undecodable(line)
-        if kind.schema != SCHEMA:
-            self.fault(1, f"schema {kind.schema!r} is not {SCHEMA!r}")
-        elif kind.version != VERSION:
-            self.fault(1, f"version {kind.version} of the schema; this reader knows version {VERSION}")
-        else:
-            try:
-                self.header = _header.decode(line)
-            except msgspec.DecodeError as error:
-                self.fault(1, f"not a header: {error}")
-        return True
+        if event is not None:
+            self._take_event(number, event)
 
     def _take_event(self, number: int, event: Event) -> None:
         if event.i != self.next_index:
@@ -129,30 +105,15 @@ class _Reading:
         self.next_index = event.i + 1
         last = self.events[-1] if self.events else None
         if isinstance(last, End):
-            self.fault(number, "an event after end")
+            self.fault(number, AFTER_END)
         elif isinstance(last, Crash) and not isinstance(event, End):
-            self.fault(number, "an event of a process that has crashed")
+            self.fault(number, AFTER_CRASH)
         self.events.append(event)
         self.lines.append(number)
 
     def finish(self) -> Log:
         if self.last_line == 0 and not self.problems:
-            self.fault(0, "the file is empty")
+            self.fault(0, EMPTY)
         elif self.last_line and not (self.events and isinstance(self.events[-1], End)):
-            self.fault(self.last_line, "the log is truncated: its last line is not end")
+            self.fault(self.last_line, TRUNCATED)
         return Log(self.path, self.header, tuple(self.events), tuple(self.lines), tuple(self.problems))
-
-
-def _undecodable(line: bytes) -> bool:
-    """Whether a first line that is no header is no event either, and so has been reported already."""
-    try:
-        _event.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return True
-    return False
-
-
-def _shown(line: bytes) -> str:
-    """Show the beginning of a line, whatever bytes it holds."""
-    text = line.rstrip(b"\r\n").decode("utf-8", "backslashreplace")
-    return repr(text if len(text) <= 60 else text[:57] + "...")

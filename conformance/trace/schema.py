@@ -1,8 +1,8 @@
-"""An event is one line of JSON, and these are its six kinds.
+"""An event is one line of JSON, and these are its six kinds; every reader and every table takes the fields from here.
 
-This module does not know where a line comes from, who reads it or what it proves. It knows no
-clock: order within a process is the index `i`, order between processes is a datagram's send and
-receive. A change that an older reader would misread raises `VERSION`.
+This module does not know where a line comes from, who reads it or what it proves. It knows no clock: order within a
+process is the index `i`, order between processes is a datagram's send and receive. Integers have 64 bits, as columns
+have. A change that an older reader would misread raises `VERSION`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ import msgspec
 SCHEMA: Final = "antiphon.trace"
 VERSION: Final = 1
 
-Natural = Annotated[int, msgspec.Meta(ge=0)]
-Positive = Annotated[int, msgspec.Meta(ge=1)]
+_MAX: Final = 2**63 - 1
+
+Integer = Annotated[int, msgspec.Meta(ge=-_MAX - 1, le=_MAX)]
+Natural = Annotated[int, msgspec.Meta(ge=0, le=_MAX)]
+Positive = Annotated[int, msgspec.Meta(ge=1, le=_MAX)]
 Processes = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 Probability = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 PairName = Annotated[str, msgspec.Meta(pattern=r"\A(0|[1-9][0-9]*):(0|[1-9][0-9]*)\Z")]
@@ -35,7 +38,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     protocol: Annotated[str, msgspec.Meta(min_length=1)]
     process: Natural
     processes: Processes
-    seed: int
+    seed: Integer
     messages: Natural
     loss: Probability = 0.0
     duplication: Probability = 0.0

@@ -1,8 +1,7 @@
 from pathlib import Path
 
 from antiphon.conformance.history import judge_run
-from antiphon.conformance.history.judge import NO_DELIVERIES
-from antiphon.conformance.trace import Header, LogWriter, digest, load_run, log_name
+from antiphon.conformance.trace import NO_DELIVERIES, Header, LogWriter, digest, load_run, log_name
 
 
 def write(directory: Path, process: int, deliver: bool = True, end: bool = True) -> None:

@@ -22,27 +22,22 @@ from antiphon.conformance.history import (
 )
 from antiphon.conformance.history.finding import NEVER_BROADCAST, OTHER_PAYLOAD, TWICE
 from antiphon.conformance.pipeline import InputError, PipelineError, VerifyReport, dataset, verify
-from antiphon.conformance.pipeline.damage import (
-    CUT_OFF,
-    DISAGREES,
-    EMPTY,
-    MISSING,
-    NO_DELIVERIES,
-    OTHER_PROCESS,
-    TOO_MANY,
-    TRUNCATED,
-)
-from antiphon.conformance.pipeline.lines import (
+from antiphon.conformance.pipeline.damage import DISAGREES, MISSING, OTHER_PROCESS, TOO_MANY
+from antiphon.conformance.pipeline.lines import OUT_OF_SEQUENCE
+from antiphon.conformance.trace import (
     AFTER_CRASH,
     AFTER_END,
-    NO_HEADER,
-    NOT_A_HEADER,
-    NOT_AN_EVENT,
-    OTHER_SCHEMA,
-    OTHER_VERSION,
-    OUT_OF_SEQUENCE,
+    CUT_OFF,
+    EMPTY,
+    NO_DELIVERIES,
+    NO_LOG,
+    TRUNCATED,
+    Header,
+    LineFault,
+    log_name,
 )
-from antiphon.conformance.trace import Header, log_name
+
+NO_HEADER, OTHER_SCHEMA, OTHER_VERSION, NOT_A_HEADER, NOT_AN_EVENT = LineFault
 
 HEALTHY = "0: +a a b | 1: +b a b"
 
@@ -156,7 +151,7 @@ def test_each_damage_is_located_and_makes_the_run_unknown(report: VerifyReport, 
     assert outcomes(report, run) == dict.fromkeys(PROPERTIES, "unknown")
 
 
-@pytest.mark.parametrize(("run", "reason"), [("silent", NO_DELIVERIES), ("no-logs", dataset.NO_LOG)])
+@pytest.mark.parametrize(("run", "reason"), [("silent", NO_DELIVERIES), ("no-logs", NO_LOG)])
 def test_a_run_in_which_nothing_happened_is_unknown(report: VerifyReport, logs: Path, run: str, reason: str) -> None:
     assert [str(d) for d in report.damage if d.run == run] == [f"{logs / run}: {reason}"]
     assert outcomes(report, run) == dict.fromkeys(PROPERTIES, "unknown")
@@ -184,6 +179,21 @@ def test_the_overall_outcome_is_the_worst(report: VerifyReport, logs: Path) -> N
     assert report.outcome == "violated"
     assert report.runs == len([d for d in logs.iterdir() if d.name != ".git"])
     assert report.faults == len(report.damage)
+
+
+def test_the_columns_of_the_files_are_the_fields_of_the_schema(report: VerifyReport) -> None:
+    """Other tools read these files: names, types and order stay."""
+    kept = Path(str(report.output))
+    events = parquet.read_schema(next((kept / "events" / "run=healthy").glob("*.parquet")))
+    assert [(field.name, str(field.type)) for field in events] == [
+        ("process", "int32"), ("line", "int64"), ("i", "int64"), ("kind", "string"), ("m", "string"), ("number", "int64"),
+        ("d", "string"), ("digest", "string"),
+    ]  # fmt: skip
+    quarantine = parquet.read_schema(next((kept / "quarantine").glob("*.parquet")))
+    assert [(field.name, str(field.type)) for field in quarantine] == [
+        ("run", "string"), ("process", "int32"), ("path", "string"), ("line", "int64"), ("reason", "string"),
+        ("text", "binary"),
+    ]  # fmt: skip
 
 
 def test_what_is_kept_is_partitioned_by_run_and_loses_no_line(report: VerifyReport, logs: Path) -> None:

@@ -35,6 +35,8 @@ from antiphon.conformance.trace import (
 
 HEADER = Header(run="r", protocol="rbp", process=0, processes=2, seed=7, messages=4, loss=0.1)
 
+HEADER_LINE = msgspec.json.encode(HEADER) + b"\n"
+
 pairs = st.builds(message_id, st.integers(0, 9), st.integers(0, 10**9))
 digests = st.binary(max_size=20).map(digest)
 acts = st.one_of(
@@ -135,6 +137,12 @@ def test_the_documented_example_is_what_the_writer_writes(tmp_path: Path) -> Non
         (1, [b'{"schema":"antiphon.trace","version":2}\n'], 1, "version 2"),
         (1, [b'{"schema":"other.trace","version":1}\n'], 1, "schema 'other.trace'"),
         (1, [b'{"schema":"antiphon.trace","version":1,"run":"r"}\n'], 1, "not a header"),
+        (1, [HEADER_LINE.replace(b"rbp", b"r\xffp")], 1, "not a header"),
+        (1, [HEADER_LINE.replace(b'"seed":7', b'"seed":9223372036854775808')], 1, "not a header"),
+        (1, [b'{"schema":' + b"[" * 100_000 + b"\n"], 1, "no header"),
+        (1, [b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"], 1, "no header"),
+        (3, [b'{"x":' + b"[" * 100_000 + b"\n"], 3, "not an event"),
+        (3, [b'{"kind":"send","i":9223372036854775808,"d":"0:1"}\n'], 3, "not an event"),
         (1, [b"garbage\n"], 1, "no header"),
         (1, [], 1, "no header"),
     ],

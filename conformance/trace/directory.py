@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -18,12 +19,25 @@ from antiphon.conformance.trace.causal import Merge, causal_order
 from antiphon.conformance.trace.reader import Log, Problem, read_log
 from antiphon.conformance.trace.schema import Event, Header
 
+NO_LOG: Final = "no log: a run holds process-0.ndjson, process-1.ndjson, ..."
+NO_DELIVERIES: Final = "nothing was delivered in this run: there is nothing to judge"
+
 _NAME = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson")
 
 
 def log_name(process: int) -> str:
     """Name the file that holds the log of a process."""
     return f"process-{process}.ndjson"
+
+
+def logs_in(directory: Path) -> list[tuple[int, Path]]:
+    """The files of a directory that are named as logs, each with the number of its process; in its order.
+
+    Raises:
+        OSError: the directory cannot be listed.
+    """
+    matches = ((_NAME.fullmatch(path.name), path) for path in directory.iterdir())
+    return sorted((int(match.group(1)), path) for match, path in matches if match)
 
 
 @dataclass(frozen=True)
@@ -61,7 +75,7 @@ def load_run(directory: Path) -> Run:
     logs: list[Log] = []
     faults: list[Problem] = []
     if not found:
-        faults.append(Problem(directory, 0, "no log: a run holds process-0.ndjson, process-1.ndjson, ..."))
+        faults.append(Problem(directory, 0, NO_LOG))
     for process in range(count):
         path = directory / log_name(process)
         log = found.get(process)
@@ -77,9 +91,7 @@ def _find(directory: Path) -> dict[int, Log]:
     """Read every file that is named as a log, by the number of its process."""
     if not directory.is_dir():
         return {}
-    names = (_NAME.fullmatch(path.name) for path in directory.iterdir())
-    numbers = sorted(int(match.group(1)) for match in names if match)
-    return {number: read_log(directory / log_name(number)) for number in numbers}
+    return {number: read_log(path) for number, path in logs_in(directory)}
 
 
 def _disagreements(log: Log, header: Header, first: Header, process: int) -> list[Problem]:
