@@ -1,6 +1,7 @@
 """Every test run is reproducible: Hypothesis derives its examples from the test itself, unless the deep profile is asked for."""
 
 import signal
+from collections import Counter
 from collections.abc import Callable
 
 import hypothesis
@@ -19,6 +20,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     """A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says where the time went, by room, so that growth is seen; what other programs take beside us counts too."""
+    seconds: Counter[str] = Counter()
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if type(report) is pytest.TestReport:
+            seconds[report.nodeid.split("/")[1]] += report.duration
+    shares = [f"{room} {spent:.0f}" for room, spent in seconds.most_common() if spent >= 0.5]
+    if shares:
+        terminalreporter.write_line(f"seconds by room: {', '.join(shares)}; {seconds.total():.0f} in all")
 
 
 @pytest.fixture

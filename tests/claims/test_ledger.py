@@ -14,12 +14,11 @@ from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.conformance.ledger.run import program_of
 from antiphon.model.explicit import kinds_of
 from antiphon.spec.catalogue import refinement_of
-from antiphon.spec.claims import Check, Claim, Measurement, all_claims, claim_of, claims_of, families
+from antiphon.spec.claims import Check, Measurement, all_claims, claim_of, claims_of, families
 from antiphon.spec.claims.claim import Outcome
 from antiphon.spec.lang import Spec, SpecError, program
 
 CHECKS = [(claim, check) for claim in all_claims() for check in claim.checks if isinstance(check, Check)]
-EVERY_CLAIM = pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.id)
 
 
 def repairs_of(check: Check) -> set[str]:
@@ -39,55 +38,61 @@ def test_claims_stand_in_the_order_of_their_identifiers() -> None:
         assert names == sorted(names)
 
 
-@EVERY_CLAIM
-def test_a_claim_says_where_it_stands_in_the_documents_own_words(claim: Claim) -> None:
-    assert claim.source.section.strip() == claim.source.section != ""
-    assert claim.source.quotation.strip() == claim.source.quotation != ""
-    assert str(claim.source).startswith(f"{claim.source.document.short}, section {claim.source.section}")
-    assert re.search(r"[12]\d{3}", claim.source.document.short), "a document is cited by author and year"
-    assert not claim.source.lines or claim.source.figure, "printed lines belong to a figure"
-    assert claim.claim.endswith(".")
-    assert claim.because.rstrip(")").endswith(".")
+def test_a_claim_says_where_it_stands_in_the_documents_own_words(subtests: pytest.Subtests) -> None:
+    for claim in all_claims():
+        with subtests.test(claim=claim.id):
+            assert claim.source.section.strip() == claim.source.section != ""
+            assert claim.source.quotation.strip() == claim.source.quotation != ""
+            assert str(claim.source).startswith(f"{claim.source.document.short}, section {claim.source.section}")
+            assert re.search(r"[12]\d{3}", claim.source.document.short), "a document is cited by author and year"
+            assert not claim.source.lines or claim.source.figure, "printed lines belong to a figure"
+            assert claim.claim.endswith(".")
+            assert claim.because.rstrip(")").endswith(".")
 
 
-@EVERY_CLAIM
-def test_verdicts_are_holds_violated_or_unknown(claim: Claim) -> None:
-    vocabulary = set(get_args(Outcome))
-    assert claim.verdict in vocabulary
-    assert {check.outcome for check in claim.checks} <= vocabulary
+def test_verdicts_are_holds_violated_or_unknown(subtests: pytest.Subtests) -> None:
+    for claim in all_claims():
+        with subtests.test(claim=claim.id):
+            vocabulary = set(get_args(Outcome))
+            assert claim.verdict in vocabulary
+            assert {check.outcome for check in claim.checks} <= vocabulary
 
 
-@EVERY_CLAIM
-def test_a_violated_claim_says_what_is_at_fault_and_what_repairs_it(claim: Claim) -> None:
-    if claim.verdict == "violated":
-        assert claim.defect in ("text", "design")
-        assert claim.repairs or claim.because.startswith("By reading")
-    else:
-        assert claim.defect == ""
+def test_a_violated_claim_says_what_is_at_fault_and_what_repairs_it(subtests: pytest.Subtests) -> None:
+    for claim in all_claims():
+        with subtests.test(claim=claim.id):
+            if claim.verdict == "violated":
+                assert claim.defect in ("text", "design")
+                assert claim.repairs or claim.because.startswith("By reading")
+            else:
+                assert claim.defect == ""
 
 
-@EVERY_CLAIM
-def test_a_claim_is_checked_or_says_that_it_is_judged_by_reading(claim: Claim) -> None:
-    assert bool(claim.checks) != claim.because.startswith("By reading")
+def test_a_claim_is_checked_or_says_that_it_is_judged_by_reading(subtests: pytest.Subtests) -> None:
+    for claim in all_claims():
+        with subtests.test(claim=claim.id):
+            assert bool(claim.checks) != claim.because.startswith("By reading")
 
 
-@EVERY_CLAIM
-def test_the_repairs_of_a_claim_exist_where_it_is_checked(claim: Claim) -> None:
-    for check in claim.checks:
-        if isinstance(check, Check):
-            exist = repairs_of(check)
-            assert set(claim.repairs) <= exist or check.spec is not claim.checks[0].spec  # type: ignore[union-attr]
-            assert set(check.without) <= exist
-            assert set(check.repairs) <= exist or check.repairs == "all"
+def test_the_repairs_of_a_claim_exist_where_it_is_checked(subtests: pytest.Subtests) -> None:
+    for claim in all_claims():
+        with subtests.test(claim=claim.id):
+            for check in claim.checks:
+                if isinstance(check, Check):
+                    exist = repairs_of(check)
+                    assert set(claim.repairs) <= exist or check.spec is not claim.checks[0].spec  # type: ignore[union-attr]
+                    assert set(check.without) <= exist
+                    assert set(check.repairs) <= exist or check.repairs == "all"
 
 
-@EVERY_CLAIM
-def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaired(claim: Claim) -> None:
+def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaired(subtests: pytest.Subtests) -> None:
     """Except where nothing observable depends on the text: a sentence that is judged by reading, and RBP-08, an action that cannot happen."""
-    if claim.verdict == "violated" and claim.checks and claim.id != "RBP-08":
-        outcomes = [check.outcome for check in claim.checks]
-        assert "violated" in outcomes or "unknown" in outcomes
-        assert "holds" in outcomes or not claim.repairs
+    for claim in all_claims():
+        with subtests.test(claim=claim.id):
+            if claim.verdict == "violated" and claim.checks and claim.id != "RBP-08":
+                outcomes = [check.outcome for check in claim.checks]
+                assert "violated" in outcomes or "unknown" in outcomes
+                assert "holds" in outcomes or not claim.repairs
 
 
 @cache
@@ -96,17 +101,18 @@ def kinds(spec: type[Spec]) -> dict[str, str]:
     return kinds_of(program(spec))
 
 
-@pytest.mark.parametrize(("claim", "check"), CHECKS, ids=[f"{claim.id}-{claim.checks.index(check)}" for claim, check in CHECKS])
-def test_every_check_binds_and_asks_about_a_property_that_exists(claim: Claim, check: Check) -> None:
-    program_of(check)  # refuses constants, repairs and readings that do not exist
-    refines = check.property == "Refinement" and refinement_of(check.spec) is not None
-    kind = "refinement" if refines else kinds(check.spec)[check.property]
-    if check.outcome == "unknown":
-        assert kind == "witness", "what is recorded as unknown is a witness that is never reached"
-    if check.length is not None:
-        assert check.outcome == "violated" or kind == "witness", "only a counterexample or a way to a witness has a length"
-    else:
-        assert check.outcome != "violated", "a counterexample has a length"
+def test_every_check_binds_and_asks_about_a_property_that_exists(subtests: pytest.Subtests) -> None:
+    for claim, check in CHECKS:
+        with subtests.test(claim=claim.id, check=str(check)):
+            program_of(check)  # refuses constants, repairs and readings that do not exist
+            refines = check.property == "Refinement" and refinement_of(check.spec) is not None
+            kind = "refinement" if refines else kinds(check.spec)[check.property]
+            if check.outcome == "unknown":
+                assert kind == "witness", "what is recorded as unknown is a witness that is never reached"
+            if check.length is not None:
+                assert check.outcome == "violated" or kind == "witness", "only a counterexample or a way to a witness has a length"
+            else:
+                assert check.outcome != "violated", "a counterexample has a length"
 
 
 def test_every_repair_is_demanded_by_the_claim_that_it_answers() -> None:

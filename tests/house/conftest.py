@@ -37,7 +37,7 @@ def texts() -> dict[Path, str]:
     found = {}
     for directory, names, files in os.walk(ROOT):
         names[:] = [name for name in names if name not in NOT_OURS and not name.endswith(".egg-info")]
-        for path in (Path(directory) / name for name in files):
+        for path in (Path(directory) / name for name in files if name not in NOT_OURS):
             with contextlib.suppress(UnicodeDecodeError):
                 found[path] = path.read_text(encoding="utf-8")
     return found
