@@ -15,31 +15,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from antiphon.conformance.bindings import binding_of as binding
     from antiphon.conformance.lockstep import LockstepReport
-    from antiphon.conformance.pipeline import verify
+    from antiphon.conformance.stateful import StatefulReport
     from antiphon.impl.group import Group
+    from antiphon.implementations import binding, lockstep, stateful, verify
+    from antiphon.model.verdict import Outcome, Verdict
+    from antiphon.programs import program
+    from antiphon.questions import check, find, load, simulate, state_graph
+    from antiphon.results import Found, Report, Trace
 
     __version__: str
 
-__all__ = ["Group", "LockstepReport", "binding", "verify"]
+__all__ = [
+    "Found", "Group", "LockstepReport", "Outcome", "Report", "StatefulReport", "Trace", "Verdict", "binding", "check", "find", "load",
+    "lockstep", "program", "simulate", "state_graph", "stateful", "verify",
+]  # fmt: skip
 
-_PLACES = {
-    "Group": "antiphon.impl.group:Group",
-    "LockstepReport": "antiphon.conformance.lockstep:LockstepReport",
-    "binding": "antiphon.conformance.bindings:binding_of",
-    "verify": "antiphon.conformance.pipeline:verify",
+_MODULES = {
+    "antiphon.conformance.lockstep": ("LockstepReport",),
+    "antiphon.conformance.stateful": ("StatefulReport",),
+    "antiphon.impl.group": ("Group",),
+    "antiphon.implementations": ("binding", "lockstep", "stateful", "verify"),
+    "antiphon.model.verdict": ("Outcome", "Verdict"),
+    "antiphon.programs": ("program",),
+    "antiphon.questions": ("check", "find", "load", "simulate", "state_graph"),
+    "antiphon.results": ("Found", "Report", "Trace"),
 }
-"""Where each name stands."""
+"""Where the names stand."""
+
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Load a name when it is first used."""
     if name == "__version__":
         found: Any = _version()
-    elif name in _PLACES:
-        module, _, attribute = _PLACES[name].partition(":")
-        found = getattr(import_module(module), attribute)
+    elif name in _MODULE_OF:
+        found = getattr(import_module(_MODULE_OF[name]), name)
     else:
         raise AttributeError(f"antiphon has no {name!r}; it has {', '.join(__all__)}")
     globals()[name] = found

@@ -51,3 +51,8 @@ class LockstepReport:
         if self.difference is not None:
             return Outcome.VIOLATED
         return Outcome.HOLDS if self.complete and self.transitions > 0 else Outcome.UNKNOWN
+
+    def _repr_html_(self) -> str:
+        from antiphon.conformance.report.html import comparison_html  # here, because a walk draws nothing
+
+        return comparison_html(self.program.name, self)

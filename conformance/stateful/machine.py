@@ -56,6 +56,11 @@ class StatefulReport:
             return Outcome.VIOLATED
         return Outcome.HOLDS if self.steps else Outcome.UNKNOWN
 
+    def _repr_html_(self) -> str:
+        from antiphon.conformance.report.html import comparison_html  # here, because a walk draws nothing
+
+        return comparison_html(self.program.name, self)
+
 
 @dataclass
 class Tally:

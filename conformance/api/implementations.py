@@ -1,0 +1,92 @@
+"""Questions about an implementation: does it do what its specification does, and do the logs of its runs keep the properties?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
+from antiphon.conformance.lockstep import LockstepReport
+from antiphon.conformance.lockstep import lockstep as walk
+
+if TYPE_CHECKING:
+    from antiphon.conformance.pipeline import VerifyReport
+    from antiphon.conformance.stateful import StatefulReport
+
+Bound: TypeAlias = Binding | str
+"""A binding, or the name of a protocol that is bound: then its small model, which is walked in seconds."""
+
+
+def binding(protocol: str, *, fault: str | None = None, **constants: int | bool | str) -> Binding:
+    """Join the implementation of a protocol to its specification.
+
+    Args:
+        protocol: the name of a protocol whose implementation is bound: "rbp".
+        fault: the name of a mistake to plant in the implementation, to see it caught.
+        **constants: the constants of the specification; without any, those of a small model.
+
+    Raises:
+        SpecError: no such protocol, fault or constant; the known ones are listed.
+    """
+    return binding_of(protocol, fault=fault, **(constants or bound_protocol(protocol).small))
+
+
+def lockstep(
+    bound: Bound,
+    *,
+    max_transitions: int | None = None,
+    sample: int = 50,
+    seed: int = 0,
+    engine: Literal["generated", "reference"] = "generated",
+    progress: Callable[[int, int, int], None] | None = None,
+) -> LockstepReport:
+    """Walk specification and implementation together through every transition of the model; compare variables and events.
+
+    Args:
+        bound: a binding, or the name of a bound protocol.
+        max_transitions: stop after so many; a walk that was stopped is unknown.
+        sample: how many paths are run again from the start, on processes that are never restored.
+        seed: number of the random sample.
+        engine: what executes the specification.
+        progress: called now and then with pairs, transitions and the length of the queue.
+    """
+    joined = binding(bound) if isinstance(bound, str) else bound
+    machine = joined.program.reference if engine == "reference" else None
+    return walk(joined, machine, max_transitions=max_transitions, sample=sample, seed=seed, progress=progress)
+
+
+def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -> StatefulReport:
+    """Run specification and implementation side by side at random, with Hypothesis, and shorten what differs.
+
+    Args:
+        bound: a binding, or the name of a bound protocol.
+        runs: how many runs.
+        steps: greatest number of steps of a run.
+        seed: number of the random run.
+    """
+    from antiphon.conformance.stateful import run_stateful  # here, because Hypothesis takes longer to load than most questions
+    from antiphon.model.explicit import compiled_machine
+
+    joined = binding(bound) if isinstance(bound, str) else bound
+    return run_stateful(joined, compiled_machine(joined.program), runs=runs, steps=steps, seed_number=seed)
+
+
+def verify(path: str | Path, *, master: str = "local[*]", output: str | Path | None = None) -> VerifyReport:
+    """Judge the logs of many runs on Spark.
+
+    Args:
+        path: a directory of runs (`<run>/process-<p>.ndjson`), or a dataset made from one.
+        master: Spark's master.
+        output: keep the tables in this new directory.
+
+    Raises:
+        ImportError: Spark is not installed.
+        InputError: there is nothing to judge at `path`, or `output` exists.
+        PipelineError: no Java, a full disk, or Spark failed.
+    """
+    try:
+        from antiphon.conformance.pipeline import verify as judge
+    except ImportError as error:
+        raise ImportError(f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]") from error
+    return judge(path, master=master, output=output)

@@ -1,0 +1,118 @@
+"""A specification is meant by its class, by its name in the catalogue, or by module:Class; a program is one with its constants.
+
+Every question takes any of these, or a program that was bound before.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from antiphon.spec.catalogue import entry_named, entry_of, names
+from antiphon.spec.lang import Program, Spec, SpecError
+from antiphon.spec.lang import program as bind
+from antiphon.spec.lang.declare import declare
+from antiphon.spec.lang.hints import did_you_mean, known_names
+
+Subject: TypeAlias = Program | type[Spec] | str
+"""What a question may be about; what is no program yet is bound to its defaults, as printed, without any repair."""
+
+
+def program(
+    spec: type[Spec] | str, *, repairs: Iterable[str] | str = (), without: Iterable[str] = (), **constants: int | bool | str
+) -> Program:
+    """Bind the constants of a specification.
+
+    Args:
+        spec: a class; a name of the catalogue (`antiphon check --help` lists them); or "module:Class", also in the current directory.
+        repairs: the names of repairs to switch on, or "all".
+        without: repairs that are left out of them again.
+        **constants: constants and readings by name; the others keep their defaults.
+
+    Raises:
+        SpecError: no such specification, constant, repair or reading (the known ones are listed), or a value that it cannot have.
+    """
+    found = specification(spec) if isinstance(spec, str) else spec
+    known = [item.name for item in declare(found).constants if item.repair]
+    left_out = list(without)
+    for repair in left_out:
+        if repair not in known:
+            raise SpecError(f"without {repair}: {called(found)} has no such repair; {known_names(repair, known)}")
+    asked = [repairs] if isinstance(repairs, str) else list(repairs)
+    wanted = [repair for repair in (known if "all" in asked else asked) if repair not in left_out]
+    return bind(found, repairs=wanted, **constants)
+
+
+def program_of(subject: Subject) -> Program:
+    """What a question is about, bound to its defaults where it is not bound yet."""
+    return subject if isinstance(subject, Program) else program(subject)
+
+
+def specification(name: str) -> type[Spec]:
+    """The class of a name of the catalogue, or of "module:Class"; modules are also looked for in the current directory.
+
+    Raises:
+        SpecError: there is none; the known names are listed.
+    """
+    entry = entry_named(name)
+    if entry is not None:
+        return entry.spec
+    if ":" in name:
+        return _imported(name)
+    hint = did_you_mean(name, names())
+    if name.endswith(".py"):
+        hint = f"; a file is named by its module and class, for example {Path(name).stem}:MySpec"
+    raise SpecError(f"unknown specification {name!r}; known: {', '.join(names())}, or module:Class{hint}")
+
+
+def name_of(spec: type[Spec]) -> str:
+    """What `specification` calls this class: its name in the catalogue, or "module:Class"."""
+    entry = entry_of(spec)
+    return entry.name if entry else f"{spec.__module__}:{spec.__qualname__}"
+
+
+def called(spec: type[Spec]) -> str:
+    """What people read: the name of this class in the catalogue, or its own."""
+    entry = entry_of(spec)
+    return entry.name if entry else spec.__name__
+
+
+def see_current_directory() -> None:
+    """Let modules in the current directory be imported, as `python -m` does."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
+def _imported(name: str) -> type[Spec]:
+    see_current_directory()
+    module, _, qualified = name.partition(":")
+    try:
+        found: object = importlib.import_module(module)
+    except ImportError as error:
+        raise SpecError(f"specification {name!r}: module {module!r} cannot be imported: {error}") from error
+    except SyntaxError as error:
+        raise SpecError(f"specification {name!r}: {error.filename}:{error.lineno}:{error.offset}: {error.msg}") from error
+    except SpecError:
+        raise
+    except Exception as error:  # a module may raise anything, and it is not ours
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{where.filename}:{where.lineno}: {type(error).__name__}: {error}"
+        raise SpecError(f"specification {name!r}: {told}") from error
+    for part in qualified.split("."):
+        if not hasattr(found, part):
+            specs = sorted(key for key, value in vars(found).items() if _is_specification(value))
+            told = f"its specifications: {', '.join(specs) or 'none'}{did_you_mean(part, specs)}"
+            raise SpecError(f"module {module!r} has no {part!r}; {told}")
+        found = getattr(found, part)
+    if not (isinstance(found, type) and issubclass(found, Spec)):
+        raise SpecError(f"{name!r} is no specification: it is not a subclass of antiphon.spec.lang.Spec")
+    return found
+
+
+def _is_specification(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Spec) and value is not Spec

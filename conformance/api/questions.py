@@ -1,0 +1,201 @@
+"""Questions about a specification: do its properties hold, is there such a state, what do random runs show, what is its graph?
+
+Each takes a specification or a program first and its bounds by name, chooses the engine, and answers with a result that shows
+itself. A bound that is hit makes an answer unknown, never a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from antiphon.model import explicit
+from antiphon.model.notation import short_places
+from antiphon.model.trace import replay
+from antiphon.model.verdict import Exploration, Outcome, Verdict
+from antiphon.programs import Subject, program_of, see_current_directory
+from antiphon.results import Found, Report, Trace
+from antiphon.spec.lang import Program, ir
+from antiphon.spec.lang.question import asked
+
+if TYPE_CHECKING:
+    import networkx
+
+Engine = Literal["auto", "native", "generated", "reference", "z3"]
+"""What explores: machine code, generated Python, CPython itself, Z3; auto takes generated Python for small spaces, else machine code."""
+
+
+def check(
+    subject: Subject,
+    *,
+    properties: Iterable[str] | None = None,
+    engine: Engine = "auto",
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
+    progress: Callable[[Any], None] | None = None,
+    **storage: Any,
+) -> Report:
+    """Judge the properties of a specification; violations come with a shortest counterexample.
+
+    Args:
+        subject: a class, a name of the catalogue, "module:Class", or a program.
+        properties: names of properties, or "deadlock"; None means all but deadlock.
+        engine: what explores. "z3" judges runs of at most `max_depth` steps, and needs that bound.
+        max_depth: look at most so many steps ahead.
+        max_states: stop soon after so many states; not with "z3".
+        max_seconds: stop after this time.
+        max_memory_mb: stop at this size of the process, in MiB; not with "z3".
+        progress: called several times a second with how far the search is.
+        **storage: how an explicit engine keeps states, as in `antiphon.model.explicit.check`: `threads`, `fingerprints`,
+            `symmetry`, `cone`, `directory`, `stop_at_first`.
+
+    Raises:
+        SpecError: the specification cannot be read, or a property does not exist (the known ones are listed).
+        ValueError: an engine without the bound that it needs, or with one that it does not know.
+    """
+    bound = program_of(subject)
+    if engine != "z3":
+        return Report.of(
+            explicit.check(
+                bound, properties=properties, engine=engine, max_depth=max_depth, max_states=max_states, max_seconds=max_seconds,
+                max_memory_mb=max_memory_mb, progress=progress, **storage,
+            )
+        )  # fmt: skip
+    if max_depth is None:
+        raise ValueError("engine 'z3' looks up to a depth: say which, for example max_depth=10")
+    foreign = [name for name, value in {"max_states": max_states, "max_memory_mb": max_memory_mb, **storage}.items() if value]
+    if foreign:
+        raise ValueError(f"{', '.join(foreign)}: for explicit engines; z3 is bounded by max_depth and max_seconds")
+    from antiphon.model import symbolic  # here, because loading Z3 takes longer than most checks
+
+    return Report.of(
+        symbolic.check_bounded(bound, depth=max_depth, properties=properties, max_seconds=max_seconds, progress=progress)
+    )
+
+
+def find(
+    subject: Subject,
+    expression: str,
+    *,
+    engine: Engine = "auto",
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
+    progress: Callable[[Any], None] | None = None,
+) -> Found:
+    """Look for a reachable state in which an expression is true, and the shortest way to one.
+
+    `expression` is a boolean of the language over `self`, for example `any(self.holding[p] for p in self.each(Process))`. The
+    other arguments are those of `check`.
+
+    Raises:
+        SpecError: the specification or the expression cannot be read.
+        ValueError: an engine without the bound that it needs, or with one that it does not know.
+    """
+    bound = program_of(subject)
+    question, witness = asked(bound, expression)
+    report = check(
+        question, properties=[witness], engine=engine, max_depth=max_depth, max_states=max_states, max_seconds=max_seconds,
+        max_memory_mb=max_memory_mb, progress=progress,
+    )  # fmt: skip
+    wrong = [verdict for verdict in report.verdicts if verdict.kind == "specification"]
+    verdict = wrong[0] if wrong else report[witness]
+    trace = _on(bound, verdict, expression)
+    outcome, reason = _answer(verdict, report.exploration, trace, expression, bounded=engine == "z3")
+    state = _named(question, witness, trace) if trace is not None else {}
+    return Found(bound, expression, outcome, reason, trace, state, verdict, report.exploration)
+
+
+def simulate(
+    subject: Subject,
+    *,
+    seed: int = 0,
+    walks: int = 100,
+    steps: int = 100,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Walk a specification at random, and judge every step; what that shows is measured, not proved.
+
+    Args:
+        subject: a class, a name of the catalogue, "module:Class", or a program.
+        seed: number of the random run; the same seed gives the same walks.
+        walks: how many walks.
+        steps: greatest number of steps of a walk.
+        progress: called after each walk with walks and steps so far.
+
+    Raises:
+        SpecError: the specification cannot be read.
+        ValueError: fewer than one walk or step.
+    """
+    from antiphon.model.simulate import simulate as walk
+
+    bound = program_of(subject)
+    return Report.of(walk(bound, explicit.compiled_machine(bound), seed=seed, walks=walks, steps=steps, progress=progress))
+
+
+def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.MultiDiGraph:
+    """The reachable states and steps as a networkx graph: a node a state, an edge a step.
+
+    Nodes have `label` (the variables in the short notation), `initial` and `broken` (which invariants are false), edges `label`,
+    `action`, `fault` (a step of the environment) and `broken`.
+
+    Raises:
+        SpecError: more states than `max_states`, 2,000 where nothing is said; or the specification cannot be read.
+    """
+    from antiphon.model.export import MOST_STATES
+    from antiphon.model.export import state_graph as graph  # here, because networkx takes longer to load than most checks
+
+    return graph(program_of(subject), MOST_STATES if max_states is None else max_states)
+
+
+def load(file: str | Path) -> Trace:
+    """A saved run, executed again step by step on the specification of today.
+
+    Raises:
+        TraceFileError: it is no trace, or the specification has changed since.
+    """
+    from antiphon.model.export import load as loaded
+
+    see_current_directory()
+    return Trace.of(loaded(Path(file)))
+
+
+def _on(bound: Program, verdict: Verdict, expression: str) -> Trace | None:
+    """The trace of the verdict as one of the specification itself, which other commands can load."""
+    found = verdict.trace
+    if found is None:
+        return None
+    is_error = verdict.kind == "specification"
+    why = short_places(verdict.reason) if is_error else f"{expression} is true"
+    return Trace.of(replay(bound, found.start, found.steps, shows="specification" if is_error else "", why=why))
+
+
+def _answer(verdict: Verdict, explored: Exploration, trace: Trace | None, expression: str, *, bounded: bool) -> tuple[Outcome, str]:
+    """Found, or nowhere when all was seen, or unknown."""
+    if verdict.kind == "specification":
+        return Outcome.UNKNOWN, f"the specification has an error: {short_places(verdict.reason)}"
+    if trace is not None:
+        return Outcome.HOLDS, f"{expression}: after {len(trace)} step{'' if len(trace) == 1 else 's'}"
+    if explored.complete and not bounded and explored.states:
+        return Outcome.VIOLATED, f"no reachable state is such: all {explored.states:,} were seen"
+    return Outcome.UNKNOWN, f"not found: {short_places(verdict.reason).removeprefix('not decided: ')}"
+
+
+def _named(question: Program, witness: str, trace: Trace) -> dict[str, str]:
+    """The variables that the expression names, with their values where the trace ends."""
+    (predicate,) = [item for item in question.module.predicates if item.name == witness]
+    found: set[str] = set()
+    todo: list[object] = [predicate.body]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, tuple):
+            todo.extend(part)
+        elif isinstance(part, ir.Node):
+            if isinstance(part, ir.Read):
+                found.add(part.variable)
+            todo.extend(vars(part).values())
+    return {where: value for where, value in trace.end.items() if where.partition("[")[0] in found}

@@ -1,0 +1,123 @@
+"""Reports, runs and findings as a person wants them: they print in a terminal, show themselves in a notebook, and can be saved.
+
+Engines answer in the types of `antiphon.model`; these are the same types with a face. Nothing here judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from antiphon.conformance.report import diagram, svg, text_diagram, words
+from antiphon.conformance.report.html import outcome_html, report_html, trace_html
+from antiphon.model import trace as model_trace
+from antiphon.model import verdict as model_verdict
+from antiphon.model.changes import described
+from antiphon.model.export import save
+from antiphon.model.verdict import Exploration, Outcome, Verdict
+from antiphon.programs import called
+from antiphon.spec.lang import Program
+
+
+class Trace(model_trace.Trace):
+    """A run of a program, step by step: a counterexample, or the way to a state that was looked for.
+
+    It prints as a space-time diagram, and shows itself in a notebook with what every step changed.
+    """
+
+    @classmethod
+    def of(cls, trace: model_trace.Trace) -> Trace:
+        """The same run, with a face."""
+        return cls(**{item.name: getattr(trace, item.name) for item in fields(trace)})
+
+    def save(self, file: str | Path) -> None:
+        """Write the run as an ITF file, which `antiphon.load`, the command line and other viewers read.
+
+        Raises:
+            OSError: the file cannot be written.
+            TraceFileError: the specification stands in no module that could be asked for it again.
+        """
+        save(self, Path(file))
+
+    def svg(self) -> str:
+        """The space-time diagram, as the text of an SVG file."""
+        return svg(diagram(self, called(self.program.spec)))
+
+    @property
+    def end(self) -> Mapping[str, str]:
+        """The state at its end: each variable, of a map each value, in the short notation."""
+        return dict(described(self.program, self.states[-1]))
+
+    def __repr__(self) -> str:
+        return f"<Trace of {called(self.program.spec)}: {self.shows or 'a run'}, {words.length(self)}>"
+
+    def __str__(self) -> str:
+        return str(text_diagram(diagram(self, called(self.program.spec))))
+
+    def _repr_html_(self) -> str:
+        return trace_html(called(self.program.spec), self)
+
+
+class Report(model_verdict.Report):
+    """All verdicts about one program: `report["Agreement"]` is the verdict about a property, `report.outcome` the worst.
+
+    It prints as a list of verdicts, and shows itself in a notebook with its shortest counterexample.
+    """
+
+    @classmethod
+    def of(cls, report: model_verdict.Report) -> Report:
+        """The same report, with a face."""
+        verdicts = tuple(replace(item, trace=None if item.trace is None else Trace.of(item.trace)) for item in report.verdicts)
+        return cls(report.program, verdicts, report.exploration, report.notes)
+
+    @property
+    def counterexample(self) -> Trace | None:
+        """The shortest run that breaks a property, or leads to an error of the specification; None when there is none."""
+        wrong = [item for item in self.verdicts if item.outcome is Outcome.VIOLATED or item.kind == "specification"]
+        traces = [item.trace for item in wrong if isinstance(item.trace, Trace)]
+        return min(traces, key=len) if traces else None
+
+    def __repr__(self) -> str:
+        return f"<Report on {called(self.program.spec)}: {self.outcome.value}, {words.counted(len(self.verdicts), 'verdict')}>"
+
+    def __str__(self) -> str:
+        lines = [f"{called(self.program.spec)}  {words.constants(self.program)}"]
+        lines += [f"  {item.outcome.value:<9} {item.property}: {words.found(item)}".rstrip(": ") for item in self.verdicts]
+        return "\n".join([*lines, words.explored(self.exploration), *self.notes]).rstrip()
+
+    def _repr_html_(self) -> str:
+        name, worst = called(self.program.spec), self.counterexample
+        return report_html(name, self) + (trace_html(name, worst) if worst is not None else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Found:
+    """The answer to `find`.
+
+    Attributes:
+        program: the specification that was searched, with its constants.
+        expression: what was to be true.
+        outcome: holds when there is such a state, violated when no reachable state is one, unknown when a bound was hit.
+        reason: the answer in one sentence.
+        trace: a shortest way to such a state, or None.
+        state: the parts of that state that the expression names, in the short notation.
+        verdict: what the engine said.
+        exploration: how much was seen.
+    """
+
+    program: Program
+    expression: str
+    outcome: Outcome
+    reason: str
+    trace: Trace | None
+    state: Mapping[str, str]
+    verdict: Verdict
+    exploration: Exploration
+
+    def __repr__(self) -> str:
+        return f"<Found in {called(self.program.spec)}: {self.outcome.value}, {self.reason}>"
+
+    def _repr_html_(self) -> str:
+        drawn = trace_html(called(self.program.spec), self.trace) if self.trace is not None else ""
+        return f"<p>{outcome_html(self.outcome)} {self.reason}</p>{drawn}"

@@ -1,0 +1,69 @@
+"""Verdicts and runs as HTML, for notebooks: tables without script or style sheet, and space-time diagrams as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+from antiphon.conformance.report import words
+from antiphon.conformance.report.diagram import diagram
+from antiphon.conformance.report.svg import svg
+from antiphon.model.changes import trace_changes
+from antiphon.model.notation import compact, compact_step, short_places
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome, Report
+
+if TYPE_CHECKING:
+    from antiphon.conformance.lockstep import LockstepReport
+    from antiphon.conformance.stateful import StatefulReport
+
+COLOURS = {Outcome.HOLDS: "#1e7b34", Outcome.VIOLATED: "#c53030", Outcome.UNKNOWN: "#975a16"}
+
+
+def report_html(name: str, report: Report) -> str:
+    """The verdicts of a report under the name of its specification, and what was explored for them."""
+    rows = [
+        (escape(item.property), escape(item.kind), outcome_html(item.outcome), escape(words.found(item))) for item in report.verdicts
+    ]
+    notes = [words.explored(report.exploration), *report.notes]
+    return "".join(
+        [
+            f"<p><b>{escape(name)}</b> {escape(words.constants(report.program))}</p>",
+            _table(("property", "kind", "verdict", "what was found"), rows),
+            *(f"<p>{escape(note)}</p>" for note in notes if note),
+        ]
+    )
+
+
+def trace_html(name: str, trace: Trace) -> str:
+    """A run: its space-time diagram, and a table of its steps with what each changed and emitted."""
+    rows = []
+    for number, (transition, changed) in enumerate(zip(trace.transitions, trace_changes(trace), strict=True), 1):
+        broken = [f'<span style="color:{COLOURS[Outcome.VIOLATED]}">{escape(short_places(str(item)))}</span>' for item in transition.refused]
+        said = [*(escape(str(change)) for change in changed), *(f"» {escape(compact(event))}" for event in transition.events), *broken]
+        rows.append((str(number), f"<code>{escape(compact_step(transition.step))}</code>", "<br>".join(said)))
+    title = f"<p><b>{escape(trace.shows or 'a run')}</b>: {words.length(trace)}. {escape(short_places(trace.why))}</p>"
+    return title + svg(diagram(trace, name)) + _table(("", "step", "what it changed"), rows)
+
+
+def comparison_html(name: str, report: LockstepReport | StatefulReport) -> str:
+    """What was compared with an implementation: how much, and the first difference."""
+    counts = {key: value for key, value in vars(report).items() if type(value) is int and key != "seed"}
+    told = ", ".join(f"{value:,} {key}" for key, value in counts.items())
+    title = f"<p><b>{escape(name)}</b> {outcome_html(report.outcome)} {escape(told)}</p>"
+    if report.difference is None:
+        return title
+    return f"{title}<pre>{escape(str(report.difference))}</pre>{trace_html(name, report.difference.trace)}"
+
+
+def outcome_html(outcome: Outcome) -> str:
+    """An outcome in its colour."""
+    return f'<b style="color:{COLOURS[outcome]}">{outcome.value}</b>'
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Cells are HTML; what they show stands on the left."""
+    head = "".join(f'<th style="text-align:left">{title}</th>' for title in titles)
+    body = "".join("<tr>" + "".join(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,66 @@
+"""What a report says in words, the same in a terminal, in a notebook and in a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from antiphon.model.notation import short_places
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Verdict
+from antiphon.spec.lang import Program
+
+Value = int | bool | str
+
+
+def settings(constants: Mapping[str, Value]) -> list[str]:
+    """`processes=3`, `urgent=true`: constants as the command line takes them."""
+    return [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in constants.items()]
+
+
+def constants(program: Program) -> str:
+    """The constants of a program: all numbers, the other ones that are no defaults, and which repairs are on."""
+    declared = [item for item in program.declaration.constants if not item.repair]
+    numbers = {item.name: program.constants[item.name] for item in declared if type(item.default) is int}
+    others = {item.name: program.constants[item.name] for item in declared if item.name not in numbers}
+    chosen = {item.name: others[item.name] for item in declared if item.name in others and others[item.name] != item.default}
+    return "; ".join(part for part in (", ".join(settings(numbers | chosen)), repairs(program)) if part)
+
+
+def repairs(program: Program) -> str:
+    """Which repairs of a program are on; nothing where there are none."""
+    known = [item.name for item in program.declaration.constants if item.repair]
+    on = [name for name in known if program.constants[name]]
+    if not known:
+        return ""
+    if len(on) == len(known):
+        return f"all {len(known)} repairs" if len(known) > 1 else "its one repair"
+    return f"repairs: {', '.join(on)}" if on else "no repairs: the literal text"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 state`, `2 states`."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def found(verdict: Verdict) -> str:
+    """What was found about a property."""
+    if verdict.reason or verdict.outcome is not Outcome.HOLDS:
+        return short_places(verdict.reason)
+    return verdict.evidence.bound if verdict.evidence.kind is EvidenceKind.PROVED else "true in all that was seen"
+
+
+def explored(exploration: Exploration) -> str:
+    """How much was explored, and how fast; nothing where no states were counted."""
+    if not exploration.states:
+        return ""
+    seen = "every reachable state" if exploration.complete else "a part"
+    rate = f", {exploration.states / exploration.seconds:,.0f} states/s" if exploration.seconds > 0.05 else ""
+    counts = f"{counted(exploration.states, 'state')}, {counted(exploration.transitions, 'transition')}, depth {exploration.depth}"
+    return f"{counts}: {seen}; {exploration.seconds:.1f} s{rate}"
+
+
+def length(trace: Trace) -> str:
+    """How long a run is; of a lasso, how long until it repeats, and what."""
+    if trace.loop is None:
+        return f"{len(trace)} steps"
+    return f"{trace.loop} steps, then {len(trace) - trace.loop} for ever" if trace.loop < len(trace) else f"{trace.loop} steps, then none"
