@@ -31,6 +31,7 @@ def check(
     *,
     properties: Iterable[str] | None = None,
     engine: Engine = "auto",
+    prove: bool = False,
     max_depth: int | None = None,
     max_states: int | None = None,
     max_seconds: float | None = None,
@@ -44,6 +45,8 @@ def check(
         subject: a class, a name of the catalogue, "module:Class", or a program.
         properties: names of properties, or "deadlock"; None means all but deadlock.
         engine: what explores. "z3" judges runs of at most `max_depth` steps, and needs that bound.
+        prove: prove safety for runs of every length, by k-induction with Z3; `max_depth` is then the greatest k, 1 where
+            nothing is said.
         max_depth: look at most so many steps ahead.
         max_states: stop soon after so many states; not with "z3".
         max_seconds: stop after this time.
@@ -57,23 +60,25 @@ def check(
         ValueError: an engine without the bound that it needs, or with one that it does not know.
     """
     bound = program_of(subject)
-    if engine != "z3":
+    if prove and engine not in ("auto", "z3"):
+        raise ValueError(f"prove is done by z3, not by {engine!r}: leave the engine out")
+    if engine != "z3" and not prove:
         return Report.of(
             explicit.check(
                 bound, properties=properties, engine=engine, max_depth=max_depth, max_states=max_states, max_seconds=max_seconds,
                 max_memory_mb=max_memory_mb, progress=progress, **storage,
             )
         )  # fmt: skip
-    if max_depth is None:
+    depth = 1 if prove and max_depth is None else max_depth
+    if depth is None:
         raise ValueError("engine 'z3' looks up to a depth: say which, for example max_depth=10")
     foreign = [name for name, value in {"max_states": max_states, "max_memory_mb": max_memory_mb, **storage}.items() if value]
     if foreign:
         raise ValueError(f"{', '.join(foreign)}: for explicit engines; z3 is bounded by max_depth and max_seconds")
     from antiphon.model import symbolic  # here, because loading Z3 takes longer than most checks
 
-    return Report.of(
-        symbolic.check_bounded(bound, depth=max_depth, properties=properties, max_seconds=max_seconds, progress=progress)
-    )
+    judge = symbolic.prove if prove else symbolic.check_bounded
+    return Report.of(judge(bound, depth=depth, properties=properties, max_seconds=max_seconds, progress=progress))
 
 
 def find(

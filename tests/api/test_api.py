@@ -6,13 +6,14 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 
 import antiphon
 from antiphon.model import explicit
 from antiphon.spec.examples.two_phase import TwoPhase
-from antiphon.spec.lang import SpecError
+from antiphon.spec.lang import Between, Spec, SpecError, action, invariant, require
 
 
 @pytest.mark.parametrize("name", antiphon.__all__)
@@ -85,6 +86,30 @@ def test_z3_says_which_bounds_it_needs_and_which_it_does_not_know() -> None:
         antiphon.check("die-hard", engine="z3")
     with pytest.raises(ValueError, match="max_states, symmetry: for explicit engines"):
         antiphon.check("die-hard", engine="z3", max_depth=3, max_states=5, symmetry=True)
+
+
+class Switch(Spec):
+    """On or off, and never anything else."""
+
+    place: Annotated[int, Between(0, 9)] = 0
+
+    @action
+    def turn(self) -> None:
+        """To the other side."""
+        require(self.place < 2)
+        self.place = 1 - self.place
+
+    @invariant
+    def OnOrOff(self) -> bool:
+        """Nowhere else."""
+        return self.place < 2
+
+
+def test_what_holds_for_runs_of_every_length_is_proved() -> None:
+    verdict = antiphon.check(Switch, prove=True)["OnOrOff"]
+    assert (verdict.outcome, verdict.evidence.kind.value) == (antiphon.Outcome.HOLDS, "proved")
+    with pytest.raises(ValueError, match="prove is done by z3, not by 'native'"):
+        antiphon.check(Switch, prove=True, engine="native")
 
 
 def test_walks_repeat_with_their_seed() -> None:
