@@ -1,9 +1,11 @@
-"""Does a property break within k steps? Depth by depth Z3 is asked for a run that shows it; the first one found is a shortest.
+"""Bounded checking: whether a property breaks within k steps, and by which shortest run.
 
-1. A run that Z3 gives is only a list of steps. It is executed by the reference, which must show the same violation; a difference is our failure
-   (`InternalError`), never a verdict.
-2. An obligation is violated by a state from which no fault-free run leads to one where it is true (`recovery`); a quiescent state is the
-   simplest.
+Depth by depth Z3 is asked for a run that shows it, so that the first one found is a shortest.
+
+1. A run that Z3 gives is only a list of steps. It is executed by the reference, which must show the same
+   violation; a difference is our failure (`InternalError`), never a verdict.
+2. An obligation is violated by a state from which no fault-free run leads to one where it is true
+   (`recovery`); a quiescent state is the simplest.
 3. Time that runs out gives `unknown`, with the depth that was finished.
 """
 
@@ -12,10 +14,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
+from antiphon.model.symbolic.budget_limited import search_for
 from antiphon.model.symbolic.circuit import Circuit
 from antiphon.model.symbolic.clock import INTERRUPTED, Clock, TimeOver
-from antiphon.model.symbolic.excused import hunt_of
-from antiphon.model.symbolic.hunt import Hunt, Progress
+from antiphon.model.symbolic.search import Progress, Search
 from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import SPECIFICATION, Target, groups, targets
@@ -39,8 +41,8 @@ def check_bounded(
     Args:
         program: the specification with its constants.
         depth: the greatest number of steps.
-        properties: names of invariants, witnesses, obligations, service properties, or "deadlock"; None means all but deadlock. Errors of the
-            specification on runs within the bound are always looked for.
+        properties: names of invariants, witnesses, obligations, service properties, or "deadlock"; None means
+            all but deadlock. Errors of the specification on runs within the bound are always looked for.
         max_seconds: give up after so many seconds; what is still open is `unknown`.
         progress: called after each depth.
 
@@ -63,19 +65,19 @@ def check_bounded(
         open_ = [target for target in listed if target.kind != SPECIFICATION]
         return _unexplored(program, open_, "the model is empty: it has no initial state", clock)
     template = Template(program, Circuit(), clock)
-    hunts = [hunt_of(template, group, depth) for group in groups(listed)]
-    for hunt in hunts:
-        if hunt is hunts[-1] and len(hunts) > 1 and not any(other.open for other in hunts[:-1]):
+    searches = [search_for(template, group, depth) for group in groups(listed)]
+    for search in searches:
+        if search is searches[-1] and len(searches) > 1 and not any(other.open for other in searches[:-1]):
             break
         try:
-            hunt.run(progress)
+            search.run(progress)
         except (TooWide, TimeOver) as limit:
-            hunt.stopped = str(limit)
+            search.stopped = str(limit)
         except KeyboardInterrupt:
-            hunt.stopped = INTERRUPTED
-        if hunt.stopped == INTERRUPTED:
+            search.stopped = INTERRUPTED
+        if search.stopped == INTERRUPTED:
             break
-    report = _report(program, listed, hunts, clock)
+    report = _report(program, listed, searches, clock)
     return dataclasses.replace(report, verdicts=(*report.verdicts, *(_promise(program, name) for name in promises)))
 
 
@@ -85,19 +87,22 @@ def _promise(program: Program, name: str) -> Verdict:
     return Verdict(name, "liveness", Outcome.UNKNOWN, Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE), reason)
 
 
-# The answer ----------------------------------------------------------------------------------------------------------------------------------
+# The answer -------------------------------------------------------------------------------------------------
 
 
-def _report(program: Program, listed: list[Target], hunts: list[Hunt], clock: Clock) -> Report:
-    """The verdicts as they stand; one about the specification only when it has an error. The last of the hunts was for those."""
-    by_target = {target: hunt for hunt in hunts for target in hunt.targets}
+def _report(program: Program, listed: list[Target], searches: list[Search], clock: Clock) -> Report:
+    """The verdicts as they stand; one about the specification only when it has an error.
+
+    The last of the searches was for errors.
+    """
+    by_target = {target: search for search in searches for target in search.targets}
     told = [target for target in listed if target.kind != SPECIFICATION or target in by_target[target].found]
-    verdicts = tuple(_verdict(program, target, by_target[target], hunts[-1]) for target in told)
-    ran = [hunt for hunt in hunts if hunt.finished >= 0]
-    depth = min((hunt.finished for hunt in ran), default=0)
-    explored = Exploration(0, 0, depth, all(hunt.complete for hunt in hunts), clock.elapsed())
-    stopped = [f"the search is not complete: {hunt.stopped}" for hunt in hunts if hunt.stopped]
-    clauses = sum(hunt.clauses for hunt in hunts)
+    verdicts = tuple(_verdict(program, target, by_target[target], searches[-1]) for target in told)
+    ran = [search for search in searches if search.finished >= 0]
+    depth = min((search.finished for search in ran), default=0)
+    explored = Exploration(0, 0, depth, all(search.complete for search in searches), clock.elapsed())
+    stopped = [f"the search is not complete: {search.stopped}" for search in searches if search.stopped]
+    clauses = sum(search.clauses for search in searches)
     return Report(program, verdicts, explored, (f"Z3 {Solver.version()}: {clauses:,} clauses", *stopped))
 
 
@@ -109,39 +114,39 @@ def _unexplored(program: Program, listed: list[Target], reason: str, clock: Cloc
     return Report(program, tuple(verdicts), Exploration(0, 0, 0, complete=False, seconds=clock.elapsed()))
 
 
-def _verdict(program: Program, target: Target, hunt: Hunt, errors: Hunt) -> Verdict:
-    outcome, reason = _outcome(target, hunt, errors)
-    evidence = Evidence(EvidenceKind.BOUNDED, _bound(program, target, hunt, errors))
+def _verdict(program: Program, target: Target, search: Search, errors: Search) -> Verdict:
+    outcome, reason = _outcome(target, search, errors)
+    evidence = Evidence(EvidenceKind.BOUNDED, _bound(program, target, search, errors))
     provenance = Provenance.of(program, ENGINE)
-    return Verdict(target.property, target.kind, outcome, evidence, provenance, reason, hunt.found.get(target))
+    return Verdict(target.property, target.kind, outcome, evidence, provenance, reason, search.found.get(target))
 
 
-def _outcome(target: Target, hunt: Hunt, errors: Hunt) -> tuple[Outcome, str]:
-    trace = hunt.found.get(target)
+def _outcome(target: Target, search: Search, errors: Search) -> tuple[Outcome, str]:
+    trace = search.found.get(target)
     if trace is not None:
         shows = {"witness": Outcome.HOLDS, SPECIFICATION: Outcome.UNKNOWN}
         return shows.get(target.kind, Outcome.VIOLATED), trace.why
     if errors.found:
         return Outcome.UNKNOWN, "not decided: the specification has an error"
-    if hunt.stopped or hunt.finished < 0:
-        return Outcome.UNKNOWN, f"not decided: {hunt.stopped or INTERRUPTED}"
+    if search.stopped or search.finished < 0:
+        return Outcome.UNKNOWN, f"not decided: {search.stopped or INTERRUPTED}"
     if target.kind == "witness":
-        return Outcome.UNKNOWN, "no run reaches it" if hunt.complete else f"not reached within {_steps(hunt.finished)}"
+        return Outcome.UNKNOWN, "no run reaches it" if search.complete else f"not reached within {_steps(search.finished)}"
     if errors.stopped or errors.finished < 0:
         return Outcome.UNKNOWN, f"not decided, because errors of the specification are not: {errors.stopped or INTERRUPTED}"
     return Outcome.HOLDS, ""
 
 
-def _bound(program: Program, target: Target, hunt: Hunt, errors: Hunt) -> str:
-    trace = hunt.found.get(target)
+def _bound(program: Program, target: Target, search: Search, errors: Search) -> str:
+    trace = search.found.get(target)
     if trace is not None:
         said = f"a shortest run, {_steps(len(trace))}"
-    elif hunt.complete and errors.complete:
-        said = f"runs of every length, since none of more than {_steps(max(hunt.finished, errors.finished))} adds anything"
-    elif hunt.finished < 0:
+    elif search.complete and errors.complete:
+        said = f"runs of every length, since none of more than {_steps(max(search.finished, errors.finished))} adds anything"
+    elif search.finished < 0:
         said = "nothing was judged"
     else:
-        said = f"no counterexample of at most {_steps(hunt.finished)}"
+        said = f"no counterexample of at most {_steps(search.finished)}"
     return under_constants(program, said)
 
 

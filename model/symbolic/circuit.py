@@ -1,9 +1,12 @@
-"""What is a formula before Z3 sees it? A node of one shared and-inverter graph, named by an integer whose sign is negation.
+"""Formulas before Z3 sees them: the nodes of one shared and-inverter graph.
 
-1. `TRUE` is 1 and `FALSE` is -1; `-literal` negates. Node 1 is the constant, a variable is a node without operands, every other node is the
-   conjunction of its operands.
-2. Equal conjunctions are one node; constants, doubles and complements are folded as nodes are made. What is constant in a small model, such as
-   a packet that nobody can have sent yet, therefore never reaches the solver.
+A node is named by an integer, whose sign is negation.
+
+1. `TRUE` is 1 and `FALSE` is -1; `-literal` negates. Node 1 is the constant, a variable is a node without
+   operands, every other node is the conjunction of its operands.
+2. Equal conjunctions are one node; constants, doubles and complements are folded as nodes are made. What is
+   constant in a small model, such as a packet that nobody can have sent yet, therefore never reaches the
+   solver.
 3. Nodes are numbered as they are made, operands before the conjunction.
 
 This file knows nothing of specifications, states, time or Z3.
@@ -76,7 +79,7 @@ class Circuit:
         return members
 
     def _reduce(self, members: set[int]) -> set[int] | None:
-        """Drops the disjunctions that another conjunct makes true, and the disjuncts that another conjunct makes false."""
+        """Drops disjunctions that another conjunct makes true, and disjuncts that another makes false."""
         dropped: list[int] = []
         shorter: list[int] = []
         for literal in members:
@@ -157,7 +160,10 @@ class Circuit:
         return found
 
     def evaluate(self, literal: int, leaf: Callable[[int], bool], memo: dict[int, bool]) -> bool:
-        """The value of `literal` when `leaf` gives the values of variables; `memo` keeps the values of nodes under the same `leaf`."""
+        """The value of `literal` when `leaf` gives the values of variables.
+
+        `memo` keeps the values of nodes under the same `leaf`.
+        """
         pending = [abs(literal)]
         while pending:
             node = pending[-1]
@@ -173,7 +179,10 @@ class Circuit:
         return memo[abs(literal)] == (literal > 0)
 
     def substitute(self, literal: int, values: Mapping[int, int], memo: dict[int, int]) -> int:
-        """`literal` with the literals of `values` in place of variables (by node); `memo` keeps what is known under the same `values`."""
+        """`literal` with the literals of `values`, by node, in place of variables.
+
+        `memo` keeps what is known under the same `values`.
+        """
         pending = [abs(literal)]
         while pending:
             node = pending[-1]

@@ -1,6 +1,9 @@
-"""What did Z3 find? A list of steps, read off the selectors and executed by the reference, which has to see the same.
+"""What Z3 found is executed by the reference, which must see the same.
 
-A run that the reference refuses, or that does not show there what Z3 claims, is a failure of this engine: `InternalError`.
+The model is read as a list of steps, off the selectors.
+
+A run that the reference refuses, or that does not show there what Z3 claims, is a failure of this engine:
+`InternalError`.
 """
 
 from __future__ import annotations
@@ -9,23 +12,22 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from antiphon.model.symbolic.initial_states import InitialStates
 from antiphon.model.symbolic.solver import Solver
-from antiphon.model.symbolic.starts import Start
-from antiphon.model.symbolic.targets import Target, breaking, bugs
+from antiphon.model.symbolic.targets import Target, breaking, errors
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import Program, SpecError, State, Step
 
-MOST = 10_000
+MOST_STATES = 10_000
 """How many states the reference lists at most."""
 
-
-PATIENCE = 5.0
+MOST_SECONDS = 5.0
 """For how many seconds the reference looks for a way back that Z3 has shown not to exist."""
 
 
-def decode(target: Target, unrolling: Unrolling, start: Start, now: int) -> Trace:
+def decode(target: Target, unrolling: Unrolling, start: InitialStates, now: int) -> Trace:
     """The run of the solver's model up to `now`, which shows `target`, as the reference executes it.
 
     Raises:
@@ -33,15 +35,15 @@ def decode(target: Target, unrolling: Unrolling, start: Start, now: int) -> Trac
     """
     solver = unrolling.solver
     last: list[Step] = []
-    bug = ""
+    error = ""
     if target.kind == "specification":
-        bug = next(what for what, literal in bugs(unrolling, now) if solver.value(literal))
+        error = next(what for what, literal in errors(unrolling, now) if solver.value(literal))
     if target.is_about_a_step():
         last = [next(instance.step for instance, literal in breaking(target.property, unrolling, now) if solver.value(literal))]
-    return confirm(target, run_of(unrolling, start, now, target.property, last), bug)
+    return confirm(target, run_of(unrolling, start, now, target.property, last), error)
 
 
-def run_of(unrolling: Unrolling, start: Start, now: int, shows: str, further: Sequence[Step] = ()) -> Trace:
+def run_of(unrolling: Unrolling, start: InitialStates, now: int, shows: str, further: Sequence[Step] = ()) -> Trace:
     """The run of the solver's model up to `now`, and `further` steps, as the reference executes them.
 
     Raises:
@@ -56,7 +58,7 @@ def run_of(unrolling: Unrolling, start: Start, now: int, shows: str, further: Se
         raise InternalError(f"{program.name}: the reference does not run what Z3 found for {shows}: {error}") from error
 
 
-def confirm(target: Target, trace: Trace, bug: str = "") -> Trace:
+def confirm(target: Target, trace: Trace, error: str = "") -> Trace:
     """`trace` with one sentence about its last state, once the reference has seen there what `target` says.
 
     Raises:
@@ -69,7 +71,7 @@ def confirm(target: Target, trace: Trace, bug: str = "") -> Trace:
         case "witness":
             seen, said = program.reference.holds(last, target.property), f"{target.property} is true in the last state"
         case "obligation":
-            seen = recovers(program, last, target.property, PATIENCE) is not True
+            seen = recovers(program, last, target.property, MOST_SECONDS) is not True
             quiet = "nothing but faults can happen" if not _progress(program, last) else "no fault-free path leads to where it is true"
             said = f"{target.property} is false in the last state, and {quiet}"
         case "deadlock":
@@ -78,7 +80,7 @@ def confirm(target: Target, trace: Trace, bug: str = "") -> Trace:
             refusals = [refusal for refusal in trace.transitions[-1].refused if refusal.property == target.property]
             seen, said = bool(refusals), "; ".join(map(str, refusals))
         case _:
-            seen, said = _fails(program, last), f"in the last state the text cannot be executed: {bug}"
+            seen, said = _fails(program, last), f"in the last state the text cannot be executed: {error}"
     if not seen:
         raise InternalError(f"{program.name}: Z3 found a run of {len(trace)} steps for {target.property}, but the reference does not see it")
     return replace(trace, why=said)
@@ -87,7 +89,7 @@ def confirm(target: Target, trace: Trace, bug: str = "") -> Trace:
 def recovers(program: Program, state: State, obligation: str, seconds: float | None = None) -> bool | None:
     """Whether the reference finds a fault-free path from `state` to where the obligation is true.
 
-    None when it meets more than `MOST` states, or `seconds` are over.
+    None when it meets more than `MOST_STATES` states, or `seconds` are over.
     """
     begun = time.perf_counter()
     faults = {action.name for action in program.module.actions if action.fault}
@@ -95,7 +97,7 @@ def recovers(program: Program, state: State, obligation: str, seconds: float | N
     for here in pending:
         if program.reference.holds(here, obligation):
             return True
-        if len(seen) > MOST or (seconds is not None and time.perf_counter() - begun > seconds):
+        if len(seen) > MOST_STATES or (seconds is not None and time.perf_counter() - begun > seconds):
             return None
         for step in program.reference.enabled(here):
             if step.action not in faults and (after := program.reference.apply(here, step).state) not in seen:
@@ -111,7 +113,7 @@ def _progress(program: Program, state: State) -> bool:
 
 
 def _fails(program: Program, state: State) -> bool:
-    """Whether the reference meets a bug of the specification in this state."""
+    """Whether the reference meets an error of the specification in this state."""
     try:
         list(program.reference.enabled(state))
         for predicate in program.module.predicates:

@@ -1,6 +1,7 @@
-"""Which rows of literals are states? Those in which each number has one value and what is absent has its least form, as flattening gives it.
+"""A row of literals is a state when numbers have one value and what is absent has its least form.
 
-Runs from initial states need none of this: flattened states satisfy it and steps keep it. Induction begins anywhere, and needs it.
+Runs from initial states need none of this: flattened states satisfy it and steps keep it. Induction begins
+anywhere, and needs it.
 
 This file knows nothing of steps or properties.
 """
@@ -30,7 +31,10 @@ def assume_state(program: Program, cells: Cells, literals: Sequence[int], solver
 
 
 def exactly_one(solver: Solver, literals: Sequence[int]) -> list[int]:
-    """Asserts that one of `literals` is true and no other; gives for each position a literal that is true when one up to there is."""
+    """Asserts that one of `literals` is true and no other.
+
+    Gives for each position a literal that is true when one up to there is.
+    """
     solver.clause(literals)
     prefixes: list[int] = []
     before = FALSE
@@ -53,7 +57,7 @@ class _Form:
         self.cells, self.literals, self.circuit = cells, literals, circuit
 
     def claims(self, shape: Shape, offset: int) -> Iterator[int]:
-        """For each part of a value whose leaves begin at slot `offset`: it is present, or has its least form."""
+        """For each part of a value whose leaves begin at `offset`: it is present, or has its least form."""
         for present, part, begin in self._parts(shape, offset):
             if present != TRUE:
                 least = [self._holds(begin + place, raw) for place, raw in enumerate(part.least)]

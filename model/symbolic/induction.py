@@ -9,8 +9,8 @@ No run of k steps breaks a property, and k states in a row in which it holds hav
    states, and those that break in the state after are dropped, until the rest stands (C. Flanagan, K. R. M.
    Leino, "Houdini", 2001). What is left is inductive as one conjunction. A verdict names the properties that
    its proof leans on.
-4. That the text has no error is proved in the same way, and every proof needs it: a run that ends in an
-   error shows nothing.
+4. That the specification has no error is proved in the same way, and every proof needs it: a run that ends in
+   an error shows nothing.
 5. k grows from 1 to `depth`. What is not proved then is unknown, with its last counterexample to induction:
    k good states and a bad one, executed by the reference. Either its first state is unreachable, and the
    property wants strengthening, or the property is false.
@@ -29,10 +29,10 @@ from antiphon.model.symbolic.circuit import Circuit
 from antiphon.model.symbolic.clock import INTERRUPTED, Clock, TimeOver
 from antiphon.model.symbolic.counterexample import confirm, states_of
 from antiphon.model.symbolic.domains import assume_state
-from antiphon.model.symbolic.hunt import Progress
+from antiphon.model.symbolic.search import Progress
 from antiphon.model.symbolic.solver import Answer, Solver
 from antiphon.model.symbolic.steps import Template
-from antiphon.model.symbolic.targets import SPECIFICATION, Target, breaking, bugs, shown, targets
+from antiphon.model.symbolic.targets import SPECIFICATION, Target, breaking, errors, shown, targets
 from antiphon.model.symbolic.translate import TooWide
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.trace import Trace
@@ -43,8 +43,8 @@ from antiphon.spec.lang.hints import known_names
 PROVABLE = ("invariant", "service")
 """The kinds of properties that a proof is about: what a state or a step can break."""
 
-TEXT = Target(SPECIFICATION, SPECIFICATION)
-"""That no step and no predicate is an error of the text."""
+ERRORS = Target(SPECIFICATION, SPECIFICATION)
+"""That no step and no predicate is an error of the specification."""
 
 
 def prove(
@@ -87,7 +87,7 @@ def prove(
     clock = Clock(max_seconds)
     base = check_bounded(program, depth=depth, properties=names, max_seconds=max_seconds, progress=progress)
     true = {verdict.property for verdict in base.verdicts if verdict.outcome is Outcome.HOLDS}
-    proof = _Proof(program, [*(target for target in candidates if target.property in true), TEXT], clock)
+    proof = _Proof(program, [*(target for target in candidates if target.property in true), ERRORS], clock)
     if true & set(asked):
         proof.run(depth, progress)
     verdicts = tuple(
@@ -208,12 +208,12 @@ class _Proof:
     def judged(self, base: Verdict) -> Verdict:
         """The verdict about a property that no run of the base case breaks."""
         target = Target(base.property, base.kind)
-        missing = next((item for item in (target, TEXT) if item not in self.proved), None)
+        missing = next((item for item in (target, ERRORS) if item not in self.proved), None)
         if missing is None:
             bound = under_constants(self.program, f"runs of every length, by {self._method(target)}")
             return replace(base, evidence=Evidence(EvidenceKind.PROVED, bound))
         trace = self.failed.get(missing)
-        said = "not proved" if missing == target else "proved but for this, that the text has no error"
+        said = "not proved" if missing == target else "proved but for this, that the specification has no error"
         why = trace.why if trace is not None else self.stopped
         return replace(base, outcome=Outcome.UNKNOWN, reason=f"{said}: {why}", trace=trace)
 
@@ -225,7 +225,7 @@ class _Proof:
             needed |= fresh
             pending.extend(fresh)
         k = max(self.proved[item].k for item in needed)
-        names = [item.property for item in self.candidates if item in needed - {target, TEXT}]
+        names = [item.property for item in self.candidates if item in needed - {target, ERRORS}]
         return f"{k}-induction" + (f" with {', '.join(names)}" if names else "")
 
     # The counterexample to induction, as the reference executes it ----------------------------------------
@@ -248,10 +248,10 @@ class _Proof:
             for state in states[:-1]:
                 if not program.reference.holds(state, target.property):
                     raise _differ(program, f"{target.property} in {state}")
-        wrong = bugs(unrolling, k) if target == TEXT else []
-        bug = next((what for what, literal in wrong if solver.value(literal)), "")
+        wrong = errors(unrolling, k) if target == ERRORS else []
+        error = next((what for what, literal in wrong if solver.value(literal)), "")
         trace = Trace(program, states[0], tuple(transitions), target.property, initial=False)
-        said = confirm(target, trace, bug).why
+        said = confirm(target, trace, error).why
         why = f"counterexample to {k}-induction, {said}; whether its first state can be reached is not known"
         return replace(trace, why=why)
 

@@ -1,14 +1,15 @@
-"""From which states can an obligation not be met any more? From those that no recovery fits; recoveries are learnt from counterexamples.
+"""An obligation cannot be met any more where no recovery fits; recoveries are learnt from counterexamples.
 
 1. Z3 gives a shortest run to a state in which the obligation is false and that fits no recovery known so far.
-2. A second search, without faults, looks for a way from that state to one where the obligation is true. If there is none, because all its runs
-   end or come back to what they were, or because the states ahead are few and were listed, the state is irrecoverable and the obligation
-   violated.
-3. If there is one, its list of steps is a *recovery*: all states in which these steps can be taken one after the other, and end where the
-   obligation is true, are recoverable. That is a formula about the state, and so are its ends. Back to 1.
+2. A second search, without faults, looks for a way from that state to one where the obligation is true. If
+   there is none, because all its runs end or come back to what they were, or because the states ahead are few
+   and were listed, the state is irrecoverable and the obligation violated.
+3. If there is one, its list of steps is a *recovery*: all states in which these steps can be taken one after
+   the other, and end where the obligation is true, are recoverable. That is a formula about the state, and so
+   are its ends. Back to 1.
 
-Quiescent states, where nothing but faults can happen, are irrecoverable too. The search for a way is bounded by `DEPTHS`; should a state need
-longer the verdict is `unknown`.
+Quiescent states, where nothing but faults can happen, are irrecoverable too. The search for a way is bounded
+by `DEPTHS`; should a state need longer the verdict is `unknown`.
 """
 
 from __future__ import annotations
@@ -18,29 +19,33 @@ from collections.abc import Iterator, Sequence
 from antiphon.model.ground import flatten
 from antiphon.model.symbolic.circuit import TRUE
 from antiphon.model.symbolic.counterexample import confirm, run_of
-from antiphon.model.symbolic.hunt import Hunt
+from antiphon.model.symbolic.dominated import Closure, Roles, closure
+from antiphon.model.symbolic.initial_states import InitialStates
+from antiphon.model.symbolic.search import Search
 from antiphon.model.symbolic.solver import Answer, Solver
-from antiphon.model.symbolic.starts import Start
 from antiphon.model.symbolic.steps import Instance, Template
 from antiphon.model.symbolic.targets import Target
 from antiphon.model.symbolic.unroll import Unrolling
-from antiphon.model.symbolic.useful import Closure, Roles, closure
 from antiphon.spec.lang import State
 
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """How long a way back may be, tried one after the other: any way will do, it need not be shortest."""
 
-PATIENCE = 16
-"""When there is no way of this length, the states ahead are listed, if they are at most `FEW`: often that decides it sooner than longer runs."""
+LISTED_FROM = 16
+"""When there is no way of this length, the states ahead are listed, if they are at most `MOST_LISTED`.
 
-FEW = 5_000
+Often that decides it sooner than longer runs.
+"""
+
+MOST_LISTED = 5_000
 
 
-class RecoveryHunt(Hunt):
+class RecoverySearch(Search):
     """A search for a state from which one obligation cannot be met any more.
 
     Attributes:
-        recoveries: literals of the template, each true in states from which a certain list of steps leads to where the obligation is true.
+        recoveries: literals of the template, each true in states from which a certain list of steps leads to
+            where the obligation is true.
     """
 
     def __init__(self, template: Template, group: list[Target], depth: int) -> None:
@@ -50,18 +55,18 @@ class RecoveryHunt(Hunt):
         self.bad = template.predicate(self.target.property).fails
         self.recoveries: list[int] = []
 
-    def excuse(self, held: int) -> None:
-        """Count states in which this literal is true as met: there only a spent budget keeps a step back."""
-        self.good = self.template.circuit.disjunction((self.good, held))
-        self.bad = self.template.circuit.conjunction((self.bad, -held))
+    def count_as_met(self, limited: int) -> None:
+        """Takes the obligation as met where this literal is true: there only a budget keeps a step back."""
+        self.good = self.template.circuit.disjunction((self.good, limited))
+        self.bad = self.template.circuit.conjunction((self.bad, -limited))
 
     def _sought(self, reachable: Closure) -> Iterator[int]:
-        """Whether a state can recover depends both ways on everything that steps and the obligation look at."""
+        """All that steps and the obligation look at, both ways: recovery can depend on either."""
         for literal in (self.good, *(instance.runs for instance in reachable.instances)):
             yield literal
             yield -literal
 
-    def _judge(self, unrolling: Unrolling, start: Start, now: int) -> bool:
+    def _judge(self, unrolling: Unrolling, start: InitialStates, now: int) -> bool:
         solver = unrolling.solver
         question = unrolling.circuit.variable()
         solver.clause((-question, unrolling.at(now, self.bad)))
@@ -84,7 +89,10 @@ class RecoveryHunt(Hunt):
         return True
 
     def _way(self, state: State) -> Sequence[Instance] | None:
-        """A fault-free way from `state` to where the obligation is true; empty when there is none, None when that is not decided."""
+        """A fault-free way from `state` to where the obligation is true.
+
+        Empty when there is none, None when that is not decided.
+        """
         first = self.template.cells.constant(flatten(self.template.program, state))
         solver = Solver(self.template.circuit)
         reachable = closure(self.template, first, DEPTHS[-1], faults=False)
@@ -96,7 +104,7 @@ class RecoveryHunt(Hunt):
             answer = solver.check((unrolling.at(depth, self.good),), seconds=self.clock.left())
             if answer is Answer.SATISFIABLE:
                 return self._shortened(unrolling.taken(depth), first)
-            if depth == PATIENCE and self._listed(reachable.instances, roles, first) is False:
+            if depth == LISTED_FROM and self._listed(reachable.instances, roles, first) is False:
                 return ()
             if answer is Answer.UNSATISFIABLE:
                 answer = self._longer(unrolling, depth)
@@ -129,7 +137,10 @@ class RecoveryHunt(Hunt):
         return circuit.substitute(self.good, {}, self._memo(literals)) == TRUE
 
     def _listed(self, instances: Sequence[Instance], roles: Roles, first: Sequence[int]) -> bool | None:
-        """Whether the obligation is true somewhere ahead, by taking every step that a shortest way may take; None when that is too much."""
+        """Whether the obligation is true somewhere ahead, by taking every step of a shortest way.
+
+        None when there are too many states.
+        """
         circuit, cell = self.template.circuit, {variable: cell for cell, variable in enumerate(self.template.variables)}
         steps = [roles.trim(instance) for instance in instances]
         begin = bytes(literal == TRUE for literal in first)
@@ -142,7 +153,7 @@ class RecoveryHunt(Hunt):
 
             if circuit.evaluate(self.good, leaf, memo):
                 return True
-            if len(seen) > FEW or self.clock.over():
+            if len(seen) > MOST_LISTED or self.clock.over():
                 return None
             for step in steps:
                 if circuit.evaluate(step.moves, leaf, memo):
@@ -166,7 +177,7 @@ class RecoveryHunt(Hunt):
                 return answer
 
     def _recoveries(self, way: Sequence[Instance]) -> Iterator[int]:
-        """For each end of the way, from the last step to all: true in states from which it can be taken and leads back (weakest condition)."""
+        """The weakest precondition of each end of the way, from the last step to all of it."""
         circuit, variables = self.template.circuit, self.template.variables
         after = self.good
         for instance in reversed(way):

@@ -1,7 +1,10 @@
-"""How does Z3 see a formula? As clauses: each conjunction that a constraint needs becomes one Z3 boolean, defined in the polarity it is used in.
+"""Z3 sees a formula as clauses.
 
-The clauses go to Z3's finite-domain solver (`QF_FD`, its incremental SAT core) through the C interface of its Python package, since the
-operator overloading of that package costs more than the solving of small models. Nothing else in the package imports z3.
+Each conjunction that a constraint needs becomes one boolean of Z3, defined in the polarity it is used in.
+
+The clauses go to Z3's finite-domain solver (`QF_FD`, its incremental SAT core) through the C interface of its
+Python package, since the operator overloading of that package costs more than the solving of small models.
+Nothing else in the package imports z3.
 
 This file knows nothing of specifications or states.
 """
@@ -129,12 +132,12 @@ class Solver:
         return Answer.UNKNOWN
 
     def core(self) -> set[int]:
-        """Those assumptions of the last unsatisfiable check that Z3 needed: the clauses and these cannot be true together."""
+        """Assumptions of the last unsatisfiable check that the clauses contradict: those that Z3 needed."""
         assumed = {term.get_id(): literal for literal, term in self._assumed.items()}
         return {assumed[term.get_id()] for term in self._solver.unsat_core()}
 
     def value(self, literal: int) -> bool:
-        """The value of a literal in the model of the last satisfiable check. Variables that no clause names are false."""
+        """The value of a literal in the last model; variables that no clause names are false."""
         if self._model is None:
             raise ValueError("there is no model: the last check was not satisfiable")
         return self.circuit.evaluate(literal, self._true, self._values)
@@ -146,7 +149,10 @@ class Solver:
 
 
 def _quick(name: str) -> Any:
-    """Z3's C function of this name, without the error check that the package adds to each of several calls a clause, if it lies bare."""
+    """Z3's C function of this name without the error check that the package adds, if it lies bare.
+
+    There are several calls a clause.
+    """
     function = getattr(z3.z3core, name)
     return getattr((function.__defaults__ or (None,))[-1], "f", function)
 

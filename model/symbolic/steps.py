@@ -1,8 +1,9 @@
-"""Which steps can a state take, as formulas? One `Instance` an action and arguments, over the variables of one template state.
+"""Steps as formulas over the variables of one template state: an `Instance` an action and its arguments.
 
-An instance is translated once, from its specialised ground step, and then moved to each time by substitution (`unroll`). It tells which
-literals of the state it changes and which it looks at, so that the unrolling can leave out runs that differ only in the order of independent
-steps. Arguments that range over a set of the state (`In`) are made only for elements that can be in the set.
+An instance is translated once, from its specialised ground step, and then moved to each time by substitution
+(`unroll`). It tells which literals of the state it changes and which it looks at, so that the unrolling can
+leave out runs that differ only in the order of independent steps. Arguments that range over a set of the
+state (`In`) are made only for elements that can be in the set.
 
 This file knows nothing of time, of properties or of Z3.
 """
@@ -25,8 +26,9 @@ MOST_ARGUMENTS = 20_000
 
 @dataclass(frozen=True)
 class Change:
-    """A literal of the state that a step changes. `adds`: it becomes true where `literal` is and keeps its value elsewhere; otherwise it
-    becomes `literal`.
+    """A literal of the state that a step changes, and what it becomes.
+
+    `adds`: it becomes true where `literal` is and keeps its value elsewhere; otherwise it becomes `literal`.
     """
 
     cell: int
@@ -38,8 +40,9 @@ class Change:
 class Instance:
     """An action with its arguments, over the template state.
 
-    `enabled`: its guards hold; `wrong`: executing it is a bug of the specification; `runs`: enabled and not wrong; `moves`: it runs and the
-    state changes; `breaks`: the properties it breaks and when. `reads`, `sets` and `adds` are sets of cells, as bits of a number.
+    `enabled`: its guards hold; `wrong`: executing it is an error of the specification; `runs`: enabled and
+    not wrong; `moves`: it runs and the state changes; `breaks`: the properties it breaks and when. `reads`,
+    `sets` and `adds` are sets of cells, as bits of a number.
     """
 
     number: int
@@ -68,7 +71,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Predicate:
-    """When a predicate is true, when it is false, and when executing it is a bug of the specification, each with its reason."""
+    """When a predicate is true, when it is false, and when it is an error, with the reason."""
 
     holds: int
     fails: int
@@ -76,7 +79,9 @@ class Predicate:
 
 
 class Template:
-    """A state of variables, and what the program's steps and predicates say about it; making much of that ends when the clock does.
+    """A state of variables, and what the program's steps and predicates say about it.
+
+    To make instances takes time; it ends with that of the clock (`TimeOver`).
 
     Attributes:
         variables: the circuit variable of each cell.
@@ -180,7 +185,7 @@ class Template:
         return self.with_changes(made, tuple(changes), made.moves)
 
     def with_changes(self, instance: Instance, changes: tuple[Change, ...], moves: int) -> Instance:
-        """The instance as if it did only these changes, and moved when `moves` says so; what it reads and writes is worked out anew."""
+        """The instance as if it did only these changes, and moved when `moves` says so."""
         return replace(
             instance,
             moves=moves,
@@ -218,7 +223,7 @@ class Template:
         return self._resources(self._cell_of[variable] for variable in self.circuit.support(literals))
 
     def _resources(self, cells: Iterator[int]) -> int:
-        """Cells as bits of a number; those of one number slot stand for each other, since they change together."""
+        """Cells as bits of a number; of those of one number, which change together, the first."""
         found = 0
         for cell in cells:
             slot = self.cells.cells[cell].slot

@@ -1,7 +1,8 @@
-"""What is asked of a state? For each property a literal of the template: true in a state that shows the property violated, or reached.
+"""A target is a literal of the template for a property: true in a state that shows it violated, or reached.
 
-A service is broken by the step that leaves the state, so its run is one step longer. A bug of the specification shows in a state too: some step
-or predicate cannot be executed there. That all are judged in states lets `unroll` leave out the orders of independent steps.
+A service is broken by the step that leaves the state, so its run is one step longer. An error of the
+specification shows in a state too: some step or predicate cannot be executed there. That all are judged in
+states lets `unroll` leave out the orders of independent steps.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Target:
 
 
 def targets(program: Program, wanted: tuple[str, ...] | None) -> list[Target]:
-    """The properties of the program that are `wanted` (None: all but deadlock), and errors of the text, which are always looked for.
+    """The properties that are `wanted` (None: all but deadlock), and errors, always looked for.
 
     Raises:
         SpecError: a wanted property does not exist; the message lists those that do.
@@ -51,9 +52,12 @@ def targets(program: Program, wanted: tuple[str, ...] | None) -> list[Target]:
 
 
 def groups(listed: list[Target]) -> list[list[Target]]:
-    """The targets that are judged together: deadlock apart, since there a lost packet brings something about, and each obligation apart.
+    """The targets that are judged together.
 
-    Errors of the specification come last: a run that shows a property violated has none, so that they matter only to what holds.
+    Deadlock is apart, since there a lost packet brings something about, and so is each obligation.
+
+    Errors of the specification come last: a run that shows a property violated has none, so that they matter
+    only to what holds.
     """
     obligations = [[target] for target in listed if target.kind == "obligation"]
     still = [target for target in listed if target.kind == "deadlock"]
@@ -63,7 +67,7 @@ def groups(listed: list[Target]) -> list[list[Target]]:
 
 
 def wanted(target: Target, template: Template, instances: Iterable[Instance]) -> Iterator[int]:
-    """The literals of the template of which one is true in a state that shows the target; what `shown` is made of."""
+    """What `shown` is made of: literals of the template of which one is true where the target shows."""
     match target.kind:
         case "invariant":
             yield template.predicate(target.property).fails
@@ -93,12 +97,12 @@ def shown(target: Target, unrolling: Unrolling, time: int) -> int:
         case "service":
             return unrolling.circuit.disjunction([literal for _, literal in breaking(target.property, unrolling, time)])
         case "specification":
-            return unrolling.circuit.disjunction([literal for _, literal in bugs(unrolling, time)])
+            return unrolling.circuit.disjunction([literal for _, literal in errors(unrolling, time)])
     raise ValueError(f"unknown kind {target.kind!r}")
 
 
 def quiescent(unrolling: Unrolling, time: int) -> int:
-    """No step but a fault is enabled in the state at `time`: every instance that may be enabled is not, and none is a bug."""
+    """No step but a fault is enabled in the state at `time`, and none is an error."""
     steps = unrolling.possible(time)
     enabled = [-unrolling.at(time, instance.enabled) for instance in steps if not instance.fault]
     return unrolling.circuit.conjunction(enabled + [-unrolling.at(time, instance.wrong) for instance in steps])
@@ -114,7 +118,7 @@ def breaking(property: str, unrolling: Unrolling, time: int) -> list[tuple[Insta
     return found
 
 
-def bugs(unrolling: Unrolling, time: int) -> list[tuple[str, int]]:
+def errors(unrolling: Unrolling, time: int) -> list[tuple[str, int]]:
     """What cannot be executed in the state at `time`, in words with its reason, and when."""
     found = [
         (f"{instance.step}: {reason}", unrolling.at(time, literal))

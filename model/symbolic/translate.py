@@ -1,10 +1,12 @@
-"""How does a ground expression become formulas? Every leaf is a row of literals: a boolean one, a number one a value, a set one a rank.
+"""Ground expressions become literals: a boolean one, a number one a value, a set one a rank.
 
-A number is the literals of the values it can have, of which exactly one is true (`Cases`); a set is the literals of the ranks that can be in
-it (`Members`). Arithmetic pairs cases up, so that a width or a sign is never chosen and a value that cannot occur has no literal.
+A number is the literals of the values it can have, of which exactly one is true (`Cases`); a set is the
+literals of the ranks that can be in it (`Members`). Arithmetic pairs cases up, so that a width or a sign is
+never chosen and a value that cannot occur has no literal.
 
 1. A case that has no meaning (division by zero) is left out: it is on a path whose check has failed.
-2. Numbers with more cases than `WIDEST`, or sums with more pairs, are refused (`TooWide`): the engine then answers `unknown`.
+2. Numbers with more cases than `WIDEST`, or sums with more pairs, are refused (`TooWide`): the engine then
+   answers `unknown`.
 
 This file knows nothing of time, of steps or of Z3.
 """
@@ -72,7 +74,7 @@ class Cells:
         return [value.get(self.cells[cell].value, FALSE) for cell in where]
 
     def constant(self, leaves: Sequence[int | bool]) -> list[int]:
-        """The literals of a known state, given as one number a slot (a set as a number whose bits are its members)."""
+        """The literals of a known state, given as one number a slot; a set is the number of its bits."""
         row: list[int] = []
         for slot, leaf in enumerate(leaves):
             sort = self.layout.slots[slot].sort
@@ -83,7 +85,7 @@ class Cells:
         return row
 
     def leaves(self, true: Callable[[int], bool], literals: Sequence[int]) -> tuple[int | bool, ...]:
-        """The numbers of a state whose literals are judged by `true`, one a slot: the inverse of `constant`."""
+        """The numbers of a state, one a slot, whose literals `true` judges: the inverse of `constant`."""
         found: list[int | bool] = []
         for slot, info in enumerate(self.layout.slots):
             values = [self.cells[cell].value for cell in self.of[slot] if true(literals[cell])]
@@ -111,7 +113,7 @@ def _values(sort: Sort) -> range:
 
 
 class Translator:
-    """Turns ground expressions over one state (and inputs) into literals; equal expressions are translated once."""
+    """Turns ground expressions over one state (and inputs) into literals; each is translated once."""
 
     def __init__(self, circuit: Circuit, slots: Sequence[Value], inputs: Sequence[Value] = ()) -> None:
         self.circuit, self.slots, self.inputs = circuit, slots, inputs
@@ -141,7 +143,7 @@ class Translator:
             pending.pop()
         return self._memo[id(expression)][1]
 
-    # Numbers and sets --------------------------------------------------------------------------------------------------------------------
+    # Numbers and sets ---------------------------------------------------------------------------------------
 
     def merge(self, pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
         """Cases or members from (value, literal) pairs, those of one value joined by "or"."""
@@ -177,7 +179,7 @@ def _literal(value: Value) -> int:
     return value
 
 
-# One function an operator: (translator, node, values of the operands) -> value --------------------------------------------------------------
+# One function an operator: (translator, node, values of the operands) -> value ------------------------------
 
 
 def _constant(_: Translator, node: Expression, __: list[Value]) -> Value:

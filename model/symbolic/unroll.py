@@ -1,18 +1,20 @@
-"""What are the runs of k steps, as clauses? A row of literals a time, one chosen instance between two times, and frame axioms both ways.
+"""Runs of k steps as clauses: literals a time, a chosen instance between two times, frame axioms both ways.
 
-1. Exactly one instance is chosen between two times; it is enabled and is no bug.
-2. A literal that no possible instance changes is the same literal at the next time; one that cannot become true stays the constant. What is
-   unreachable in k steps therefore never reaches Z3.
-3. Each change has a reason: what differs between two times is explained by a chosen instance that can make that difference.
+1. Exactly one instance is chosen between two times; it is enabled and is no error.
+2. A literal that no possible instance changes is the same literal at the next time; one that cannot become
+   true stays the constant. What is unreachable in k steps therefore never reaches Z3.
+3. Each change has a reason: what differs between two times is explained by a chosen instance that can make
+   that difference.
 
 A `simple` run meets no state twice: each step changes the state, and `forbid_returns` sees to the rest.
 
 With `roles` only runs are left that can be shortest for what is sought:
-4. Each step does more than take away possibilities (`useful`).
-5. Of two neighbouring independent steps the one with the smaller number comes first. Every run can be brought into that form by exchanging
-   neighbours, and ends in the same state.
+4. No step is dominated (`dominated`).
+5. Of two neighbouring independent steps the one with the smaller number comes first. Every run can be brought
+   into that form by exchanging neighbours, and ends in the same state.
 
-Everything is judged in states, also what the next step does (a broken property, a bug). This file knows nothing of properties.
+Everything is judged in states, also what the next step does (a broken property, an error). This file knows
+nothing of properties.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from dataclasses import dataclass, field
 from antiphon.model.ground.form import Number
 from antiphon.model.symbolic.circuit import FALSE, TRUE
 from antiphon.model.symbolic.domains import exactly_one
+from antiphon.model.symbolic.dominated import BOTH, HELPS, HINDERS, Roles
 from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Instance, Template
-from antiphon.model.symbolic.useful import BOTH, HELPS, HINDERS, Roles
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Unrolling:
         return self.circuit.substitute(literal, {}, moment.memo)
 
     def possible(self, time: int) -> list[Instance]:
-        """The instances that may be enabled, or be a bug, at `time`."""
+        """The instances that may be enabled, or be an error, at `time`."""
         moment = self.times[time]
         if moment.possible is None:
             made = self.template.possible(moment.literals)
@@ -76,7 +78,10 @@ class Unrolling:
         return moment.possible
 
     def grow(self, *, idle: bool = False) -> None:
-        """Adds a step to the runs: the choice, what it needs, and the next state. With `idle` a run may also have ended before."""
+        """Adds a step to the runs: the choice, what it needs, and the next state.
+
+        With `idle` a run may also have ended before.
+        """
         now = self.times[-1]
         time = len(self.times) - 1
         taken: list[Instance] = []
@@ -109,9 +114,9 @@ class Unrolling:
         return [instances[number] for number in chosen]
 
     def forbid_returns(self) -> bool:
-        """Looks in the solver's model for a state that is no better than an earlier one of its run, which a shortest run does not contain.
+        """Looks in the solver's model for a state that is no better than an earlier one of its run.
 
-        Forbids that for the two times; False when there is none.
+        A shortest run has none. Forbids it for these two times; False when there is none.
         """
         if self.roles is None and not self.simple:
             return False
@@ -189,7 +194,7 @@ class Unrolling:
         now: Time,
         after: list[int],
     ) -> None:
-        """The next value of a number: what the chosen instance gives it, or what it was. Exactly one value."""
+        """The next value of a number, exactly one: what the chosen instance gives it, or what it was."""
         reasons: dict[int, list[tuple[int, int]]] = {}
         for cell in cells:
             stated = {selector: literal for selector, literal, _ in writers[cell]}

@@ -96,12 +96,12 @@ def test_a_property_of_steps_that_is_not_inductive_is_broken_by_the_last_step(se
     assert {refusal.property for refusal in verdict.trace.transitions[-1].refused} == {"SameOrder"}
 
 
-def test_nothing_is_proved_of_a_text_that_may_have_an_error(brittle: Any) -> None:
+def test_nothing_is_proved_of_a_specification_that_may_have_an_error(brittle: Any) -> None:
     """`in_bounds` is inductive, but that no step leaves the domains is not: `told` might be true."""
     verdict = prove(brittle)["in_bounds"]
     assert verdict.outcome is Outcome.UNKNOWN
     assert verdict.reason.startswith(
-        "proved but for this, that the text has no error: counterexample to 1-induction, in the last state"
+        "proved but for this, that the specification has no error: counterexample to 1-induction, in the last state"
     )
     assert verdict.trace is not None
     assert dict(zip(brittle.domains, verdict.trace.states[-1], strict=True)) == {"told": True, "count": 3}

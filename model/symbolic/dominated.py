@@ -1,12 +1,14 @@
-"""Which steps can a shortest run do without? Those after which less is possible than before; so a run need not contain one.
+"""Dominated steps: those after which no more is possible than before; a shortest run needs none.
 
-A literal of the state *helps* when it occurs only positively in what steps need and in what is looked for, directly or through other
-literals that help; a packet in flight is one, as long as nobody asks for its absence. If a step only takes such literals away (a lost packet,
-a packet received in vain, one more round counted), then whatever is possible after it is possible before it, one step earlier: simulation,
-with "has at least what helps" as its order. The same holds for literals that hinder (they occur only negatively), the other way round.
+A literal of the state *helps* when it occurs only positively in what steps need and in what is looked for,
+directly or through other literals that help; a packet in flight is one, as long as nobody asks for its
+absence. If a step only takes such literals away (a lost packet, a packet received in vain, one more round
+counted), then whatever is possible after it is possible before it, one step earlier: simulation, with "has at
+least what helps" as its order. The same holds for literals that hinder (they occur only negatively), the
+other way round.
 
-The judgement needs every instance that a run within the bound may take; `closure` finds a superset by letting each literal that some possible
-instance changes have any value. This file knows nothing of Z3.
+The judgement needs every instance that a run within the bound may take; `closure` finds a superset by letting
+each literal that some possible instance changes have any value. This file knows nothing of Z3.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ _OPPOSITE = {0: 0, HELPS: HINDERS, HINDERS: HELPS, BOTH: BOTH}
 
 @dataclass(frozen=True)
 class Closure:
-    """What runs of bounded length are made of: the instances they may take, and the literals of the state, each a constant or its variable."""
+    """What runs of bounded length are made of.
+
+    The instances they may take, and the literals of the state, each a constant or its variable.
+    """
 
     literals: Sequence[int]
     instances: Sequence[Instance]
@@ -37,7 +42,10 @@ class Closure:
 
 
 def closure(template: Template, first: Sequence[int], depth: int, *, faults: bool = True) -> Closure:
-    """A superset of what runs of at most `depth` steps from `first` take and change; without `faults`, runs without steps of the environment."""
+    """A superset of what runs of at most `depth` steps from `first` take and change.
+
+    Without `faults` runs have no steps of the environment.
+    """
     circuit = template.circuit
     literals = [literal if literal in (TRUE, FALSE) else own for literal, own in zip(first, template.variables, strict=True)]
     for _ in range(depth + 1):
@@ -112,7 +120,7 @@ class Roles:
                         self.of[source], settled = role, False
 
     def _keep(self, made: Sequence[tuple[int, Mapping[int, int]]]) -> None:
-        """What has a role is kept up to date; so are the other values of the same number, and what they are made of."""
+        """What has a role is kept, with the other values of the same number, and what all that is made of."""
         sources: dict[int, set[int]] = {}
         for cell, occurrences in made:
             sources.setdefault(cell, set()).update(occurrences)
@@ -129,7 +137,7 @@ class Roles:
                     pending.extend(cells.of[slot])
 
     def trim(self, instance: Instance) -> Instance:
-        """The instance without what nobody looks at, taken only when it does more than take away what helps or bring what hinders."""
+        """The instance without what nobody looks at, not taken where it is dominated."""
         changes = tuple(change for change in instance.changes if change.cell in self.kept)
         gains = self.circuit.disjunction([self._gain(change) for change in changes])
         return self.template.with_changes(instance, changes, self.circuit.conjunction((instance.runs, gains)))

@@ -1,4 +1,4 @@
-"""Where do runs begin? In one of the initial states, which the reference lists; with several, Z3 chooses by one selector each.
+"""Runs begin in an initial state; the reference lists them, and of several Z3 chooses one by its selector.
 
 This file knows nothing of steps or properties.
 """
@@ -16,20 +16,20 @@ from antiphon.spec.lang import State
 
 
 @dataclass(frozen=True)
-class Start:
+class InitialStates:
     """The literals of the first state, and the initial states with the literals that choose them."""
 
     literals: list[int]
     states: tuple[tuple[State, int], ...]
 
 
-def begin(template: Template, solver: Solver) -> Start:
+def initial_states(template: Template, solver: Solver) -> InitialStates:
     """The initial states of the template's program, exactly one of which is chosen."""
     program, circuit = template.program, template.circuit
     states = list(program.reference.initial())
     rows = [template.cells.constant(flatten(program, state)) for state in states]
     if len(rows) == 1:
-        return Start(rows[0], ((states[0], TRUE),))
+        return InitialStates(rows[0], ((states[0], TRUE),))
     selectors = [circuit.variable() for _ in rows]
     exactly_one(solver, selectors)
     literals: list[int] = []
@@ -38,4 +38,4 @@ def begin(template: Template, solver: Solver) -> Start:
             literals.append(column[0])
         else:
             literals.append(circuit.disjunction([selector for selector, value in zip(selectors, column, strict=True) if value != FALSE]))
-    return Start(literals, tuple(zip(states, selectors, strict=True)))
+    return InitialStates(literals, tuple(zip(states, selectors, strict=True)))

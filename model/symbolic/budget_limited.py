@@ -1,6 +1,9 @@
-"""Is an obligation false for want of budget only? Asked twice: first with states that a spent budget ends counted as met, then without.
+"""An obligation that is false for want of budget only is not decided.
 
-What is violated even so is violated. What is violated only without the excuse is not decided: more budget might have met it.
+The search is made twice: first with budget-limited states counted as met, then without.
+
+What is violated even so is violated. What is violated only when they do not count is not decided: more budget
+might have met it.
 """
 
 from __future__ import annotations
@@ -8,24 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from antiphon.model.budgets import held_back, held_step, short_of_budget
-from antiphon.model.symbolic.hunt import Hunt, Progress
-from antiphon.model.symbolic.recovery import RecoveryHunt
+from antiphon.model.symbolic.recovery import RecoverySearch
+from antiphon.model.symbolic.search import Progress, Search
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import Target
 
 
-class ExcusedHunt(RecoveryHunt):
-    """A search for a state from which one obligation cannot be met any more, and would not be with more budget."""
+class BudgetLimitedSearch(RecoverySearch):
+    """A search for a state from which one obligation cannot be met, and would not be with more budget."""
 
     def __init__(self, template: Template, group: list[Target], depth: int) -> None:
         super().__init__(template, group, depth)
         held = held_back(template.program)
-        self._strict = None if held is None else RecoveryHunt(template, group, depth)
+        self._strict = None if held is None else RecoverySearch(template, group, depth)
         if held is not None:
-            self.excuse(template.condition(held))
+            self.count_as_met(template.condition(held))
 
     def run(self, progress: Callable[[Progress], None] | None = None) -> None:
-        """Search with the excuse; where that finds nothing, say whether it was needed."""
+        """Search with budget-limited states as met; where that finds nothing, say whether it was needed."""
         super().run(progress)
         if self._strict is None or self.found or self.stopped:
             return
@@ -37,7 +40,7 @@ class ExcusedHunt(RecoveryHunt):
             self.stopped = short_of_budget(len(trace), held).removeprefix("not decided: ")
 
 
-def hunt_of(template: Template, group: list[Target], depth: int) -> Hunt:
-    """The hunt for a group of targets."""
-    kind = ExcusedHunt if group[0].kind == "obligation" else Hunt
+def search_for(template: Template, group: list[Target], depth: int) -> Search:
+    """The search for a group of targets."""
+    kind = BudgetLimitedSearch if group[0].kind == "obligation" else Search
     return kind(template, group, depth)

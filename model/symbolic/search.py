@@ -1,8 +1,9 @@
-"""How is a shortest run found? Depth by depth: is there a run of so many steps whose last state shows one of the targets?
+"""Iterative deepening: is there a run of so many steps whose last state shows one of the targets?
 
-1. At each depth one question asks for all targets that are still open; an answer closes those that it shows, and the question is put again.
-   What was refuted at a depth is kept as a fact.
-2. When no run has more steps (those that a shortest run can do without are left out, `useful`), the hunt is complete.
+1. At each depth one question asks for all targets that are still open; an answer closes those that it shows,
+   and the question is put again. What was refuted at a depth is kept as a fact.
+2. When no run has more steps (those that a shortest run can do without are left out, `dominated`), the search
+   is complete.
 3. Time that runs out stops it, with the depth that was finished.
 
 This file knows nothing of verdicts.
@@ -15,20 +16,23 @@ from dataclasses import dataclass
 
 from antiphon.model.symbolic.circuit import FALSE
 from antiphon.model.symbolic.counterexample import decode
+from antiphon.model.symbolic.dominated import Closure, Roles, closure
+from antiphon.model.symbolic.initial_states import InitialStates, initial_states
 from antiphon.model.symbolic.solver import Answer, Solver
-from antiphon.model.symbolic.starts import Start, begin
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import Target, shown, wanted
 from antiphon.model.symbolic.unroll import Unrolling
-from antiphon.model.symbolic.useful import Closure, Roles, closure
 from antiphon.model.trace import Trace
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a listener is told after each depth: how deep, how long since the start, what Z3 has, what is still open.
+    """What a listener is told after each depth.
 
-    Depths begin anew for each group of properties that is searched for together, and last for errors of the specification.
+    How deep, how long since the start, how many clauses Z3 has, which properties are open.
+
+    Depths begin anew for each group of properties that is searched for together, and last for errors of the
+    specification.
     """
 
     depth: int
@@ -37,7 +41,7 @@ class Progress:
     open: tuple[str, ...]
 
 
-class Hunt:
+class Search:
     """A search for runs that show any of a group of targets.
 
     Attributes:
@@ -61,7 +65,7 @@ class Hunt:
     def run(self, progress: Callable[[Progress], None] | None) -> None:
         """Deepens until the bound, the end of all runs, or the end of the time."""
         solver = Solver(self.template.circuit)
-        start = begin(self.template, solver)
+        start = initial_states(self.template, solver)
         reachable = closure(self.template, start.literals, self.depth)
         roles = Roles(self.template, reachable, self._sought(reachable))
         unrolling = Unrolling(self.template, solver, start.literals, roles=roles)
@@ -86,7 +90,7 @@ class Hunt:
         for target in self.targets:
             yield from wanted(target, self.template, reachable.instances)
 
-    def _judge(self, unrolling: Unrolling, start: Start, now: int) -> bool:
+    def _judge(self, unrolling: Unrolling, start: InitialStates, now: int) -> bool:
         """Closes what a run of this depth shows; False when Z3 gave up."""
         solver = unrolling.solver
         asked = {target: shown(target, unrolling, now) for target in self.open if now < self.depth or not target.is_about_a_step()}
