@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
 from antiphon.spec.lang import Spec
-from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
+from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
 from antiphon.spec.protocols.dtp_figure1 import Figure1
 from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
-from antiphon.spec.protocols.pinwheel import PinwheelJudged
-from antiphon.spec.protocols.totem import TotemJudged
+from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
+from antiphon.spec.protocols.totem.properties import TotemChecked
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -118,11 +118,11 @@ _BOUNDS: tuple[Claim, ...] = (
         "holds",
         "And not earlier: after n - 2 one process may be without it.",
         (
-            _other(ChangMaxemchukJudged, "HoldersGrow", processes=3, messages=3),
-            _other(ChangMaxemchukJudged, "StableAfterRound", processes=3, messages=3),
-            _other(ChangMaxemchukJudged, "UniformPrefixOrder", processes=3, messages=3),
-            _other(ChangMaxemchukJudged, "UniformAgreement", processes=3, messages=3),
-            _other(ChangMaxemchukJudged, "HoldersNoMore", length=6, processes=3, messages=3),
+            _other(ChangMaxemchukChecked, "HoldersGrow", processes=3, messages=3),
+            _other(ChangMaxemchukChecked, "StableAfterRound", processes=3, messages=3),
+            _other(ChangMaxemchukChecked, "UniformPrefixOrder", processes=3, messages=3),
+            _other(ChangMaxemchukChecked, "UniformAgreement", processes=3, messages=3),
+            _other(ChangMaxemchukChecked, "HoldersNoMore", length=6, processes=3, messages=3),
         ),
     ),
     Claim(
@@ -137,12 +137,12 @@ _BOUNDS: tuple[Claim, ...] = (
         "holds",
         "Also when messages of the same process overtake each other, as long as R_i[k] only goes up.",
         (
-            _other(PinwheelJudged, "StableIsDelivered", processes=2, messages=2),
-            _other(PinwheelJudged, "UniformPrefixOrder", processes=2, messages=2),
-            _other(PinwheelJudged, "Validity", processes=2, messages=2),
-            _other(PinwheelJudged, "StableEarly", length=8, processes=2, messages=2),
+            _other(PinwheelChecked, "StableIsDelivered", processes=2, messages=2),
+            _other(PinwheelChecked, "UniformPrefixOrder", processes=2, messages=2),
+            _other(PinwheelChecked, "Validity", processes=2, messages=2),
+            _other(PinwheelChecked, "StableEarly", length=8, processes=2, messages=2),
             *(
-                Check(PinwheelJudged, name, "holds", (), (), {"processes": 3, "messages": 2}, None, True)
+                Check(PinwheelChecked, name, "holds", (), (), {"processes": 3, "messages": 2}, None, True)
                 for name in ("StableIsDelivered", "UniformIntegrity", "UniformPrefixOrder", "UniformTotalOrder", "UniformAgreement", "Validity")
             ),
         ),
@@ -310,10 +310,10 @@ _FIGURES: tuple[Claim, ...] = (
         "holds",
         "Counted in passes of the token, where everything arrives before the token moves; and not two passes earlier.",
         (
-            _other(TotemJudged, "StableInTwoRotations", processes=3, messages=2, visits=8, instant=True),
-            _other(TotemJudged, "UnstableBefore", length=10, processes=3, messages=2, visits=8, instant=True),
-            _other(TotemJudged, "StableIsDelivered", processes=3, messages=2, visits=5),
-            _other(TotemJudged, "UniformPrefixOrder", processes=3, messages=2, visits=5),
+            _other(TotemChecked, "StableInTwoRotations", processes=3, messages=2, visits=8, instant=True),
+            _other(TotemChecked, "UnstableBefore", length=10, processes=3, messages=2, visits=8, instant=True),
+            _other(TotemChecked, "StableIsDelivered", processes=3, messages=2, visits=5),
+            _other(TotemChecked, "UniformPrefixOrder", processes=3, messages=2, visits=5),
         ),
     ),
     _simulated(

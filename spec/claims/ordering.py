@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
+from antiphon.spec.protocols.chang_maxemchuk.refinement import CHANG_MAXEMCHUK
+from antiphon.spec.protocols.pinwheel.refinement import PINWHEEL
+from antiphon.spec.protocols.totem.refinement import TOTEM
 from antiphon.spec.refinement import Refinement
-from antiphon.spec.refinements.chang_maxemchuk import CHANG_MAXEMCHUK
 from antiphon.spec.refinements.dtp import DTP
 from antiphon.spec.refinements.horus import HORUS
 from antiphon.spec.refinements.horus_total import HORUS_TOTAL
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
-from antiphon.spec.refinements.pinwheel import PINWHEEL
 from antiphon.spec.refinements.rbp import RBP
 from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.refinements.sequencer import SEQUENCER
 from antiphon.spec.refinements.token_broadcast import FIGURE_2, FIGURE_5, Figure2Ordered, Figure5Ordered
 from antiphon.spec.refinements.total import TOTAL
-from antiphon.spec.refinements.totem import TOTEM
 from antiphon.spec.services.ordering import OrderingJudged
 from antiphon.spec.services.unordered import BroadcastJudged
 

@@ -1,4 +1,6 @@
-"""CM, Pinwheel and Totem have no repair to leave out: faults are planted, and the refinement fails with those that break order, and only those."""
+"""CM, Pinwheel and Totem have no repair to leave out: faults are planted, and the refinement fails with those
+that break order, and only those.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from antiphon.model.explicit import check
 from antiphon.model.refinement import PROPERTY, check_refinement
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Spec, action, emit, program, require
-from antiphon.spec.protocols.chang_maxemchuk import Count, Number
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import Count, Number
+from antiphon.spec.protocols.chang_maxemchuk.refinement import CHANG_MAXEMCHUK, ChangMaxemchukOrdering
+from antiphon.spec.protocols.pinwheel.refinement import PINWHEEL, PinwheelOrdering
+from antiphon.spec.protocols.totem.refinement import TOTEM, TotemOrdering
 from antiphon.spec.refinement import Refinement
-from antiphon.spec.refinements.chang_maxemchuk import CHANG_MAXEMCHUK, ChangMaxemchukOrdering
-from antiphon.spec.refinements.pinwheel import PINWHEEL, PinwheelOrdering
-from antiphon.spec.refinements.totem import TOTEM, TotemOrdering
 from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcast
 
 ORDER = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
@@ -28,16 +30,21 @@ class Sound(ChangMaxemchukOrdering, TotalOrderBroadcast):
 
 
 class Lagging(ChangMaxemchukOrdering, TotalOrderBroadcast):
-    """The holder asks only whether it knows a number of the update itself, though it has not received all that is acknowledged."""
+    """The holder asks only whether it knows a number of the update itself, and may lack what is acknowledged."""
 
     @action
     def acknowledge(self, p: Process, m: Message) -> None:
-        require(p == self.holder() and m in self.obtained[p] and not self.is_known(p, m) and self.assigned < self.messages)
+        require(
+            p == self.holder()
+            and m in self.obtained[p]
+            and not self.is_known(p, m)
+            and self.assigned < self.messages
+        )
         self.give_number(p, m)
 
 
 class Hasty(ChangMaxemchukOrdering, TotalOrderBroadcast):
-    """The holder acknowledges although it lacks updates that were acknowledged: they are stable later than the paper says, and in order."""
+    """The holder lacks updates that were acknowledged: they are stable later than the paper says, in order."""
 
     @action
     def acknowledge(self, p: Process, m: Message) -> None:
@@ -51,14 +58,16 @@ class Rewriting(PinwheelOrdering, TotalOrderBroadcast):
     @action
     def acknowledge(self, p: Process, m: Message) -> None:
         number = self.acknowledged[p] + 1
-        require(p == self.holder and m in self.obtained[p] and not self.is_known(p, m) and number <= self.messages)
+        require(
+            p == self.holder and m in self.obtained[p] and not self.is_known(p, m) and number <= self.messages
+        )
         self.order[number] = m
         self.assigned = max(self.assigned, number)
         self.acknowledged[p] = number
 
 
 class Boasting(PinwheelOrdering, TotalOrderBroadcast):
-    """A process piggybacks what it knows to be numbered, delivered or not: updates are taken for stable too soon, and stay in order."""
+    """A process piggybacks what it knows to be numbered, delivered or not: stable too soon, and in order."""
 
     @action
     def hear(self, p: Process, q: Process, h: Count) -> None:
@@ -82,7 +91,7 @@ class Boasted(TotemOrdering, TotalOrderBroadcast):
 
     @action
     def pass_token(self, p: Process) -> None:
-        require(p == self.holder and self.passes < self.visits)
+        require(p == self.holder)
         self.info[p] = self.assigned
         self.seen[p] = self.least()
         self.holder = Process((p.index + 1) % self.processes)
@@ -90,7 +99,7 @@ class Boasted(TotemOrdering, TotalOrderBroadcast):
 
 
 class Fault(NamedTuple):
-    """A specification that is mapped and judged at once; what the refinement says about it (nothing where it holds), and after how many steps."""
+    """A specification, mapped and judged at once; what the refinement says of it (or nothing), after how many steps."""
 
     spec: type[Spec]
     refinement: Refinement
@@ -105,7 +114,13 @@ FAULTS = [
     Fault(Hasty, CHANG_MAXEMCHUK, SMALL),
     Fault(Rewriting, PINWHEEL, SMALL, "self.forgets is false", 5),
     Fault(Boasting, PINWHEEL, SMALL),
-    Fault(Skipping, TOTEM, {**SMALL, "visits": 2}, "the protocol emits Deliver(p0, m1), OrderingMachine Deliver(p0, m0), Deliver(p0, m1)", 3),
+    Fault(
+        Skipping,
+        TOTEM,
+        {**SMALL, "visits": 2},
+        "the protocol emits Deliver(p0, m1), OrderingMachine Deliver(p0, m0), Deliver(p0, m1)",
+        3,
+    ),
     Fault(Boasted, TOTEM, {**SMALL, "visits": 3}),
 ]
 
@@ -119,4 +134,6 @@ def test_a_planted_fault_breaks_the_refinement_if_it_breaks_order_and_only_then(
     assert report.exploration.complete or len(broken) == len(ORDER)
     assert (verdict.outcome is Outcome.VIOLATED) == bool(broken) == bool(fault.why)
     assert verdict.outcome is Outcome.HOLDS or fault.why in verdict.reason
-    assert len(verdict.trace or ()) == fault.length <= max((len(item.trace or ()) for item in broken), default=0)
+    assert (
+        len(verdict.trace or ()) == fault.length <= max((len(item.trace or ()) for item in broken), default=0)
+    )

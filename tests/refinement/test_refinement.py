@@ -17,17 +17,17 @@ from antiphon.model.symbolic import induction
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.catalogue import refined, refinement_named, refinement_of
 from antiphon.spec.lang import Program, Set, Spec, SpecError, program
-from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchukJudged
+from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
 from antiphon.spec.protocols.dtp_judged import DtpJudged
 from antiphon.spec.protocols.horus.judged import HorusJudged, TotalStack
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
-from antiphon.spec.protocols.pinwheel import PinwheelJudged
+from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 from antiphon.spec.protocols.total_judged import TotalJudged
-from antiphon.spec.protocols.totem import TotemJudged
+from antiphon.spec.protocols.totem.properties import TotemChecked
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.rbp import RBP, RbpOrdering
@@ -143,9 +143,9 @@ JUDGED = {
     "rbp": Judged(RbpJudged, ("UniqueNumbers", *UNIFORM), FIGURE_16),
     "rbp-resilient": Judged(RbpResilientJudged, ("UniqueNumbers", *UNIFORM), FIGURE_25),
     "dtp": Judged(DtpJudged, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
-    "chang-maxemchuk": Judged(ChangMaxemchukJudged, UNIFORM, {"processes": 2, "messages": 2}),
-    "pinwheel": Judged(PinwheelJudged, UNIFORM, {"processes": 2, "messages": 1}),
-    "totem": Judged(TotemJudged, UNIFORM, {"processes": 2, "messages": 2, "visits": 4}),
+    "chang-maxemchuk": Judged(ChangMaxemchukChecked, UNIFORM, {"processes": 2, "messages": 2}),
+    "pinwheel": Judged(PinwheelChecked, UNIFORM, {"processes": 2, "messages": 1}),
+    "totem": Judged(TotemChecked, UNIFORM, {"processes": 2, "messages": 2, "visits": 4}),
     "total": Judged(TotalJudged, ("Integrity", "TotalOrder", "ViewPrefix"), REFORM),
     "sequencer": Judged(SequencerJudged, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
     "horus-total": Judged(TotalStack, ("Integrity", "TotalOrder"), APART),

@@ -1,20 +1,22 @@
-"""In what sense is CM an ordering machine? The history is `order`, what a process has learned is as many of it as it knows ACKs.
+"""CM is an ordering machine: the history is `order`, and a process has learned as much of it as it knows
+ACKs.
 
-Assigning and learning by the holder are one step, `ACK(t, U_id, g)`; the others learn when that ACK arrives. What has a gsn is an update, so no
-number is spent on nothing. That an update itself arrives is a stutter: the machine knows which message has a number, and no body.
+Assigning and learning by the holder are one step, `ACK(t, U_id, g)`; the others learn when that ACK arrives.
+What has a gsn is an update, so no number is spent on nothing. That an update itself arrives is a stutter: the
+machine knows which message has a number, and no body.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Set
-from antiphon.spec.protocols.chang_maxemchuk import ChangMaxemchuk, Number, Sequence
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import ChangMaxemchuk, Number, Sequence
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
 class SequenceOrdering(Sequence, OrderingView):
-    """One sequence of numbered updates, of which each process knows a beginning, seen as the abstract ordering machine."""
+    """One sequence of numbers, of which each process knows a beginning, seen as the ordering machine."""
 
     def submitted(self) -> Set[Message]:
         """What was multicast has a source."""
@@ -34,7 +36,7 @@ class SequenceOrdering(Sequence, OrderingView):
 
 
 class ChangMaxemchukOrdering(ChangMaxemchuk, SequenceOrdering):
-    """CM, seen as the abstract ordering machine."""
+    """CM, seen as the ordering machine."""
 
 
 CHANG_MAXEMCHUK = Refinement(

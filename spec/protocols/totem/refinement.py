@@ -1,21 +1,22 @@
-"""In what sense is the single ring of Totem an ordering machine? Whoever multicasts holds the token: submitting, assigning and learning are one step.
+"""Totem is an ordering machine in which submitting, assigning and learning are one step: only the holder
+multicasts.
 
-A number travels with its update, so receiving the update is learning the number. The token's delivery information, and what a process takes for
-stable, order nothing: they are stutters.
+A number travels with its update, so receiving the update is learning the number. The token's delivery
+information, and what a process takes for stable, order nothing: they are stutters.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Set
-from antiphon.spec.protocols.chang_maxemchuk import Number
-from antiphon.spec.protocols.totem import Totem
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import Number
+from antiphon.spec.protocols.totem.bounds import TotemBounded
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
-class TotemOrdering(Totem, OrderingView):
-    """Totem's ordering, seen as the abstract ordering machine."""
+class TotemOrdering(TotemBounded, OrderingView):
+    """Totem's ordering, seen as the ordering machine."""
 
     def submitted(self) -> Set[Message]:
         """Updates are multicast in the order of their indices, each with its number."""

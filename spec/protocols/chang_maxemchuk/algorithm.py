@@ -1,0 +1,120 @@
+"""CM: a token goes round, and whoever acknowledges with it has everything that was acknowledged before.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 3, first paragraph. (The same protocol in another description, with its
+packets, is `rbp`.)
+
+What is modelled: who has which update, who knows how many ACKs, and who holds the token. A process has one
+outstanding update.
+What is abstracted: what is lost is what arrives late. An update or an ACK that was multicast comes to a
+process at any time, first or repeated, and nothing says how, since the paragraph does not. Updates are
+numbered in the order in which they are multicast.
+
+| paper                | here                                                                    |
+|----------------------|-------------------------------------------------------------------------|
+| MSG(U, U_id)         | `source`, `obtained`: who sent U, and which processes have it           |
+| ACK(t, U_id, g)      | `order[g]`, `acknowledged`: the U of g, and how many ACKs a process has |
+| the holder, LTM_t    | `holder()`                                                              |
+| delivered up to      | `status`                                                                |
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Const, Map, Set, action, emit, everywhere, require
+from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
+
+Number = Annotated[int, Between(1, "messages")]
+"""gsn."""
+
+Count = Annotated[int, Between(0, "messages")]
+
+
+class Sequence(Group):
+    """Updates, the numbers that they got, and what each process has of both: what CM and Pinwheel share."""
+
+    window: Const[int] = 1
+
+    obtained: Map[Process, Set[Message]] = everywhere(Set())
+    order: Map[Number, Message | None] = everywhere(None)
+    acknowledged: Map[Process, Count] = everywhere(0)
+    status: Map[Process, Count] = everywhere(0)
+    source: Map[Message, Process | None] = everywhere(None)
+    broadcasts: Count = 0
+    assigned: Count = 0
+
+    def is_numbered(self, m: Message) -> bool:
+        """M has a gsn."""
+        return any(self.order[k] == m for k in self.each(Number))
+
+    def has_number(self, p: Process, k: Number) -> bool:
+        """P has the update with gsn k."""
+        m = self.order[k]
+        return m is not None and m in self.obtained[p]
+
+    def has_all(self, p: Process) -> bool:
+        """`receiving all the messages already acknowledged`."""
+        return self.acknowledged[p] == self.assigned and all(
+            self.has_number(p, k) for k in self.each(Number) if k <= self.assigned
+        )
+
+    def outstanding(self, p: Process) -> int:
+        """How many updates of p have no number that p knows."""
+        return sum(1 for m in self.each(Message) if self.source[m] == p and not self.is_known(p, m))
+
+    def is_known(self, p: Process, m: Message) -> bool:
+        """P knows a number of m."""
+        return any(self.order[k] == m and k <= self.acknowledged[p] for k in self.each(Number))
+
+    def give_number(self, p: Process, m: Message) -> None:
+        """`ACK(t, U_id, g)`: the next number is for m; p knows it."""
+        self.assigned += 1
+        self.order[self.assigned] = m
+        self.acknowledged[p] = self.assigned
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """`it multicasts the message MSG(U, U_id)`; at most `window` updates of p are outstanding."""
+        require(m.index == self.broadcasts and self.outstanding(p) < self.window)
+        self.broadcasts += 1
+        self.source[m] = p
+        self.obtained[p] |= {m}
+        emit(Broadcast(p, m))
+
+    @action(fairness="weak")
+    def receive_message(self, p: Process, m: Message) -> None:
+        """A MSG arrives, for the first time or when it is sent again."""
+        require(self.source[m] is not None and m not in self.obtained[p])
+        self.obtained[p] |= {m}
+
+    @action(fairness="weak")
+    def receive_ack(self, p: Process) -> None:
+        """The next ACK arrives."""
+        require(self.acknowledged[p] < self.assigned)
+        self.acknowledged[p] += 1
+
+    @action(fairness="weak")
+    def deliver(self, p: Process, k: Number) -> None:
+        """`delivers messages in an orderly way … according to their gsns`."""
+        m = self.order[k]
+        require(
+            k == self.status[p] + 1 and k <= self.acknowledged[p] and m is not None and m in self.obtained[p]
+        )
+        self.status[p] = k
+        if m is not None:
+            emit(Deliver(p, m))
+
+
+class ChangMaxemchuk(Sequence):
+    """CM: each ACK passes the token along the path."""
+
+    def holder(self) -> Process:
+        """`the token is circulated along the predefined path`: the order of processes, one step an ACK."""
+        return Process(self.assigned % self.processes)
+
+    @action(fairness="weak")
+    def acknowledge(self, p: Process, m: Message) -> None:
+        """`LTM_t acknowledges … after receiving all the messages already acknowledged`."""
+        require(p == self.holder() and self.has_all(p) and m in self.obtained[p] and not self.is_numbered(m))
+        self.give_number(p, m)

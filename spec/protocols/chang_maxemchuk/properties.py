@@ -1,0 +1,62 @@
+"""What CM promises: who has an update after how many acknowledgements, and total order broadcast.
+
+Source: J. Kim and C. Kim, 1997, section 3, first paragraph.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import invariant, obligation, witness
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import ChangMaxemchuk, Number, Sequence
+from antiphon.spec.services import Process, TotalOrderBroadcast
+
+
+class SequenceProperties(Sequence):
+    """What is asked of CM and of Pinwheel."""
+
+    @obligation
+    def AllAssigned(self) -> bool:
+        """Every update gets a number."""
+        return self.assigned == self.broadcasts
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Everything was multicast, numbered and delivered everywhere."""
+        return self.broadcasts == self.messages and all(
+            self.status[p] == self.messages for p in self.each(Process)
+        )
+
+
+class ChangMaxemchukProperties(ChangMaxemchuk, SequenceProperties):
+    """CM with its own properties."""
+
+    def holders(self, k: Number) -> int:
+        """How many processes have the update with gsn k."""
+        return sum(1 for p in self.each(Process) if self.has_number(p, k))
+
+    @invariant
+    def HoldersGrow(self) -> bool:
+        """After U and L subsequent updates are acknowledged, L + 1 processes have obtained U (L < n)."""
+        return all(
+            k > self.assigned or self.holders(k) > min(self.assigned - k, self.processes - 1)
+            for k in self.each(Number)
+        )
+
+    @invariant
+    def StableAfterRound(self) -> bool:
+        """After U and n - 1 subsequent updates are acknowledged, all processes have U."""
+        return all(
+            k + self.processes - 1 > self.assigned or self.holders(k) == self.processes
+            for k in self.each(Number)
+        )
+
+    @witness
+    def HoldersNoMore(self) -> bool:
+        """After n - 2 subsequent acknowledgements one process need not have U."""
+        return any(
+            k + self.processes - 2 == self.assigned and self.holders(k) == self.processes - 1
+            for k in self.each(Number)
+        )
+
+
+class ChangMaxemchukChecked(ChangMaxemchukProperties, TotalOrderBroadcast):
+    """CM, checked against its own properties and total order broadcast."""

@@ -1,0 +1,38 @@
+"""What Pinwheel promises: what a process takes for stable everybody has delivered, and total order broadcast.
+
+Source: J. Kim and C. Kim, 1997, section 3, second paragraph.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import invariant, witness
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import Number
+from antiphon.spec.protocols.chang_maxemchuk.properties import SequenceProperties
+from antiphon.spec.protocols.pinwheel.algorithm import Pinwheel
+from antiphon.spec.services import Process, TotalOrderBroadcast
+
+
+class PinwheelProperties(Pinwheel, SequenceProperties):
+    """Pinwheel with its own properties."""
+
+    @invariant
+    def StableIsDelivered(self) -> bool:
+        """What LTM_i takes for stable, `g <= min({R_i[k] | 1 <= k <= n})`, everybody has delivered."""
+        return all(
+            not self.is_stable(p, g) or all(self.status[q] >= g for q in self.each(Process))
+            for p in self.each(Process)
+            for g in self.each(Number)
+        )
+
+    def is_stable(self, p: Process, g: Number) -> bool:
+        """P takes the update with gsn g for stable."""
+        return all(self.heard[p][q] >= g for q in self.each(Process))
+
+    @witness
+    def StableEarly(self) -> bool:
+        """The first update is known to be stable before n - 1 others are acknowledged."""
+        return self.assigned < self.processes and any(self.is_stable(p, 1) for p in self.each(Process))
+
+
+class PinwheelChecked(PinwheelProperties, TotalOrderBroadcast):
+    """Pinwheel, checked against its own properties and total order broadcast."""

@@ -1,0 +1,60 @@
+"""Bounds of Totem's exploration: the token goes on for ever, so its passes are counted and limited."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Const, Map, action, constraint, everywhere, invariant, restriction
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import Number
+from antiphon.spec.protocols.totem.algorithm import Totem
+from antiphon.spec.services import Message, Process
+
+
+class TotemCounted(Totem):
+    """Totem for `visits` passes of the token; `sent_at[k]` is how many there were when k was given."""
+
+    visits: Const[int] = 8
+
+    passes: Annotated[int, Between(0, "visits")] = 0
+    sent_at: Map[Number, Annotated[int, Between(0, "visits")]] = everywhere(0)
+
+    @constraint("pass_token")
+    def has_visits_left(self) -> bool:
+        """The token has not moved `visits` times."""
+        return self.passes < self.visits
+
+    @action
+    def multicast(self, p: Process, m: Message) -> None:
+        """As Totem does, with a note of when."""
+        super().multicast(p, m)
+        self.sent_at[self.assigned] = self.passes
+
+    @action(fairness="weak")
+    def pass_token(self, p: Process) -> None:
+        """As Totem does, counted."""
+        super().pass_token(p)
+        self.passes += 1
+
+
+@restriction("what was multicast arrives, and is delivered, before the token moves")
+class Instant(TotemCounted):
+    """The runs that the footnote speaks of, with what it says of them."""
+
+    @constraint("pass_token")
+    def has_delivered_all(self) -> bool:
+        """Everybody has delivered all that was multicast."""
+        return all(self.status[q] == self.assigned for q in self.each(Process))
+
+    @invariant
+    def StableInTwoRotations(self) -> bool:
+        """The footnote: an update is known to be stable everywhere after two rotations of the token."""
+        return all(
+            k > self.assigned
+            or self.passes < self.sent_at[k] + 2 * self.processes
+            or all(self.seen[p] >= k for p in self.each(Process))
+            for k in self.each(Number)
+        )
+
+
+class TotemBounded(TotemCounted, restrictions=(Instant,)):
+    """Totem within bounds."""
