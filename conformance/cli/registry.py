@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from antiphon.conformance.cli.output import UsageProblem
@@ -81,7 +81,7 @@ def bind(
     *,
     settings: Iterable[str] = (),
     repairs: Iterable[str] = (),
-    without: Iterable[str] = (),
+    without: Sequence[str] = (),
     sizes: Mapping[str, int | None] | None = None,
 ) -> Program:
     """The program of a specification by name. `settings` are `name=value`; `sizes` with None are left at their defaults.
@@ -94,17 +94,15 @@ def bind(
     """
     spec = find(name)
     known = [item.name for item in declare(spec).constants if item.repair]
-    left_out = list(without)
-    for repair in left_out:
+    for repair in without:
         if repair not in known:
             raise UsageProblem(f"--without {repair}: {name} has no such repair; {known_names(repair, known)}")
     asked = list(repairs)
-    wanted = [repair for repair in (known if "all" in asked else asked) if repair not in left_out]
     chosen: dict[str, int | bool | str] = {key: value for key, value in (sizes or {}).items() if value is not None}
     for key, value in parsed(spec, settings).items():
         if chosen.setdefault(key, value) != value:
             raise UsageProblem(f"{key} is set twice: {chosen[key]} and {value}")
-    return program(spec, repairs=wanted, **chosen)
+    return program(spec, repairs="all" if "all" in asked else asked, without=without, **chosen)
 
 
 def parsed(spec: type[Spec], settings: Iterable[str]) -> dict[str, int | bool | str]:

@@ -78,9 +78,9 @@ def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[M
         declared = declare(spec).constants
         known = {item.name for item in declared}
         for constants in SMALL.get(name, ({key: value for key, value in SMALLEST.items() if key in known},)):
-            yield Model(name, program(spec, repairs=(), **constants))
+            yield Model(name, program(spec).with_constants(**constants))
             if any(item.repair for item in declared):
-                yield Model(name, program(spec, repairs="all", **constants))
+                yield Model(name, program(spec, repairs="all").with_constants(**constants))
 
 
 def compare(model: Model, *, most_states: int = 60_000) -> Comparison:

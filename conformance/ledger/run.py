@@ -64,12 +64,7 @@ def program_of(recorded: Check) -> Program:
     Raises:
         SpecError: the record names a constant or repair that does not exist.
     """
-    known = [constant.name for constant in program(recorded.spec).declaration.constants if constant.repair]
-    chosen = known if recorded.repairs == "all" else recorded.repairs
-    missing = [name for name in recorded.without if name not in known]
-    if missing:
-        raise ValueError(f"{recorded}: {recorded.spec.__name__} has no repair {', '.join(missing)}; known: {', '.join(known)}")
-    return program(recorded.spec, repairs=[name for name in chosen if name not in recorded.without], **recorded.constants)
+    return program(recorded.spec, repairs=recorded.repairs, without=recorded.without, **recorded.constants)
 
 
 def run_ledger(

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
 from antiphon.spec.lang import Spec
-from antiphon.spec.protocols.horus.judged import HorusJudged, HorusViews, TotalLive, TotalStack, TotalViews
-from antiphon.spec.protocols.horus.stacks import DestinationSets, FragStack, NakStack, NakStackRepeated
+from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack, NakStackRepeated
+from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, TotalLive, TotalStack, TotalViews
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -24,15 +24,15 @@ _ANONYMOUS: _Constants = {**_SENDERS, "source_address": "left out"}
 _SETS: _Constants = {"processes": 3, "messages": 1, "casts": 1}
 _STRANGER: _Constants = {"processes": 2, "messages": 1, "casts": 1}
 _FRAG: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 2, "patient": True}
-_TOWER: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 1, "crashes": 0, "patient": True, "oracle": "one that waits"}
-_TOWER_ROOM: _Constants = {**_TOWER, "buffer": 2}
-_TOWER_CRASH: _Constants = {
+_FULL: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 1, "crashes": 0, "patient": True, "oracle": "one that waits"}
+_FULL_ROOM: _Constants = {**_FULL, "buffer": 2}
+_FULL_CRASH: _Constants = {
     "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1, "oracle": "one that waits",
 }  # fmt: skip
-_TOWER_THREE: _Constants = {
+_FULL_THREE: _Constants = {
     "processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 0, "patient": True, "stride": 1, "oracle": "one that waits",
 }  # fmt: skip
-_TOWER_VIEWS: _Constants = {"processes": 3, "messages": 1, "casts": 2, "crashes": 1, "patient": True, "oracle": "one that waits"}
+_FULL_VIEWS: _Constants = {"processes": 3, "messages": 1, "casts": 2, "crashes": 1, "patient": True, "oracle": "one that waits"}
 _VIEWS: _Constants = {"processes": 3, "messages": 1, "crashes": 1}
 _CRASH: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _CRASHES: _Constants = {"processes": 3, "messages": 2, "crashes": 2, "stride": 1}
@@ -84,22 +84,22 @@ HORUS: tuple[Claim, ...] = (
         "missing for good. With a window, so that nothing is lost for good, the stack keeps its promises. MBRSHIP is abstract: its flush is "
         "assumed, not shown.",
         (
-            _literal(HorusJudged, "Integrity", "violated", _TOWER, 6, deep=True),
-            Check(HorusJudged, "Agreement", "violated", "all", ("await_room",), _TOWER_ROOM, 3, True),
-            _with("all", HorusJudged, "Agreement", "holds", _TOWER_ROOM, deep=True),
-            _with("all", HorusJudged, "Integrity", "holds", _TOWER_CRASH, deep=True),
-            _with("all", HorusJudged, "TotalOrder", "holds", _TOWER_CRASH, deep=True),
-            _with("all", HorusJudged, "PrefixOrder", "holds", _TOWER_CRASH, deep=True),
-            _with("all", HorusJudged, "Agreement", "holds", _TOWER_CRASH, deep=True),
-            _with("all", HorusJudged, "Validity", "holds", _TOWER_CRASH, deep=True),
-            _with("all", HorusJudged, "Continued", "holds", _TOWER_CRASH, 5, deep=True),
+            _literal(HorusChecked, "Integrity", "violated", _FULL, 6, deep=True),
+            Check(HorusChecked, "Agreement", "violated", "all", ("await_room",), _FULL_ROOM, 3, True),
+            _with("all", HorusChecked, "Agreement", "holds", _FULL_ROOM, deep=True),
+            _with("all", HorusChecked, "Integrity", "holds", _FULL_CRASH, deep=True),
+            _with("all", HorusChecked, "TotalOrder", "holds", _FULL_CRASH, deep=True),
+            _with("all", HorusChecked, "PrefixOrder", "holds", _FULL_CRASH, deep=True),
+            _with("all", HorusChecked, "Agreement", "holds", _FULL_CRASH, deep=True),
+            _with("all", HorusChecked, "Validity", "holds", _FULL_CRASH, deep=True),
+            _with("all", HorusChecked, "Continued", "holds", _FULL_CRASH, 5, deep=True),
             *(
-                _with("all", HorusJudged, name, "holds", _TOWER_THREE, deep=True)
+                _with("all", HorusChecked, name, "holds", _FULL_THREE, deep=True)
                 for name in ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement", "Validity", "OneHolder")
             ),
-            _with("all", HorusViews, "VirtualSynchrony", "holds", _TOWER_VIEWS),
-            _with("all", HorusViews, "SameView", "holds", _TOWER_VIEWS),
-            _with("all", HorusViews, "Agreement", "holds", _TOWER_VIEWS),
+            _with("all", HorusViews, "VirtualSynchrony", "holds", _FULL_VIEWS),
+            _with("all", HorusViews, "SameView", "holds", _FULL_VIEWS),
+            _with("all", HorusViews, "Agreement", "holds", _FULL_VIEWS),
         ),
         defect="text",
         repairs=("await_room",),
@@ -249,10 +249,10 @@ HORUS: tuple[Claim, ...] = (
         "during the flush. Where they do not, it fails.",
         (
             _literal(TotalViews, "VirtualSynchrony", "holds", _VIEWS),
-            _with("all", HorusViews, "VirtualSynchrony", "holds", _TOWER_VIEWS),
+            _with("all", HorusViews, "VirtualSynchrony", "holds", _FULL_VIEWS),
             _literal(TotalViews, "VirtualSynchrony", "violated", {**_VIEWS, "agreed": False}, 7),
-            _with("all", HorusViews, "VirtualSynchrony", "violated", {**_TOWER_VIEWS, "agreed": False}, 6),
-            _with("all", HorusViews, "ViewChanged", "holds", _TOWER_VIEWS, 5),
+            _with("all", HorusViews, "VirtualSynchrony", "violated", {**_FULL_VIEWS, "agreed": False}, 6),
+            _with("all", HorusViews, "ViewChanged", "holds", _FULL_VIEWS, 5),
         ),
     ),
     Claim(
@@ -298,7 +298,7 @@ HORUS: tuple[Claim, ...] = (
             _literal(TotalStack, "TotalOrder", "holds", _CRASH),
             _literal(TotalStack, "PrefixOrder", "holds", _CRASH),
             _literal(TotalStack, "Buffered", "holds", _CRASH, 5),
-            _literal(TotalStack, "TotalOrder", "violated", {**_CRASH, "buffers": False}, 7),
+            _literal(TotalStack, "TotalOrder", "violated", {**_CRASH, "deliver_at_once": True}, 7),
         ),
     ),
     Claim(

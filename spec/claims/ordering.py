@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
 from antiphon.spec.protocols.chang_maxemchuk.refinement import CHANG_MAXEMCHUK
+from antiphon.spec.protocols.horus.refinement import HORUS, HORUS_TOTAL
 from antiphon.spec.protocols.pinwheel.refinement import PINWHEEL
 from antiphon.spec.protocols.totem.refinement import TOTEM
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.dtp import DTP
-from antiphon.spec.refinements.horus import HORUS
-from antiphon.spec.refinements.horus_total import HORUS_TOTAL
 from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.rbp import RBP
 from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
@@ -43,10 +42,10 @@ _TOTAL_CRASH: _Constants = {"processes": 3, "messages": 2, "losses": 0, "crashes
 _SEQUENCER: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
 _HORUS: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _HORUS_APART: _Constants = {"processes": 3, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits"}
-_TOWER: _Constants = {
+_FULL: _Constants = {
     "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True, "oracle": "itself",
 }  # fmt: skip
-_TOWER_CRASH: _Constants = {
+_FULL_CRASH: _Constants = {
     "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1, "oracle": "one that waits",
 }  # fmt: skip
 _UNORDERED: _Constants = {"processes": 2, "messages": 2}
@@ -127,10 +126,10 @@ ORDERING: tuple[Claim, ...] = (
             _refines(HORUS_TOTAL, _HORUS),
             _refines(HORUS_TOTAL, _HORUS_APART),
             _fails(HORUS_TOTAL, _HORUS_APART, 12, "numbers_first"),
-            _fails(HORUS_TOTAL, {**_HORUS, "buffers": False}, 6),
-            _refines(HORUS, _TOWER),
-            replace(_refines(HORUS, _TOWER_CRASH), deep=True),
-            _fails(HORUS, {**_TOWER, "buffer": 1}, 6, "await_room", "discard_after_loss"),
+            _fails(HORUS_TOTAL, {**_HORUS, "deliver_at_once": True}, 6),
+            _refines(HORUS, _FULL),
+            replace(_refines(HORUS, _FULL_CRASH), deep=True),
+            _fails(HORUS, {**_FULL, "buffer": 1}, 6, "await_room", "discard_after_loss"),
             Check(BroadcastJudged, "UniformIntegrity", "holds", constants=_UNORDERED),
             Check(BroadcastJudged, "UniformTotalOrder", "violated", constants=_UNORDERED, length=6),
             _refines(FIGURE_2, _FIGURE_2),

@@ -14,16 +14,16 @@ from enum import Enum
 from antiphon.spec.claims.claim import Check, Outcome
 from antiphon.spec.composition.properties import Property
 from antiphon.spec.lang import Spec
-from antiphon.spec.protocols.horus.judged import (
+from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragOverCom, FragStack, NakStack
+from antiphon.spec.protocols.horus.ordered_stacks import (
     FragOverTotalOrder,
     FragOverTotalViews,
-    HorusJudged,
+    HorusChecked,
     MbrshipOrder,
     MbrshipViews,
     TotalStack,
     TotalViews,
 )
-from antiphon.spec.protocols.horus.stacks import DestinationSets, FragOverCom, FragStack, NakStack
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -55,7 +55,7 @@ _FRAG: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 2, "pa
 _ORIGINS: _Constants = {"processes": 3, "messages": 2, "casts": 2, "senders": 2, "patient": True, "losses": 0}
 _GROUP: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _SAME: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 3}
-_TOWER: _Constants = {
+_FULL: _Constants = {
     "processes": 2, "messages": 1, "casts": 3, "buffer": 3, "crashes": 1, "patient": True, "oracle": "one that waits",
 }  # fmt: skip
 _PIECES: _Constants = {"processes": 3, "messages": 4, "casts": 2, "crashes": 1, "oracle": "one that waits"}
@@ -145,10 +145,10 @@ EVIDENCE: tuple[Entry, ...] = (
     Entry("MBRSHIP", Role.INHERITS, Property.P4, "a view change keeps the order of a sender", (_check(MbrshipViews, "Fifo", "holds", _SAME),)),
     Entry(
         "MBRSHIP", Role.INHERITS, Property.P12, "messages of two fragments come whole through MBRSHIP and TOTAL, across a view change",
-        (_check(HorusJudged, "UniformIntegrity", "holds", _TOWER),),
+        (_check(HorusChecked, "UniformIntegrity", "holds", _FULL),),
     ),
     Entry(
-        "MBRSHIP", Role.INHERITS, Property.P11, "the origin is who broadcast the message", (_check(HorusJudged, "TrueSource", "holds", _TOWER),)
+        "MBRSHIP", Role.INHERITS, Property.P11, "the origin is who broadcast the message", (_check(HorusChecked, "TrueSource", "holds", _FULL),)
     ),
     Entry(
         "MBRSHIP", Role.LACKS, Property.P6, "two members deliver two messages in two orders",
@@ -179,7 +179,7 @@ EVIDENCE: tuple[Entry, ...] = (
     ),
     Entry(
         "TOTAL", Role.INHERITS, Property.P12, "messages of two fragments come whole to the application, across a view change",
-        (_check(HorusJudged, "UniformIntegrity", "holds", _TOWER),),
+        (_check(HorusChecked, "UniformIntegrity", "holds", _FULL),),
     ),
 )  # fmt: skip
 """The confirmed entries, lower layers first. Nothing is known of any other entry of `LAYERS`: no model here has priorities (P2), unicasts of the

@@ -40,12 +40,12 @@ from antiphon.spec.lang.values import (
     require,
     witness,
 )
-from antiphon.spec.lang.variants import Ambiguity, ambiguity, restriction
+from antiphon.spec.lang.variants import Ambiguity, ambiguity, mutation, restriction
 
 __all__ = [
     "Ambiguity", "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map",
     "Program", "Reading", "Refusal", "Repair", "Seq", "Set", "Spec", "SpecError", "State", "Step",
     "Transition", "action", "always_eventually", "ambiguity", "budget", "constraint", "emit", "environment",
-    "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "obligation", "on",
+    "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "mutation", "obligation", "on",
     "present", "program", "reading", "record", "repair", "require", "restriction", "witness",
 ]  # fmt: skip

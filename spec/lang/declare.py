@@ -18,7 +18,7 @@ from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.source import is_settled, place_of, place_of_function
 from antiphon.spec.lang.values import In, Mark, PromiseNote, ReadingNote, RepairNote, RestrictionNote
-from antiphon.spec.lang.variants import calls_super, offered, repair_of, replaces_silently, restriction_of
+from antiphon.spec.lang.variants import calls_super, mutation_of, offered, repair_of, replaces_silently, restriction_of
 
 
 @dataclass(frozen=True)
@@ -247,12 +247,11 @@ class _Parts:
     def _offered(self) -> None:
         """The constants that switch variants on."""
         offers = offered(self.leaf)
-        found = [
-            ConstantDeclaration(name, False, restriction=RestrictionNote(note.about), at=place_of(item))
-            for item in offers.restrictions
-            for note in [restriction_of(item)]
-            for name in [note.name]
-        ]
+        found = []
+        for item in offers.restrictions:
+            restricts = restriction_of(item)
+            found.append(ConstantDeclaration(restricts.name, False, restriction=RestrictionNote(restricts.about), at=place_of(item)))
+        found += [ConstantDeclaration(mutation_of(item).name, False, at=place_of(item)) for item in offers.mutations]
         found += [
             ConstantDeclaration(item.name, item.printed, reading=ReadingNote(item.choices, item.about), at=place_of(self.leaf))
             for item in offers.readings

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from antiphon.spec.lang import ir, types
-from antiphon.spec.lang.declare import Declaration, declare
+from antiphon.spec.lang.declare import ConstantDeclaration, Declaration, declare
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled
@@ -96,18 +96,23 @@ _TEXTS: dict[type, str] = {}
 """The intermediate form as text of the settled classes."""
 
 
-def program(spec: type[Spec], *, repairs: Iterable[str] | str = (), **constants: int | bool | str) -> Program:
+def program(
+    spec: type[Spec], *, repairs: Iterable[str] | str = (), without: Iterable[str] = (), **constants: int | bool | str
+) -> Program:
     """Binds constants, repairs and readings of a specification by name.
 
-    `repairs` is a collection of repair names to switch on, or "all".
+    `repairs` is a collection of repair names to switch on, or "all"; `without` names repairs that are left out of them, each with
+    whatever builds on it.
 
     Raises:
-        SpecError: an unknown name (the known ones are listed), a reading that does not exist, or a constant of the wrong type.
+        SpecError: an unknown name (the known ones are listed), a reading that does not exist, a constant of the wrong type, or a
+            repair without one that it builds on.
     """
     declaration = declare(spec)
     known = {constant.name: constant for constant in declaration.constants}
     bound: dict[str, int | bool | str] = {name: constant.default for name, constant in known.items()}
     wanted = [name for name, constant in known.items() if constant.repair] if repairs == "all" else list(repairs)
+    wanted = _left_over(spec, wanted, without, known)
     for name, value in [(name, True) for name in wanted] + list(constants.items()):
         if name not in known:
             raise SpecError(f"{spec.__name__} has no constant {name!r}; {known_names(name, known)}")
@@ -124,3 +129,22 @@ def program(spec: type[Spec], *, repairs: Iterable[str] | str = (), **constants:
             size = f"{keys.size} is {types.evaluate_size(keys.size, bound)}" if isinstance(keys, types.IndexType) else "its key type is empty"
             raise SpecError(f"{spec.__name__}.{variable} is a map without keys: {size}; it must be at least 1")
     return made
+
+
+def _left_over(spec: type[Spec], wanted: list[str], without: Iterable[str], known: Mapping[str, ConstantDeclaration]) -> list[str]:
+    """The repairs that are wanted, but those that are left out and what builds on them."""
+    gone = set(without)
+    for name in gone:
+        if name not in known or known[name].repair is None:
+            repairs = [other for other, constant in known.items() if constant.repair]
+            raise SpecError(f"{spec.__name__} has no repair {name!r} to leave out; {known_names(name, repairs)}")
+    more = gone
+    while more:
+        left = [known[name] for name in wanted if name in known and name not in gone]
+        more = {constant.name for constant in left if constant.switches and gone & _base_of(constant)}
+        gone |= more
+    return [name for name in wanted if name not in gone]
+
+
+def _base_of(constant: ConstantDeclaration) -> set[str]:
+    return set(constant.repair.builds_on) if constant.repair else set()

@@ -21,7 +21,7 @@ class Spec:
 
     State variables are annotated class attributes with a default, constants are `Const[...]`. Methods marked `action`, `environment`,
     `invariant`, `witness`, `obligation`, `initial`, `gate`, `constraint` or `on(Event)` are its behaviour; unmarked methods are helpers.
-    The keywords `repairs`, `readings` and `restrictions` of a class name the variants that can be switched on (`variants`).
+    The keywords `repairs`, `readings`, `restrictions` and `mutations` of a class name the variants that can be switched on (`variants`).
     """
 
     def __init_subclass__(
@@ -30,11 +30,12 @@ class Spec:
         repairs: tuple[type, ...] = (),
         readings: tuple[Ambiguity, ...] = (),
         restrictions: tuple[type, ...] = (),
+        mutations: tuple[type, ...] = (),
         **keywords: Any,
     ) -> None:
         super().__init_subclass__(**keywords)
         values.note_place(cls)
-        variants.offer(cls, repairs, readings, restrictions)
+        variants.remember(cls, variants.Offer(repairs, readings, restrictions, mutations))
 
     def __init__(self) -> None:
         raise SpecError(f"{type(self).__name__} is not instantiated; bind it: program({type(self).__name__}, processes=3)")

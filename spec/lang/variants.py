@@ -1,4 +1,4 @@
-"""A variant is a class that changes a specification at one place and is switched on by name: a repair, a reading or a restriction.
+"""A variant is a class that changes a specification at one place and is switched on by name: repair, reading, restriction, mutation.
 
 1. The text of a specification knows nothing of its variants. A variant subclasses the class that it changes and overrides one small hook
    of it; `super()` inside it means what would be there without it.
@@ -48,6 +48,14 @@ class Restriction:
     about: str
 
 
+@dataclass(frozen=True)
+class Mutation:
+    """A named fault that is planted, to see what a sentence of the text is good for."""
+
+    name: str
+    about: str
+
+
 @dataclass(eq=False)
 class Ambiguity:
     """A sentence with several meanings. `printed` names the one that the text itself has; each other one is a class, `meanings[choice]`."""
@@ -81,6 +89,7 @@ class Offer:
     repairs: tuple[type, ...] = ()
     readings: tuple[Ambiguity, ...] = ()
     restrictions: tuple[type, ...] = ()
+    mutations: tuple[type, ...] = ()
 
 
 def ambiguity(name: str, printed: str, *, about: str) -> Ambiguity:
@@ -104,6 +113,16 @@ def restriction(about: str) -> Callable[[Class], Class]:
     return mark
 
 
+def mutation(about: str) -> Callable[[Class], Class]:
+    """Declares a class as a planted fault."""
+
+    def mark(cls: Class) -> Class:
+        cls.__antiphon_variant__ = Mutation(_snake(cls.__name__), about)  # type: ignore[attr-defined]
+        return cls
+
+    return mark
+
+
 def repair_of(cls: type) -> Repair:
     """What a class that is a repair says about itself."""
     return _note(cls, Repair, "repairs", '@repair("...", answers="...")')
@@ -114,7 +133,12 @@ def restriction_of(cls: type) -> Restriction:
     return _note(cls, Restriction, "restrictions", '@restriction("...")')
 
 
-Note = TypeVar("Note", Repair, Restriction)
+def mutation_of(cls: type) -> Mutation:
+    """What a class that is a mutation says about itself."""
+    return _note(cls, Mutation, "mutations", '@mutation("...")')
+
+
+Note = TypeVar("Note", Repair, Restriction, Mutation)
 
 
 def _note(cls: type, kind: type[Note], keyword: str, instead: str) -> Note:
@@ -124,9 +148,9 @@ def _note(cls: type, kind: type[Note], keyword: str, instead: str) -> Note:
     return note
 
 
-def offer(cls: type, repairs: tuple[type, ...], readings: tuple[Ambiguity, ...], restrictions: tuple[type, ...]) -> None:
+def remember(cls: type, offer: Offer) -> None:
     """Remember which variants a class offers."""
-    cls.__antiphon_offer__ = Offer(repairs, readings, restrictions)  # type: ignore[attr-defined]
+    cls.__antiphon_offer__ = offer  # type: ignore[attr-defined]
 
 
 def offered(cls: type) -> Offer:
@@ -136,11 +160,12 @@ def offered(cls: type) -> Offer:
         tuple(dict.fromkeys(item for part in offers for item in part.repairs)),
         tuple(dict.fromkeys(item for part in offers for item in part.readings)),
         tuple(dict.fromkeys(item for part in offers for item in part.restrictions)),
+        tuple(dict.fromkeys(item for part in offers for item in part.mutations)),
     )
 
 
 def active_variants(cls: type, constants: Mapping[str, int | bool | str]) -> tuple[type, ...]:
-    """The variants that these constants switch on: readings, then repairs, then restrictions.
+    """The variants that these constants switch on: readings, then repairs, mutations, restrictions.
 
     Raises:
         SpecError: a repair is on without one that it builds on.
@@ -154,7 +179,8 @@ def active_variants(cls: type, constants: Mapping[str, int | bool | str]) -> tup
         if missing:
             raise SpecError(f"the repair {note.name} of {cls.__name__} builds on {', '.join(missing)}", place_of(item), "that one switched on too")
     restrictions = [item for item in offers.restrictions if constants[restriction_of(item).name]]
-    return (*readings, *repairs, *restrictions)
+    mutations = [item for item in offers.mutations if constants[mutation_of(item).name]]
+    return (*readings, *repairs, *mutations, *restrictions)
 
 
 def composed(cls: type, variants: tuple[type, ...]) -> type:
@@ -189,10 +215,11 @@ def replaces_silently(part: type, previous: type, function: Any, variants: Itera
     if part not in chosen and previous not in chosen:
         return False
     note = vars(part).get("__antiphon_variant__")
-    is_settled_by = isinstance(note, Repair) and (
-        previous in (*note.builds_on, *note.supersedes) or "__antiphon_variant__" not in vars(previous)
-    )
-    return not (is_settled_by or calls_super(function))
+    if isinstance(note, Repair):
+        settles = previous in (*note.builds_on, *note.supersedes) or "__antiphon_variant__" not in vars(previous)
+    else:
+        settles = isinstance(note, Mutation)
+    return not (settles or calls_super(function))
 
 
 def calls_super(function: Any) -> bool:

@@ -74,7 +74,7 @@ class Ordering(Group):
 class OrderingView(Ordering):
     """What every mapping to the machine needs, and most need to say nothing about."""
 
-    def gone(self, p: Process) -> bool:  # noqa: ARG002 - mappings that need it look at p
+    def gone(self, p: Process) -> bool:
         """P has crashed, and is held to nothing any more: only where the machine forgets."""
         return False
 
@@ -87,7 +87,7 @@ class OrderingOfDeliveries(OrderingView):
 
     given: Map[Process, Set[Assigned]] = everywhere(Set())
 
-    def passed_over(self, p: Process) -> Set[Assigned]:  # noqa: ARG002 - mappings that need it look at p
+    def passed_over(self, p: Process) -> Set[Assigned]:
         """Numbers that were spent on nothing, as far as p went beyond them."""
         return Set()
 

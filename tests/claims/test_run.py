@@ -17,7 +17,7 @@ from antiphon.model.explicit.compiled import compiled_machine
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of, claims_of
-from antiphon.spec.lang import Program, State
+from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 
 LARGE = ("processes=3, messages=2, losses=0", "processes=2, messages=2, losses=1, unlimited", "processes=2, messages=3, losses=0")
@@ -98,7 +98,7 @@ def test_a_wrong_expectation_of_a_measurement_is_noticed() -> None:
 
 
 def test_a_record_that_names_no_repair_is_refused() -> None:
-    with pytest.raises(ValueError, match="has no repair deliver_ones; known: start_token"):
+    with pytest.raises(SpecError, match=r"no repair 'deliver_ones' to leave out; known: start_token"):
         run_ledger([wrong(claim_of("RBC-01"), without=("deliver_ones",))])
 
 

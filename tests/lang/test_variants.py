@@ -21,6 +21,7 @@ from antiphon.spec.lang import (
     constraint,
     everywhere,
     invariant,
+    mutation,
     program,
     repair,
     require,
@@ -106,6 +107,12 @@ class InTurn(Printed):
     def is_first(self, p: Node) -> bool:
         """No node before p is behind it."""
         return not any(self.count[q] < self.count[p] for q in self.each(Node) if q < p)
+
+
+@mutation("a node counts back")
+class Backwards(Printed):
+    def note(self, p: Node) -> None:
+        self.count[p] = 0
 
 
 class Bounded(Printed, repairs=(ByOne, FirstIsFast, Noted), readings=(whose,), restrictions=(InTurn,)):
@@ -198,6 +205,14 @@ def test_no_text_asks_which_variants_are_on() -> None:
         program(Asks).module  # noqa: B018
     with pytest.raises(SpecError, match="by_one"):
         program(Asks).reference.holds(((0, 0),), "asked")
+
+
+def test_a_mutation_is_planted_over_whatever_is_on() -> None:
+    class Faulty(Bounded, mutations=(Backwards,)):
+        pass
+
+    assert counts(program(Faulty, repairs="all", limit=9)) != {(0, 0)}
+    assert counts(program(Faulty, repairs="all", backwards=True, limit=9)) == {(0, 0)}
 
 
 def test_a_repair_without_what_it_builds_on_is_refused() -> None:

@@ -17,8 +17,8 @@ from antiphon.model.native.enumeration import plan_actions
 from antiphon.model.native.kernel import steps_texts
 from antiphon.model.native.packing import WordPacking
 from antiphon.spec.lang import Program, program
-from antiphon.spec.protocols.horus.stacks import NakStack
-from antiphon.spec.protocols.horus.tower import Horus
+from antiphon.spec.protocols.horus.fifo_stacks import NakStack
+from antiphon.spec.protocols.horus.full_stack import Horus
 from antiphon.spec.protocols.rbp import Rbp
 from antiphon.spec.protocols.token_broadcast import Figure2Judged
 

@@ -21,8 +21,8 @@ import pytest
 from antiphon.model.explicit import edges_of
 from antiphon.spec.lang import Program, Spec, State, Step, program
 from antiphon.spec.protocols.dtp_judged import DtpJudged
-from antiphon.spec.protocols.horus.judged import HorusJudged, HorusViews, TotalStack
-from antiphon.spec.protocols.horus.stacks import DestinationSets, FragStack, NakStack
+from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack
+from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, TotalStack
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
@@ -199,7 +199,7 @@ CALM: dict[str, Any] = {"processes": 2, "messages": 1, "passes": 4, "losses": 0,
 
 LATE: dict[str, Any] = {"processes": 3, "losses": 0, "timeouts": 0, "tie": "lowest"}
 LAYER: dict[str, Any] = {"processes": 3, "stride": 1}
-TOWER: dict[str, Any] = {"patient": True, "crashes": 1, "oracle": "one that waits"}
+FULL_STACK: dict[str, Any] = {"patient": True, "crashes": 1, "oracle": "one that waits"}
 
 MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
     "figure 2": [(Figure2Judged, {"processes": 3, "messages": 1, "losses": 1})],
@@ -251,9 +251,9 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
         (TotalStack, LAYER | {"messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits"}),
         (TotalStack, LAYER | {"messages": 1, "crashes": 1, "oracle": "next in rank"}),
     ],
-    "horus tower": [
-        (HorusJudged, TOWER | {"processes": 2, "messages": 1, "casts": 3, "buffer": 3}),
-        (HorusViews, TOWER | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}),
+    "horus, full stack": [
+        (HorusChecked, FULL_STACK | {"processes": 2, "messages": 1, "casts": 3, "buffer": 3}),
+        (HorusViews, FULL_STACK | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}),
     ],
 }
 
@@ -308,7 +308,7 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("arrive", "self.accepts(envelope.to, envelope.source)", False): "destination sets do not change in this stack; in that of NAK they do"
     },
     "horus total": {("pass_token", "k is not None", False): NARROWED},
-    "horus tower": {("complete", "k is not None", False): NARROWED, ("pass_token", "k is not None", False): NARROWED},
+    "horus, full stack": {("complete", "k is not None", False): NARROWED, ("pass_token", "k is not None", False): NARROWED},
 }
 """What no repaired model takes, and why."""
 

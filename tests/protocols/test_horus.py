@@ -12,16 +12,16 @@ from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, action, emit, on, program, require
 from antiphon.spec.protocols.horus.boundaries import ComCast, ComSend, Data, NakCast, NakReceive, Status, Unit
+from antiphon.spec.protocols.horus.fifo_stacks import FragStack, NakStack, NakStackRepeated
 from antiphon.spec.protocols.horus.group import GroupCast, GroupFlush, GroupView, NewView, Unordered
-from antiphon.spec.protocols.horus.judged import HorusJudged, HorusViews, MbrshipViews, TotalStack, TotalViews
-from antiphon.spec.protocols.horus.stacks import FragStack, NakStack, NakStackRepeated
+from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, MbrshipViews, TotalStack, TotalViews
 from antiphon.spec.services import Message, Process
 
 Constants = dict[str, Any]
 
 CRASH: Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 FRAG: Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 2}
-TOWER: Constants = {"patient": True, "crashes": 1, "oracle": "one that waits"}
+FULL_STACK: Constants = {"patient": True, "crashes": 1, "oracle": "one that waits"}
 SURVIVORS = {"UniformAgreement", "UniformPrefixOrder"}
 CLOSED = {"UniformAgreement", "Answered", "BuffersFlushed"}
 
@@ -37,11 +37,11 @@ MODELS: dict[str, tuple[type[Spec], Constants, tuple[str, ...] | str, set[str], 
     "MBRSHIP": (MbrshipViews, CRASH, "all", {"UniformAgreement"}, set()),
     "TOTAL": (TotalStack, CRASH, "all", SURVIVORS, set()),
     "TOTAL, its views": (TotalViews, CRASH, "all", SURVIVORS, set()),
-    "the tower of two": (
-        HorusJudged, TOWER | {"processes": 2, "messages": 1, "casts": 3, "buffer": 3}, "all", CLOSED, {"Replaced", "Skipping", "Gap"},
+    "the full stack of two": (
+        HorusChecked, FULL_STACK | {"processes": 2, "messages": 1, "casts": 3, "buffer": 3}, "all", CLOSED, {"Replaced", "Skipping", "Gap"},
     ),
-    "the tower of three": (
-        HorusViews, TOWER | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}, "all", CLOSED, {"Replaced", "Skipping", "Asked", "Gap"},
+    "the full stack of three": (
+        HorusViews, FULL_STACK | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}, "all", CLOSED, {"Replaced", "Skipping", "Asked", "Gap"},
     ),
 }  # fmt: skip
 """Specification, constants, repairs; what cannot hold: of TOTAL what it does not promise to members that go down, and below it what a member that
@@ -57,8 +57,8 @@ COUNTS: dict[str, tuple[int, int, int]] = {
     "MBRSHIP": (373, 848, 11),
     "TOTAL": (4737, 12234, 21),
     "TOTAL, its views": (4547, 11875, 21),
-    "the tower of two": (571, 1024, 17),
-    "the tower of three": (4730, 11341, 20),
+    "the full stack of two": (571, 1024, 17),
+    "the full stack of three": (4730, 11341, 20),
 }
 """States, transitions and depth."""
 

@@ -19,7 +19,7 @@ from antiphon.spec.catalogue import refined, refinement_named, refinement_of
 from antiphon.spec.lang import Program, Set, Spec, SpecError, program
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
 from antiphon.spec.protocols.dtp_judged import DtpJudged
-from antiphon.spec.protocols.horus.judged import HorusJudged, TotalStack
+from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, TotalStack
 from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
 from antiphon.spec.protocols.rbp import RbpJudged
@@ -48,7 +48,7 @@ def repairs_of(refinement: Refinement) -> list[str]:
 
 def refine(refinement: Refinement, *without: str, engine: str = "generated", **constants: int | bool | str) -> Report:
     """All repairs but these."""
-    bound = program(refinement.concrete, repairs=[name for name in repairs_of(refinement) if name not in without], **constants)
+    bound = program(refinement.concrete, repairs="all", without=without, **constants)
     return check_refinement(bound, refinement, engine=engine)
 
 
@@ -133,7 +133,7 @@ FAILOVER = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
 APART: dict[str, int | bool | str] = {
     "processes": 3, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits",
 }  # fmt: skip
-TOWER: dict[str, int | bool | str] = {
+FULL_STACK: dict[str, int | bool | str] = {
     "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True, "oracle": "itself",
 }  # fmt: skip
 JUDGED = {
@@ -149,7 +149,7 @@ JUDGED = {
     "total": Judged(TotalJudged, ("Integrity", "TotalOrder", "ViewPrefix"), REFORM),
     "sequencer": Judged(SequencerJudged, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
     "horus-total": Judged(TotalStack, ("Integrity", "TotalOrder"), APART),
-    "horus": Judged(HorusJudged, ("Integrity", "TotalOrder"), TOWER),
+    "horus": Judged(HorusChecked, ("Integrity", "TotalOrder"), FULL_STACK),
 }
 """Non-uniform properties where the document promises nothing about those that crash; prefixes of a view where views are series."""
 
@@ -181,7 +181,7 @@ def called(without: tuple[str, ...]) -> str:
 def constants_of(name: str, without: tuple[str, ...]) -> Mapping[str, int | bool | str]:
     """Those of the protocol; or what it takes to see this variant fail."""
     if "await_room" in without:
-        return {**TOWER, "buffer": 1}
+        return {**FULL_STACK, "buffer": 1}
     return COLLECTED if without == ("keep_collected",) else JUDGED[name].constants
 
 
@@ -198,8 +198,7 @@ def test_the_refinement_fails_exactly_where_a_safety_claim_fails(variant: tuple[
     judged = JUDGED[name]
     constants = constants_of(name, without)
     verdict = refine(REFINEMENTS[name], *without, **constants)[PROPERTY]
-    repairs = [repair for repair in repairs_of(REFINEMENTS[name]) if repair not in without]
-    report = check(program(judged.spec, repairs=repairs, **constants), properties=judged.safety)
+    report = check(program(judged.spec, repairs="all", without=without, **constants), properties=judged.safety)
     broken = [item for item in report.verdicts if item.outcome is Outcome.VIOLATED]
     assert report.exploration.complete or len(broken) == len(judged.safety)
     assert (verdict.outcome is Outcome.VIOLATED) == bool(broken), [item.property for item in broken]

@@ -1,4 +1,4 @@
-"""What passes between two layers? Downcalls and upcalls, each an event: a layer emits the calls of its neighbours and handles its own.
+"""Between two layers pass downcalls and upcalls, each an event: a layer emits the calls of its neighbours, handles its own.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack TOTAL:MBRSHIP:FRAG:NAK:COM:ATM. Its Common Protocol Interface
 is what this file stands for: one pair of calls a boundary, and no layer reads the state of another.

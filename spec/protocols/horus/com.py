@@ -1,4 +1,4 @@
-"""What does COM do? It turns a network that loses and reorders into casts to the endpoints of a view, and says who sent what.
+"""COM turns a network that loses and reorders into casts to the endpoints of a view, and says who sent what.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "The COM layer translates the low-level network interface into the Common Protocol
 Interface. If necessary, COM keeps track of the source of messages (by pushing the address of the source endpoint on each outgoing message), and
@@ -13,17 +13,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.environment import InFlight
-from antiphon.spec.lang import In, Map, Reading, Set, action, emit, everywhere, on, reading
+from antiphon.spec.lang import In, Map, Set, action, emit, everywhere, on
 from antiphon.spec.protocols.horus.boundaries import Casts, ComCast, ComReceive, ComSend, ComView, Envelope
 from antiphon.spec.services import Process
 
 
 class Com(InFlight[Envelope], Casts):
     """The layer COM over a network of choice."""
-
-    source_address: Reading = reading(
-        "pushed", "left out", about="`If necessary, COM keeps track of the source`: what comes of it when COM does not, and so cannot filter either"
-    )
 
     outside: Map[Process, Set[Process]] = everywhere(Set())
 
@@ -40,8 +36,8 @@ class Com(InFlight[Envelope], Casts):
         return source is None or source not in self.outside[p]
 
     def address(self, p: Process) -> Process | None:
-        """What p pushes on an outgoing message."""
-        return p if self.source_address == "pushed" else None
+        """What p pushes on an outgoing message: its address."""
+        return p
 
     @on(ComCast)
     def transmit(self, call: ComCast) -> None:

@@ -1,20 +1,20 @@
-"""What does FRAG do? It cuts large messages into fragments, says on each whether it is the last, and delivers when the last one comes.
+"""FRAG cuts large messages into fragments, says on each whether it is the last, and delivers when the last one comes.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "When a user of the FRAG layer attempts to send a message that is larger than that
 maximum size, the FRAG layer splits the message into multiple fragments. On each fragment the FRAG layer pushes a boolean value that indicates
 whether it is the last one or not. The FRAG layer depends on FIFO ordering for reassembly. When the last fragment is received, it delivers the
 message."
 
-What the text does not say is what FRAG does at the upcall LOST_MESSAGE: as printed, nothing. `Piece` remembers which part of which message a
-fragment is, so that what is reassembled can be judged; the layer itself looks at the pushed bits only, `last` and, as repaired, `first`.
+What the text does not say is what FRAG does at the upcall LOST_MESSAGE: as printed, nothing. `Piece` remembers which part
+of which message a fragment is, so that what is reassembled can be judged; the layer itself looks at the pushed bit only, `last`.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import AtMost, Between, Const, Map, Repair, Seq, Spec, emit, everywhere, on, record, repair, witness
-from antiphon.spec.protocols.horus.boundaries import Casts, FragCast, FragReceive, NakCast, NakLost, NakReceive, Place, Unit
+from antiphon.spec.lang import AtMost, Between, Const, Map, Seq, Spec, emit, everywhere, on, record
+from antiphon.spec.protocols.horus.boundaries import Casts, FragCast, FragReceive, NakCast, NakReceive, Place, Unit
 from antiphon.spec.services import Process
 
 
@@ -36,25 +36,13 @@ class Fragments(Spec):
 class Frag(Casts, Fragments):
     """The layer FRAG.
 
-    State: `pieces[p]` what p handed to NAK, `handed[p]` how many messages that were, `gathered[p][q]` the fragments from q that wait for a last
-    one, `skipping[p][q]` whether p throws fragments away after a loss.
+    State: `pieces[p]` what p handed to NAK, `handed[p]` how many messages that were, `gathered[p][q]` the fragments from q
+    that wait for a last one.
     """
-
-    discard_after_loss: Repair = repair(
-        "LOST_MESSAGE: what was gathered is thrown away, and what follows up to the next last fragment, since the lost one may have been a last one; "
-        "idle where `await_room` sees to it that nothing is lost",
-        answers="HOR-06",
-    )
-    mark_first: Repair = repair(
-        "a second boolean says whether a fragment is the first one, and skipping ends there; idle where `await_room` sees to it that nothing is lost",
-        answers="HOR-06",
-        builds_on=("discard_after_loss",),
-    )
 
     pieces: Map[Process, Annotated[Seq[Piece], AtMost("casts")]] = everywhere(())
     handed: Map[Process, Annotated[int, Between(0, "casts")]] = everywhere(0)
     gathered: Map[Process, Map[Process, Annotated[Seq[Piece], AtMost("casts")]]] = everywhere(everywhere(()))
-    skipping: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
 
     @on(FragCast)
     def split(self, call: FragCast) -> None:
@@ -72,13 +60,13 @@ class Frag(Casts, Fragments):
         p = call.process
         q = call.origin
         piece = self.pieces[call.unit.author][call.unit.place - 1]
-        if self.skipping[p][q] and not (self.mark_first and piece.part == 1):
-            self.skipping[p][q] = not piece.last
-        else:
-            self.skipping[p][q] = False
-            self.gathered[p][q] += (piece,)
-            if piece.last:
-                self.reassemble(p, q, call.unit.author)
+        self.collect(p, q, call.unit.author, piece)
+
+    def collect(self, p: Process, q: Process, author: Process, piece: Piece) -> None:
+        """A fragment is kept; when it is the last one, the message is delivered."""
+        self.gathered[p][q] += (piece,)
+        if piece.last:
+            self.reassemble(p, q, author)
 
     def reassemble(self, p: Process, q: Process, author: Process) -> None:
         """The fragments in the order of their coming are the message; it is one that was sent if they are all of its parts."""
@@ -89,20 +77,3 @@ class Frag(Casts, Fragments):
         whole = Unit(author, parts[0].message) if intact else None
         self.gathered[p][q] = ()
         emit(FragReceive(p, q, whole))
-
-    @on(NakLost)
-    def resynchronise(self, call: NakLost) -> None:
-        """As printed, nothing; as repaired, nothing that a loss has touched is delivered."""
-        if self.discard_after_loss:
-            self.gathered[call.process][call.origin] = ()
-            self.skipping[call.process][call.origin] = True
-
-    @witness
-    def Reassembling(self) -> bool:
-        """A member has a part of a message."""
-        return any(len(self.gathered[p][q]) > 0 for p in self.each(Process) for q in self.each(Process) if p != q)
-
-    @witness
-    def Skipping(self) -> bool:
-        """A member throws fragments away after a loss."""
-        return any(self.skipping[p][q] for p in self.each(Process) for q in self.each(Process))

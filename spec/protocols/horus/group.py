@@ -1,4 +1,4 @@
-"""What passes between TOTAL and MBRSHIP, and above TOTAL? The calls of a group with views; the rest of the interface stands in `boundaries`.
+"""Between TOTAL and MBRSHIP, and above TOTAL, pass the calls of a group with views; the other calls stand in `boundaries`.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "It adds strong semantics to the VIEW upcall, that is, it guarantees that all members in
 the view that were also in the previous view have delivered the same messages."

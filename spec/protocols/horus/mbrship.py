@@ -1,10 +1,10 @@
-"""What does MBRSHIP guarantee? Views, and that members which go together from one view to the next have delivered the same messages.
+"""MBRSHIP guarantees views, and that members which go together from one view to the next have delivered the same messages.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "The COM, NAK, and FRAG layers do not provide consistent views"; MBRSHIP "adds strong
 semantics to the VIEW upcall, that is, it guarantees that all members in the view that were also in the previous view have delivered the same
 messages." How it does this stands in a section that is not transcribed: this layer is abstract, the guarantee itself.
 
-`Mbrship` holds views and the flush; what carries messages is added by a part below it: `MbrshipAlone` here, FRAG in `horus.tower`. What TOTAL may
+`Mbrship` holds views and the flush; what carries messages is added by a part below it: `MbrshipAlone` here, FRAG in `full_stack`. What TOTAL may
 rely on:
 1. Views shrink: members that are down or suspected leave, all at once; a view is the same for all its members. Nobody joins.
 2. Before a view, every member that stays gets the upcall FLUSH; from then until the VIEW upcall nothing more is sent. The application is blocked too.

@@ -1,4 +1,4 @@
-"""What does NAK do? It numbers what is cast, asks for what is missing, and says LOST_MESSAGE where nobody has it any more.
+"""NAK numbers what is cast, asks for what is missing, and says LOST_MESSAGE where nobody has it any more.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "it pushes a sequence number on each outgoing message, that the receiver can check. If
 the receiver detects message loss, it sends back a negative acknowledgement (NAK). The NAK layer buffers some messages for retransmission, and
@@ -10,13 +10,12 @@ What is decided here, because the text is silent:
 2. A message that comes early is kept. A place holder that comes early is not; it is asked for again.
 3. A NAK asks for the first missing number, as often as it takes: whenever it is missing and no NAK for it is in flight.
 4. A status that would tell its receiver nothing new is not sent: it would change nothing.
-5. `patient` explores the runs in which timers (a NAK, a status) expire only when nothing is in flight.
 Detection of failures by missing status is not modelled: it needs a clock, and its result is MBRSHIP's business.
 """
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Const, Map, Reading, Repair, Set, action, emit, everywhere, obligation, on, reading, repair, require, witness
+from antiphon.spec.lang import Const, Map, Set, action, emit, everywhere, on, require
 from antiphon.spec.protocols.horus.boundaries import (
     ComCast,
     ComReceive,
@@ -47,15 +46,6 @@ class Nak(Com):
     """
 
     buffer: Const[int] = 2
-    patient: Const[bool] = False
-
-    status_tells: Reading = reading(
-        "received and sent", "received", about="`its protocol status`: what a member has received, or also how many messages it has cast"
-    )
-
-    await_room: Repair = repair(
-        "`window-based flow control may be implemented`: it is; a member casts only what its buffer has room for", answers="HOR-05"
-    )
 
     oldest: Map[Process, NextPlace] = everywhere(1)
     expected: Map[Process, Map[Process, NextPlace]] = everywhere(everywhere(1))
@@ -64,11 +54,6 @@ class Nak(Com):
     acknowledged: Map[Process, Map[Process, LastPlace]] = everywhere(everywhere(0))
 
     # Downwards -------------------------------------------------------------------------------------------------------------------------------
-
-    def room(self, p: Process) -> int:
-        """As many as there are numbers for and, as repaired, room in the buffer."""
-        numbers = self.casts - self.cast[p]
-        return min(numbers, self.buffer + self.oldest[p] - 1 - self.cast[p]) if self.await_room else numbers
 
     @on(NakCast)
     def number(self, call: NakCast) -> None:
@@ -153,21 +138,17 @@ class Nak(Com):
 
     # Timers ----------------------------------------------------------------------------------------------------------------------------------
 
-    def is_time(self) -> bool:
-        """Whether a timer may expire now."""
-        return not self.patient or len(self.network) == 0
-
     @action(fairness="weak")
     def ask(self, p: Process, q: Process) -> None:
         """A negative acknowledgement for the first number that p misses from q."""
         k = self.expected[p][q]
         require(p != q and k <= self.known[p][q] and q not in self.outside[p])
-        require(k <= self.casts and Envelope(q, self.address(p), Negative(k)) not in self.network and self.is_time())
+        require(k <= self.casts and Envelope(q, self.address(p), Negative(k)) not in self.network)
         emit(ComSend(p, q, Negative(k)))
 
     def news(self, p: Process) -> Status:
-        """What the status of p says about casts: how many there are, where it says so. Its `received` is for one reader, see `tell`."""
-        return Status(0, self.cast[p] if self.status_tells == "received and sent" else 0)
+        """What the status of p says about its own casts: how many there are. Its `received` is for one reader, see `tell`."""
+        return Status(0, self.cast[p])
 
     def has_news(self, p: Process, q: Process) -> bool:
         """Whether the status of p would change anything at q."""
@@ -176,37 +157,10 @@ class Nak(Com):
     @action(fairness="weak")
     def tell(self, p: Process) -> None:
         """The status is multicast; each envelope holds what its receiver reads of it."""
-        require(self.is_time() and any(q != p and q not in self.outside[p] and self.has_news(p, q) for q in self.each(Process)))
+        require(any(q != p and q not in self.outside[p] and self.has_news(p, q) for q in self.each(Process)))
         for q in self.each(Process):
             if q != p and q not in self.outside[p] and self.has_news(p, q):
                 emit(ComSend(p, q, Status(self.expected[p][q] - 1, self.news(p).sent)))
-
-    # Properties ------------------------------------------------------------------------------------------------------------------------------
-
-    @obligation
-    def Answered(self) -> bool:
-        """Every cast was passed up everywhere, or reported as lost."""
-        return all(p == q or self.expected[p][q] == self.cast[q] + 1 for p in self.each(Process) for q in self.each(Process))
-
-    @obligation
-    def BuffersFlushed(self) -> bool:
-        """No message is buffered any more."""
-        return all(self.oldest[p] == self.cast[p] + 1 for p in self.each(Process))
-
-    @witness
-    def Asked(self) -> bool:
-        """Somebody asked for a message again."""
-        return any(isinstance(envelope.header, Negative) for envelope in self.network)
-
-    @witness
-    def CameEarly(self) -> bool:
-        """A message waits for an earlier one."""
-        return any(len(self.early[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
-
-    @witness
-    def Replaced(self) -> bool:
-        """A place holder is on its way."""
-        return any(isinstance(envelope.header, PlaceHolder) for envelope in self.network)
 
 
 class Unnumbered(Com):

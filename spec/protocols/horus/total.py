@@ -1,4 +1,4 @@
-"""How does Horus' TOTAL order messages? Who holds the token numbers its messages; what has no number at a flush is ordered when the view comes.
+"""TOTAL orders by a token: its holder numbers messages; what has no number at a flush is ordered when the view comes.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "During normal operation, it utilizes a token. A special ``oracle'' at each member decides
 who should get the token next. [...] In case of a failure, the token may be lost. This, however, is not a problem. During the flush, all members that
@@ -12,34 +12,14 @@ What is decided here, because the text is silent:
    Numbers begin at 1 in each view, and messages are delivered in their order as far as there is no gap.
 2. A token that arrives after the flush began is kept and does nothing: there is nothing left to send.
 3. The rank is the order of `Process`, which views keep. Messages of one source keep their order.
-4. The oracle is a reading: any member, the next in rank, one that waits, or never another.
-`buffers` false delivers during the flush what should be buffered, to see what the sentence is good for.
+4. The oracle may choose any member; what else it could mean stands in `readings`.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import (
-    AtMost,
-    Between,
-    Const,
-    Map,
-    Reading,
-    Repair,
-    Seq,
-    action,
-    emit,
-    everywhere,
-    initial,
-    invariant,
-    on,
-    reading,
-    record,
-    repair,
-    require,
-    witness,
-)
+from antiphon.spec.lang import AtMost, Between, Map, Seq, action, emit, everywhere, initial, on, record, require
 from antiphon.spec.protocols.horus.group import (
     GroupCast,
     GroupFlush,
@@ -71,28 +51,6 @@ class Total(Mbrship):
     `numbered[p][k]` the message of number k if it waits, `held[p][q]` what p buffers of q's messages without numbers.
     """
 
-    stride: Const[int] = 0
-    buffers: Const[bool] = True
-
-    oracle: Reading = reading(
-        "any",
-        "next in rank",
-        "one that waits",
-        "itself",
-        about="whom the oracle chooses: whomever, the next member in rank, one that has messages to send (as if it could know), or never another",
-    )
-
-    ranked: Reading = reading(
-        "all that is left",
-        "what the flush sent",
-        about="which messages are delivered in the order of the rank of the source: all that were not delivered before the view, or only those that "
-        "were sent during the flush, so that a numbered message behind a gap is never delivered",
-    )
-
-    numbers_first: Repair = repair(
-        "what has a number is delivered before what has none, in the order of the numbers, gaps or not; the rank orders the rest", answers="HOR-10"
-    )
-
     waiting: Map[Process, Annotated[Seq[Message], AtMost("messages")]] = everywhere(())
     token: Map[Process, NextNumber | None] = everywhere(None)
     next_number: Map[Process, NextNumber] = everywhere(1)
@@ -118,8 +76,7 @@ class Total(Mbrship):
     @action
     def broadcast(self, p: Process, m: Message) -> None:
         """A message of the application: the holder numbers it, others wait for the token."""
-        require(m.index == self.broadcasts and (self.stride == 0 or p.index == m.index * self.stride % self.processes))
-        require(not self.flushed[p] and self.can_send(p))
+        require(m.index == self.broadcasts and not self.flushed[p] and self.can_send(p))
         self.broadcasts += 1
         emit(Broadcast(p, m))
         self.waiting[p] += (m,)
@@ -138,14 +95,8 @@ class Total(Mbrship):
             self.deliver_numbered(p)
 
     def is_chosen(self, p: Process, q: Process) -> bool:
-        """Whether p's oracle may choose q."""
-        after = next((r for r in self.each(Process) if r > p and r not in self.left[p]), None)
-        first = next((r for r in self.each(Process) if r not in self.left[p]), None)
-        return q != p and (
-            self.oracle == "any"
-            or (self.oracle == "one that waits" and len(self.waiting[q]) > 0)
-            or (self.oracle == "next in rank" and q == (after if after is not None else first))
-        )
+        """Whether p's oracle may choose q: any other member."""
+        return q != p
 
     @action(fairness="weak")
     def pass_token(self, p: Process, q: Process) -> None:
@@ -174,12 +125,9 @@ class Total(Mbrship):
 
     def keep(self, p: Process, q: Process, m: Message) -> None:
         """A message without a number is not delivered, but buffered."""
-        if self.buffers:
-            self.held[p][q] += (m,)
-        else:
-            self.hand_up(p, q, m)
+        self.held[p][q] += (m,)
 
-    def hand_up(self, p: Process, q: Process, m: Message) -> None:  # noqa: ARG002 - a layer above may ask for the source
+    def hand_up(self, p: Process, q: Process, m: Message) -> None:
         """What q sent is delivered to p: here to the application."""
         emit(Deliver(p, m))
 
@@ -207,66 +155,28 @@ class Total(Mbrship):
     def enter(self, call: GroupView) -> None:
         """What is left is delivered, and the lowest ranked member gets the token of the view."""
         p = call.process
-        if self.numbers_first:
-            self.deliver_leftover_numbers(p)
-        for q in self.each(Process):
-            self.deliver_rank(p, q)
+        self.deliver_the_rest(p)
         self.numbered[p] = everywhere(None)
         self.next_number[p] = 1
         self.token[p] = 1 if not any(q in call.members for q in self.each(Process) if q < p) else None
         emit(NewView(p))
 
-    def deliver_leftover_numbers(self, p: Process) -> None:
-        """As repaired: numbers first, in spite of gaps."""
-        for k in self.each(Number):
-            item = self.numbered[p][k]
-            if item is not None:
-                self.numbered[p][k] = None
-                self.hand_up(p, item.source, item.message)
+    def deliver_the_rest(self, p: Process) -> None:
+        """All messages from the previous view, in the order of the rank of the source."""
+        for q in self.each(Process):
+            self.deliver_rank(p, q)
 
     def deliver_rank(self, p: Process, q: Process) -> None:
         """What is left of one source, in the order in which it was sent: with numbers, then without."""
-        for k in self.each(Number):
-            item = self.numbered[p][k]
-            if item is not None and item.source == q and self.ranked == "all that is left":
-                self.numbered[p][k] = None
-                self.hand_up(p, q, item.message)
+        self.deliver_numbers_of(p, q)
         for m in self.held[p][q]:
             self.hand_up(p, q, m)
         self.held[p][q] = ()
 
-    # Properties ------------------------------------------------------------------------------------------------------------------------------
-
-    @invariant
-    def OneHolder(self) -> bool:
-        """In a view at most one member holds the token."""
-        return all(
-            p == q or self.token[p] is None or self.token[q] is None or self.view[p] != self.view[q]
-            for p in self.each(Process)
-            for q in self.each(Process)
-        )
-
-    @witness
-    def Waiting(self) -> bool:
-        """A member waits for the token."""
-        return any(len(self.waiting[p]) > 0 for p in self.each(Process))
-
-    @witness
-    def Continued(self) -> bool:
-        """In a later view a numbered message was delivered."""
-        return any(self.view[p] > 1 and self.next_number[p] > 1 for p in self.each(Process))
-
-    @witness
-    def Gap(self) -> bool:
-        """A numbered message waits for the one before it."""
-        return any(self.numbered[p][k] is not None for p in self.each(Process) for k in self.each(Number))
-
-    @witness
-    def Buffered(self) -> bool:
-        """A message that was sent during the flush is buffered."""
-        return any(len(self.held[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
-
-    @witness
-    def TokenLost(self) -> bool:
-        """The holder is down."""
-        return any(self.token[p] is not None and self.down[p] for p in self.each(Process))
+    def deliver_numbers_of(self, p: Process, q: Process) -> None:
+        """What is left of one source with numbers."""
+        for k in self.each(Number):
+            item = self.numbered[p][k]
+            if item is not None and item.source == q:
+                self.numbered[p][k] = None
+                self.hand_up(p, q, item.message)

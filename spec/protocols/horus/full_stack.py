@@ -1,4 +1,4 @@
-"""Is the whole stack what its layers promise? TOTAL:MBRSHIP:FRAG:NAK:COM over a network that loses and reorders, as one specification.
+"""The full stack TOTAL:MBRSHIP:FRAG:NAK:COM over a network that loses and reorders, as one specification.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on this stack: MBRSHIP "relies on the FIFO ordering provided by the NAK
 layer, and on the FRAG layer for sending large messages."

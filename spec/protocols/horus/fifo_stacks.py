@@ -1,4 +1,4 @@
-"""Which stacks are checked below MBRSHIP? NAK:COM and FRAG:NAK:COM, each under an application that broadcasts, over a network that loses.
+"""The stacks below MBRSHIP: NAK:COM and FRAG:NAK:COM, each under an application that broadcasts, over a network that loses.
 
 A stack is a specification like any other: layers are composed by inheritance, and meet at the calls of `boundaries`. The application is the
 topmost layer. Message k is broadcast by process k mod `senders`, so that a place among its sender's casts tells which message it is.
@@ -9,9 +9,8 @@ from __future__ import annotations
 from antiphon.spec.environment import Duplications, Losses
 from antiphon.spec.lang import Const, Map, Set, action, emit, environment, everywhere, expect, invariant, obligation, on, require, witness
 from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive, NakCast, NakLost, NakReceive, Unit
-from antiphon.spec.protocols.horus.frag import Frag
-from antiphon.spec.protocols.horus.judges import FifoBroadcast
-from antiphon.spec.protocols.horus.nak import Nak, Unnumbered
+from antiphon.spec.protocols.horus.nak import Unnumbered
+from antiphon.spec.protocols.horus.properties import FifoBroadcast, FragChecked, NakChecked
 from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 
@@ -29,7 +28,7 @@ class Senders(Group):
         return Message((unit.place - 1) * self.senders + unit.author.index)
 
 
-class OverNak(Senders, Nak):
+class OverNak(Senders, NakChecked):
     """An application over NAK:COM."""
 
     @action
@@ -51,7 +50,7 @@ class OverNak(Senders, Nak):
         return sum(self.cast[p] for p in self.each(Process)) == self.messages
 
 
-class OverFrag(Senders, Frag):
+class OverFrag(Senders, FragChecked):
     """An application over FRAG. Every message is as large as a message can be.
 
     `harmed[p]` are the messages of which p lost a fragment; only the judgement looks at it.
@@ -102,7 +101,7 @@ class NakStackRepeated(NakStack, Duplications[Envelope]):
     """The same where the network also duplicates."""
 
 
-class FragStack(OverFrag, Nak, Losses[Envelope], FifoBroadcast):
+class FragStack(OverFrag, NakChecked, Losses[Envelope], FifoBroadcast):
     """FRAG:NAK:COM over a network that loses and reorders, judged as FIFO broadcast."""
 
     @on(FragReceive)

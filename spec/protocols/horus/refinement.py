@@ -1,10 +1,11 @@
-"""In what sense is Horus' TOTAL an ordering machine? A place in its order is a view and a number; what has no number stands behind the numbers.
+"""Horus' TOTAL is an ordering machine whose places are a view and a number; what has no number stands behind the numbers.
 
 The order of a view is that of the token's numbers, then that of the messages which the flush sent, by the rank of their source. A member that a view
 leaves behind goes on in its own view, and one that stays may deliver what comes after a gap that nobody left can fill: gaps belong to the order. So
 every place is a series of its own, with one number. Who delivers a message first fixes its place (`given`, which no step of the protocol reads):
 assigning, learning and delivering are one step, or the latter two. A crash is forgotten: TOTAL promises nothing to members that go down. TOTAL stands
-on the abstract MBRSHIP here; on the whole stack in `horus.py`.
+on the abstract MBRSHIP, or on the full stack: below TOTAL are stutters. What breaks the stack below is seen here only if it changes an order, or
+delivers what nobody broadcast.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.lang import Between, Map, Set, everywhere, on, record
+from antiphon.spec.protocols.horus.bounds import FragBounded, NakBounded, TotalBounded
+from antiphon.spec.protocols.horus.full_stack import Horus
 from antiphon.spec.protocols.horus.group import GroupCast, Number, Ordered, Unordered, View
 from antiphon.spec.protocols.horus.mbrship import MbrshipAlone
 from antiphon.spec.protocols.horus.total import Total
@@ -87,7 +90,7 @@ class Places(Total, OrderingView):
         return Position(max(last, 1), min(last, 1))
 
 
-class HorusTotalOrdering(Places, MbrshipAlone):
+class HorusTotalOrdering(Places, TotalBounded, MbrshipAlone):
     """TOTAL over the abstract MBRSHIP, seen as the abstract ordering machine."""
 
 
@@ -99,3 +102,19 @@ HORUS_TOTAL = Refinement(
     sizes={"series": "2 * views * messages", "numbers": 1, "forgets": True},
     bounds={"processes": 3, "messages": 2, "crashes": 1},
 )
+
+
+class HorusOrdering(Places, Horus, TotalBounded, FragBounded, NakBounded):
+    """TOTAL:MBRSHIP:FRAG:NAK:COM, seen as the abstract ordering machine."""
+
+
+HORUS = Refinement(
+    HorusOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": "2 * views * messages", "numbers": 1, "forgets": True},
+    bounds={
+        "processes": 2, "messages": 1, "casts": 3, "buffer": 3, "crashes": 1, "patient": True, "oracle": "one that waits",
+    },
+)  # fmt: skip

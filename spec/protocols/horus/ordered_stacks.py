@@ -1,4 +1,4 @@
-"""Which stacks with MBRSHIP are checked? MBRSHIP alone, TOTAL over it, and the whole tower, each judged by what it promises."""
+"""The stacks with MBRSHIP: MBRSHIP alone, TOTAL over it, and the full stack, each judged by what it promises."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ from typing import Annotated
 
 from antiphon.spec.lang import Between, Const, Map, action, emit, everywhere, expect, invariant, leads_to, on, require
 from antiphon.spec.protocols.horus.boundaries import FragCast, FragReceive, NakCast, NakReceive, Unit
-from antiphon.spec.protocols.horus.frag import Frag
+from antiphon.spec.protocols.horus.bounds import Strides
+from antiphon.spec.protocols.horus.full_stack import Horus
 from antiphon.spec.protocols.horus.group import GroupCast, GroupReceive, GroupView, NewView, Number, Token, Unordered
-from antiphon.spec.protocols.horus.judges import FifoBroadcast, ViewSynchrony
 from antiphon.spec.protocols.horus.mbrship import Mbrship, MbrshipAlone
-from antiphon.spec.protocols.horus.total import Total
-from antiphon.spec.protocols.horus.tower import Horus
+from antiphon.spec.protocols.horus.properties import FifoBroadcast, FragChecked, NakChecked, TotalChecked, ViewSynchrony
 from antiphon.spec.services import Broadcast, Deliver, Message, Process, TotalOrderBroadcast
 
 
-class OverMbrship(Mbrship):
+class OverMbrship(Mbrship, Strides):
     """An application over MBRSHIP: it delivers what comes as it comes."""
-
-    stride: Const[int] = 0
 
     broadcasts: Annotated[int, Between(0, "messages")] = 0
 
@@ -26,7 +23,6 @@ class OverMbrship(Mbrship):
     def broadcast(self, p: Process, m: Message) -> None:
         """A message of p, delivered by p at once."""
         require(m.index == self.broadcasts and not self.flushed[p])
-        require(self.stride == 0 or p.index == m.index * self.stride % self.processes)
         self.broadcasts += 1
         emit(Broadcast(p, m))
         emit(GroupCast(p, Unordered(m)))
@@ -53,7 +49,7 @@ class MbrshipOrder(OverMbrship, MbrshipAlone, TotalOrderBroadcast):
     """The abstract MBRSHIP alone, judged as total order broadcast, which it is not."""
 
 
-class TotalStack(Total, MbrshipAlone, TotalOrderBroadcast):
+class TotalStack(TotalChecked, MbrshipAlone, TotalOrderBroadcast):
     """TOTAL over the abstract MBRSHIP, judged as total order broadcast."""
 
     @invariant
@@ -67,11 +63,11 @@ class TotalStack(Total, MbrshipAlone, TotalOrderBroadcast):
         return item is None or item.source == self.origin[item.message]
 
 
-class TotalViews(Total, MbrshipAlone, FifoBroadcast, ViewSynchrony):
+class TotalViews(TotalChecked, MbrshipAlone, FifoBroadcast, ViewSynchrony):
     """TOTAL over the abstract MBRSHIP, judged as FIFO broadcast with virtual synchrony: what it passes on of what it stands on."""
 
 
-class TotalLive(Total, MbrshipAlone):
+class TotalLive(TotalChecked, MbrshipAlone):
     """TOTAL over the abstract MBRSHIP, with the promise that who waits can send in the end, on fair runs: a token that can be passed is passed on."""
 
     def waits(self, p: Process) -> bool:
@@ -85,7 +81,7 @@ class TotalLive(Total, MbrshipAlone):
     WhoWaitsSends = leads_to("waits", "has_sent")
 
 
-class FragOverTotal(Total, Frag, MbrshipAlone):
+class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
     """FRAG:TOTAL over the abstract MBRSHIP: what TOTAL orders are fragments, message k of the application is those from k * `fragments` on.
 
     A second FRAG, on top, is not needed for anything; the stack is here because a layer must pass on what holds below it. `unit[m]` is what FRAG
@@ -143,7 +139,7 @@ class FragOverTotalViews(FragOverTotal, FifoBroadcast, ViewSynchrony):
     """FRAG:TOTAL:MBRSHIP, judged as FIFO broadcast with virtual synchrony."""
 
 
-class HorusJudged(Horus, TotalOrderBroadcast):
+class HorusChecked(Horus, TotalChecked, FragChecked, NakChecked, TotalOrderBroadcast):
     """The whole stack, judged as total order broadcast; and whether members are told who sent what they receive."""
 
     @on(GroupReceive)
@@ -154,5 +150,5 @@ class HorusJudged(Horus, TotalOrderBroadcast):
             expect(call.origin == self.origin[body.message], "TrueSource")
 
 
-class HorusViews(Horus, FifoBroadcast, ViewSynchrony):
+class HorusViews(Horus, TotalChecked, FragChecked, NakChecked, FifoBroadcast, ViewSynchrony):
     """The whole stack, judged as FIFO broadcast with virtual synchrony."""
