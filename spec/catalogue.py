@@ -84,10 +84,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "moving-sequencer",
         "total order by a moving sequencer (RBP report, figure 12)",
-        "antiphon.spec.protocols.moving_sequencer:MovingSequencerJudged",
+        "antiphon.spec.protocols.moving_sequencer.properties:MovingSequencerChecked",
         claims_at="antiphon.spec.claims.moving_sequencer:MOVING_SEQUENCER",
         family="msq",
-        refinement_at="antiphon.spec.refinements.moving_sequencer:MOVING_SEQUENCER",
+        refinement_at="antiphon.spec.protocols.moving_sequencer.refinement:MOVING_SEQUENCER",
     ),
     Entry(
         "rbp",

@@ -13,7 +13,7 @@ from typing import Any
 from antiphon.conformance.ledger.scripted import asked_once
 from antiphon.impl.transport.simulated import Faults, rbp_network
 from antiphon.spec.lang import Spec, program
-from antiphon.spec.protocols.moving_sequencer import MovingSequencer
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.sequencer import Sequencer
 from antiphon.spec.protocols.total import Total
 from antiphon.spec.protocols.total_judged import TotalJudged
@@ -53,7 +53,7 @@ def two_messages() -> tuple[bool, str]:
 def messages_a_step() -> tuple[bool, str]:
     """A loss-free run of figure 12: one SEND of the message, one number, one SEND of the token, and an acknowledgement a copy of each SEND."""
     members, messages = 3, 3
-    machine = program(MovingSequencer, processes=members, messages=messages, losses=0, repairs="all").reference
+    machine = program(MovingSequencerChecked, processes=members, messages=messages, losses=0, repairs="all").reference
     generator = random.Random(SEED)
     state = machine.initial()[0]
     counts: Counter[str] = Counter()

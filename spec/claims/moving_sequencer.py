@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
-from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 
 _ONE = {"processes": 2, "messages": 1, "losses": 1}
 _SPARE = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
@@ -15,7 +15,7 @@ _EVERY_ORDER = {"processes": 3, "messages": 1, "losses": 1}
 
 
 def _check(property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str) -> Check:
-    return Check(MovingSequencerJudged, property, outcome, "all", without, constants, length)
+    return Check(MovingSequencerChecked, property, outcome, "all", without, constants, length)
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
@@ -41,7 +41,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "holds",
         "In every reading. (That a message gets one number only is MSQ-02.)",
         (
-            Check(MovingSequencerJudged, "UniqueMessages", "holds", ("start_token",), constants=_TWO),
+            Check(MovingSequencerChecked, "UniqueMessages", "holds", ("start_token",), constants=_TWO),
             _check("UniqueMessages", "holds", **_TWO),
             _check("UniqueMessages", "holds", **_TWO, already_sequenced="nothing"),
             _check("UniqueMessages", "holds", **_TWO, recording="when missing"),
@@ -65,7 +65,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "nextdeliver is the next number, so a missed last number shows as token.seqnum = nextdeliver, and line 8 tests `>`. The holder then "
         "gives a second number to a message that has one, and the message is delivered twice.",
         (
-            Check(MovingSequencerJudged, "UniqueNumbers", "violated", ("start_token",), constants=_SPARE, length=10),
+            Check(MovingSequencerChecked, "UniqueNumbers", "violated", ("start_token",), constants=_SPARE, length=10),
             _check("UniformIntegrity", "violated", "wait_for_missing_number", "answer_last", **_SPARE, length=13),
             _check("UniqueNumbers", "holds", **_TWO),
             _check("UniformIntegrity", "holds", **_TWO),
@@ -123,7 +123,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "violated",
         "The number can arrive before the message. The tuple is in seqQ, so line 36 delivers what is not there.",
         (
-            Check(MovingSequencerJudged, "UniformIntegrity", "violated", ("start_token",), constants=_ONE, length=7),
+            Check(MovingSequencerChecked, "UniformIntegrity", "violated", ("start_token",), constants=_ONE, length=7),
             _check("UniformIntegrity", "violated", "await_body", **_ONE, length=7),
             _check("UniformIntegrity", "holds", **_ONE),
             _check("AllDelivered", "holds", **_ONE, length=9),

@@ -9,12 +9,12 @@ import pytest
 from antiphon.model.explicit import check
 from antiphon.model.explicit.groups import Group
 from antiphon.spec.lang import Spec, program
-from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 
 CASES: list[tuple[type[Spec], Any, int]] = [
-    (MovingSequencerJudged, (), 9), (MovingSequencerJudged, "all", 4), (RbpJudged, "all", 3), (RbpJudged, (), 2), (Figure2Judged, (), 9),
+    (MovingSequencerChecked, (), 9), (MovingSequencerChecked, "all", 4), (RbpJudged, "all", 3), (RbpJudged, (), 2), (Figure2Judged, (), 9),
     (Figure2Judged, "all", 5), (Figure5Judged, "all", 4),
 ]  # fmt: skip
 

@@ -21,7 +21,7 @@ from antiphon.model.native.packing import WordPacking
 from antiphon.model.verdict import Report
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, SpecError, State, program
-from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import Rbp, RbpJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged
 
@@ -40,7 +40,7 @@ def summary(report: Report) -> tuple[Any, ...]:
     [
         program(TwoPhase, managers=4),
         program(Figure2Judged, processes=2, messages=2),
-        program(MovingSequencerJudged, processes=2, messages=1, repairs="all"),
+        program(MovingSequencerChecked, processes=2, messages=1, repairs="all"),
         program(RbpJudged, processes=2, messages=1),
         program(RbpJudged, processes=2, messages=1, repairs="all"),
     ],

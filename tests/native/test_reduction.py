@@ -16,7 +16,7 @@ from antiphon.model.verdict import Report
 from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Between, Const, Program, Spec, SpecError, action, invariant, program, require, witness
-from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.token_broadcast import Figure2Judged
 
@@ -24,7 +24,7 @@ SMALL = {"processes": 2, "messages": 1}
 PROGRAMS = [
     program(Figure2Judged, **SMALL),
     program(Figure2Judged, repairs="all", **SMALL),
-    program(MovingSequencerJudged, **SMALL),
+    program(MovingSequencerChecked, **SMALL),
     program(RbpJudged, **SMALL),
     program(RbpJudged, repairs="all", **SMALL),
     program(TwoPhase, managers=3),

@@ -23,7 +23,7 @@ from antiphon.spec.lang import Program, Spec, State, Step, program
 from antiphon.spec.protocols.dtp_judged import DtpJudged
 from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, TotalStack
-from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged, SequencerViews
@@ -204,7 +204,7 @@ FULL_STACK: dict[str, Any] = {"patient": True, "crashes": 1, "oracle": "one that
 MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
     "figure 2": [(Figure2Judged, {"processes": 3, "messages": 1, "losses": 1})],
     "figure 5": [(Figure5Judged, {"processes": 3, "messages": 1, "losses": 1})],
-    "moving sequencer": [(MovingSequencerJudged, {"processes": 3, "messages": 1, "losses": 1, "urgent": True})],
+    "moving sequencer": [(MovingSequencerChecked, {"processes": 3, "messages": 1, "losses": 1, "urgent": True})],
     "rbp": [
         (RbpJudged, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}),
         (RbpJudged, RING | {"unlimited": False, "timeouts": 1, "patient": True}),

@@ -11,7 +11,7 @@ from antiphon.model.explicit import check, kinds_of
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, program
-from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.token_broadcast import Data, Figure2Judged, Figure5Judged, Request
 from antiphon.spec.services import Message, Process
@@ -23,7 +23,7 @@ RING = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "urgent":
 MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int], set[str]]] = {
     "figure 2": (Figure2Judged, {"processes": 3, "messages": 2, "losses": 1}, (20595, 62028, 16), set()),
     "figure 5": (Figure5Judged, {"processes": 2, "messages": 2, "losses": 1}, (7181, 30139, 26), set()),
-    "moving sequencer": (MovingSequencerJudged, PAIR, (5929, 32949, 41), {"request_body"}),
+    "moving sequencer": (MovingSequencerChecked, PAIR, (5929, 32949, 41), {"request_body"}),
     "rbp of two": (RbpJudged, LIVE, (3107, 18575, 19), {"receive_request_numbers"}),
     "rbp of three": (RbpJudged, RING, (62751, 363949, 26), set()),
 }
@@ -87,7 +87,7 @@ def test_the_reference_sees_what_the_generated_code_sees(name: str) -> None:
 URGENT: list[tuple[str, type[Spec], dict[str, Any], int, int]] = [
     ("rbp, one message", RbpJudged, LIVE, 3107, 531),
     ("rbp, two messages", RbpJudged, {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}, 52791, 5057),
-    ("moving sequencer", MovingSequencerJudged, PAIR, 5929, 1357),
+    ("moving sequencer", MovingSequencerChecked, PAIR, 5929, 1357),
 ]
 
 
@@ -129,9 +129,9 @@ READINGS: list[tuple[type[Spec], dict[str, Any], set[str], int, dict[str, int]]]
     (RbpJudged, LIVE | {"waiting": "blocking"}, set(), 1234, {"Validity": 2, "Returns": 2, "UniformAgreement": 6, "Agreement": 6}),
     (RbpJudged, LIVE | {"asked": "all"}, set(), 3107, {}),
     (RbpJudged, LIVE | {"answering": "current"}, set(), 1430, {}),
-    (MovingSequencerJudged, PAIR | {"recording": "when missing"}, set(), 5769, {"UniformAgreement": 7, "Agreement": 7}),
+    (MovingSequencerChecked, PAIR | {"recording": "when missing"}, set(), 5769, {"UniformAgreement": 7, "Agreement": 7}),
     (
-        MovingSequencerJudged,
+        MovingSequencerChecked,
         PAIR | {"spare": 1, "already_sequenced": "nothing"},
         set(),
         27533,

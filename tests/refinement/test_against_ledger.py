@@ -76,7 +76,8 @@ def actions_of(spec: type[Spec]) -> frozenset[str]:
 
 def is_mapped(check: Check, refinement: Refinement) -> bool:
     """Whether this check is of the protocol that is mapped, with at most services and properties added, and not of the machine."""
-    protocol = next(base for base in refinement.concrete.__mro__ if base.__module__.startswith("antiphon.spec.protocols"))
+    texts = [base for base in refinement.concrete.__mro__ if base.__module__.startswith("antiphon.spec.protocols")]
+    protocol = next(base for base in texts if not base.__module__.endswith(".refinement"))
     same = issubclass(check.spec, protocol) and actions_of(check.spec) == actions_of(refinement.concrete)
     return same and check.property != PROPERTY and set(check.constants) <= set(constants_of(refinement.concrete))
 

@@ -20,7 +20,8 @@ from antiphon.spec.lang import Program, Set, Spec, SpecError, program
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
 from antiphon.spec.protocols.dtp_judged import DtpJudged
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, TotalStack
-from antiphon.spec.protocols.moving_sequencer import MovingSequencerJudged
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
+from antiphon.spec.protocols.moving_sequencer.refinement import MOVING_SEQUENCER
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
@@ -29,7 +30,6 @@ from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
 from antiphon.spec.protocols.total_judged import TotalJudged
 from antiphon.spec.protocols.totem.properties import TotemChecked
 from antiphon.spec.refinement import Refinement
-from antiphon.spec.refinements.moving_sequencer import MOVING_SEQUENCER
 from antiphon.spec.refinements.rbp import RBP, RbpOrdering
 from antiphon.spec.refinements.token_broadcast import Figure2Ordered, Figure5Ordered
 from antiphon.spec.services import Process
@@ -139,7 +139,7 @@ FULL_STACK: dict[str, int | bool | str] = {
 JUDGED = {
     "figure-2": Judged(Figure2Judged, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "figure-5": Judged(Figure5Judged, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
-    "moving-sequencer": Judged(MovingSequencerJudged, ("UniqueNumbers", *UNIFORM), FIGURE_12),
+    "moving-sequencer": Judged(MovingSequencerChecked, ("UniqueNumbers", *UNIFORM), FIGURE_12),
     "rbp": Judged(RbpJudged, ("UniqueNumbers", *UNIFORM), FIGURE_16),
     "rbp-resilient": Judged(RbpResilientJudged, ("UniqueNumbers", *UNIFORM), FIGURE_25),
     "dtp": Judged(DtpJudged, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),

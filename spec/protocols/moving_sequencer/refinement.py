@@ -1,19 +1,20 @@
-"""In what sense is figure 12 an ordering machine? The history is what all seqQ say together; a process is where its nextdeliver is.
+"""Figure 12 is an ordering machine: its history is what all seqQ say, a process is where its nextdeliver is.
 
-Assigning is line 18 (the holder puts the tuple into its own seqQ), learning lines 28-31, delivering lines 35-37. Tokens, requests and bodies are
-stutters. A number is told only by copies of what the holder recorded, so the union of all seqQ never forgets.
+Assigning is line 18 (the holder puts the tuple into its own seqQ), learning lines 28-31, delivering lines
+35-37. Tokens, requests and bodies are stutters. A number is told only by copies of what the holder recorded,
+so the union of all seqQ never forgets.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Set
-from antiphon.spec.protocols.moving_sequencer import MovingSequencer
+from antiphon.spec.protocols.moving_sequencer.bounds import MovingSequencerBounded
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
-class MovingSequencerOrdering(MovingSequencer, OrderingView):
+class MovingSequencerOrdering(MovingSequencerBounded, OrderingView):
     """Figure 12, seen as the abstract ordering machine."""
 
     def submitted(self) -> Set[Message]:
@@ -22,7 +23,9 @@ class MovingSequencerOrdering(MovingSequencer, OrderingView):
 
     def history(self) -> Set[Assigned]:
         """Whatever somebody has in seqQ."""
-        return Set() | {Assigned(1, item.number, item.message) for p in self.each(Process) for item in self.numbered[p]}
+        return Set() | {
+            Assigned(1, item.number, item.message) for p in self.each(Process) for item in self.numbered[p]
+        }
 
     def learned(self, p: Process) -> Set[Assigned]:
         """The pairs of seqQ_p."""

@@ -1,0 +1,57 @@
+"""Figure 12 is explored as far as there are numbers, and, where asked for, with local steps first."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import constraint, restriction
+from antiphon.spec.protocols.moving_sequencer.figure12 import MovingSequencer, Stage
+from antiphon.spec.protocols.moving_sequencer.readings import READINGS
+from antiphon.spec.protocols.moving_sequencer.repairs import REPAIRS
+from antiphon.spec.services import Message, Process
+
+
+@restriction(
+    "deliveries and the tests of lines 8, 11 and 12 happen as soon as they can, one process after the other: "
+    "they read and write one process's own state and the token it holds, so postponing them only postpones "
+    "what follows there"
+)
+class Urgent(MovingSequencer):
+    """Nothing else happens while somebody can deliver or test."""
+
+    def can_deliver(self, p: Process) -> bool:
+        """Line 35."""
+        return any(self.may_deliver(p, m) for m in self.each(Message))
+
+    def can_check(self, p: Process) -> bool:
+        """Lines 8, 11 and 12: p holds the token, and a test would let it go on."""
+        return self.holder == p and (
+            self.stage is Stage.numbers
+            or (self.stage is Stage.waiting_numbers and not self.misses_number(p))
+            or (self.stage is Stage.bodies and not any(self.is_missing(p, m) for m in self.each(Message)))
+        )
+
+    @constraint(
+        "broadcast", "receive_token", "request_numbers", "request_body", "sequence", "pass_idle",
+        "receive_sent", "receive_data", "receive_notice", "receive_request", "receive_request_numbers",
+    )  # fmt: skip
+    def nobody_can_go_on(self) -> bool:
+        """Nobody can deliver or test."""
+        return not any(self.can_deliver(q) or self.can_check(q) for q in self.each(Process))
+
+    @constraint("deliver", "check_numbers", "have_bodies")
+    def is_first(self, p: Process) -> bool:
+        """No process before p can deliver or test."""
+        return not any(self.can_deliver(q) or self.can_check(q) for q in self.each(Process) if q < p)
+
+    @constraint("check_numbers", "have_bodies")
+    def has_delivered(self, p: Process) -> bool:
+        """P delivers before it tests."""
+        return not self.can_deliver(p)
+
+
+class MovingSequencerBounded(MovingSequencer, repairs=REPAIRS, readings=READINGS, restrictions=(Urgent,)):
+    """Figure 12 with what can be switched on, and with as many numbers as there are."""
+
+    @constraint("sequence")
+    def has_number(self) -> bool:
+        """A number is left: one for each message, and `spare` more."""
+        return self.token_number < self.messages + self.spare

@@ -1,0 +1,43 @@
+"""What two sentences of figure 12 can mean besides what the text of `figure12` says."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import ambiguity
+from antiphon.spec.protocols.moving_sequencer.figure12 import MovingSequencer, Sequenced
+from antiphon.spec.services import Message, Process
+
+already_sequenced = ambiguity(
+    "already_sequenced",
+    "own seqQ",
+    about="line 17 excludes `token.sequenced`, which is no field of the token: the holder's seqQ is meant, or "
+    "nothing",
+)
+
+
+@already_sequenced.reading("nothing")
+class AlreadySequencedNothing(MovingSequencer):
+    """Line 17 excludes nothing: a message that has a number may get another."""
+
+    def may_sequence(self, p: Process, m: Message) -> bool:
+        """Any message that was received."""
+        return m in self.received[p]
+
+
+recording = ambiguity(
+    "recording",
+    "always",
+    about="whether line 31 stands outside the `if` of line 29, as the text says, or inside, as it is aligned",
+)
+
+
+@recording.reading("when missing")
+class RecordingWhenMissing(MovingSequencer):
+    """Line 31 belongs to the `if` of line 29."""
+
+    def record_number(self, p: Process, item: Sequenced) -> None:
+        """Only the number of a message that is not there."""
+        if item.message not in self.received[p]:
+            super().record_number(p, item)
+
+
+READINGS = (already_sequenced, recording)
