@@ -15,8 +15,7 @@ from typing import TypeAlias
 from antiphon.spec.catalogue import entry_named, entry_of, names
 from antiphon.spec.lang import Program, Spec, SpecError
 from antiphon.spec.lang import program as bind
-from antiphon.spec.lang.declare import declare
-from antiphon.spec.lang.hints import did_you_mean, known_names
+from antiphon.spec.lang.hints import did_you_mean
 
 Subject: TypeAlias = Program | type[Spec] | str
 """What a question may be about; what is no program yet is bound to its defaults, as printed, without any repair."""
@@ -30,21 +29,15 @@ def program(
     Args:
         spec: a class; a name of the catalogue (`antiphon check --help` lists them); or "module:Class", also in the current directory.
         repairs: the names of repairs to switch on, or "all".
-        without: repairs that are left out of them again.
+        without: repairs that are left out of them again, each with what builds on it.
         **constants: constants and readings by name; the others keep their defaults.
 
     Raises:
         SpecError: no such specification, constant, repair or reading (the known ones are listed), or a value that it cannot have.
     """
     found = specification(spec) if isinstance(spec, str) else spec
-    known = [item.name for item in declare(found).constants if item.repair]
-    left_out = list(without)
-    for repair in left_out:
-        if repair not in known:
-            raise SpecError(f"without {repair}: {called(found)} has no such repair; {known_names(repair, known)}")
     asked = [repairs] if isinstance(repairs, str) else list(repairs)
-    wanted = [repair for repair in (known if "all" in asked else asked) if repair not in left_out]
-    return bind(found, repairs=wanted, **constants)
+    return bind(found, repairs="all" if "all" in asked else asked, without=without, **constants)
 
 
 def program_of(subject: Subject) -> Program:

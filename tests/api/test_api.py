@@ -54,7 +54,7 @@ def test_repairs_are_switched_on_by_name_and_left_out_again() -> None:
     assert [name for name in names if everything.constants[name]] == names
     assert [name for name in names if not but_one.constants[name]] == ["await_body"]
     assert antiphon.program("rbp", repairs=["await_body"]).constants["await_body"] is True
-    with pytest.raises(SpecError, match=r"without await_bodies: rbp has no such repair; .*did you mean 'await_all_bodies'"):
+    with pytest.raises(SpecError, match=r"has no repair 'await_bodies' to leave out; .*did you mean 'await_all_bodies'"):
         antiphon.program("rbp", repairs="all", without=["await_bodies"])
 
 
