@@ -16,9 +16,8 @@ import time
 from collections import deque
 
 from antiphon.impl.group import Group
-from antiphon.impl.protocols.messages import Message
-from antiphon.impl.protocols.rbp import Core
-from antiphon.impl.transport.simulated import rbp_network
+from antiphon.impl.protocols.rbp import Core, Message, rbp
+from antiphon.impl.transport.simulated import SimulatedNetwork
 
 
 def core_alone(members: int, messages: int, payload: bytes) -> tuple[float, int, int]:
@@ -51,7 +50,7 @@ def core_alone(members: int, messages: int, payload: bytes) -> tuple[float, int,
 
 def simulated(members: int, messages: int, payload: bytes) -> tuple[float, int, int]:
     """The same through encoder, decoder and simulated network, without faults: seconds, messages, steps."""
-    network = rbp_network(members, seed=1)
+    network = SimulatedNetwork(rbp(), members, seed=1)
     start = time.perf_counter()
     for k in range(messages):
         network.broadcast(k % members, payload)

@@ -38,7 +38,7 @@ class LocalError(GroupError):
 
 
 class Busy(LocalError):
-    """A broadcast was asked of a core whose previous broadcast has no number yet."""
+    """A broadcast was asked of a core that cannot take another one yet."""
 
 
 class PayloadTooLarge(LocalError):
@@ -77,12 +77,4 @@ class Rejection(StrEnum):
 
 
 class Violation(StrEnum):
-    """What a member said that no correct member says; the message is ignored and counted under exactly one."""
-
-    TWO_IDENTIFIERS = "two_identifiers_for_one_number"
-    TWO_NUMBERS = "two_numbers_for_one_identifier"
-    TWO_PAYLOADS = "two_payloads_for_one_identifier"
-    MISPLACED_NULL = "null_elsewhere_than_at_number_one"
-    NEVER_BROADCAST = "identifier_that_its_source_never_broadcast"
-    WRONG_SUCCESSOR = "token_passed_to_another_than_the_successor"
-    SECOND_TOKEN = "number_assigned_while_the_token_is_here"
+    """What a member said that no correct member says; each protocol lists its kinds in a subclass."""

@@ -5,11 +5,10 @@
         async for delivery in group.deliveries():
             print(delivery.number, delivery.source, delivery.payload)
 
-A group is one fixed set of members that all stay alive; RBP's normal phase has no answer to a crash. Own broadcasts
-wait for one another, since a member may broadcast again only when its last message has its number (figure 16, line
-15).
+A group is one fixed set of members that all stay alive. Own broadcasts wait for one another: each is handed to the
+protocol when that takes it.
 
-This module must not know datagrams, timers or the protocol's messages.
+This module must not know what a datagram holds, what a timer waits for or which messages a protocol has.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ import socket
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from antiphon.impl.errors import GroupClosed, GroupFailed, PayloadTooLarge, Rejection, Violation
-from antiphon.impl.protocols.core import Delivery, Identifier
-from antiphon.impl.protocols.messages import Message
-from antiphon.impl.protocols.rbp import Core
+from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, Violation
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation
+from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.udp import Address, UdpShell
-from antiphon.impl.transport.wire import PAYLOAD_BYTES_MAX, RBP, Gate
 
 __all__ = ["Address", "Delivery", "Group", "Identifier", "Statistics"]
+
+_RBP = rbp()
 
 
 class Statistics(NamedTuple):
@@ -41,7 +40,7 @@ class Statistics(NamedTuple):
     transmissions: Counter[str]
     """Messages sent, by kind; one message to all counts once."""
     dropped: Counter[Rejection]
-    """Datagrams refused at the gate."""
+    """Datagrams refused before the protocol saw them."""
     violations: Counter[Violation]
     """Messages that no correct member sends."""
     transport_faults: Counter[str]
@@ -59,31 +58,20 @@ class Group:
         members: int,
         bind: Address | socket.socket,
         routes: Mapping[int, Address],
-        resend_ms: float = 50.0,
-        token_ms: float = 50.0,
-        request_ms: float = 20.0,
-        backoff_max: int = 8,
+        protocol: Implementation[Any] = _RBP,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Member `me` of 0..members-1, listening at `bind` (an address, or a bound UDP socket that the group will close).
+        """Member `me` of 0..members-1, listening at `bind`: an address, or a bound UDP socket that the group will close.
 
-        `routes[q]` is where datagrams for member q go. The intervals are those of `antiphon.impl.protocols.rbp.Core`.
+        `routes[q]` is where datagrams for member q go. `protocol` is the same at all members, for example
+        `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`.
 
         Raises:
             InvalidMembership: name, place, number of members and routes do not fit together.
+            ValueError: the protocol's own settings are impossible.
         """
         self.name = name
-        self._core = Core(
-            me,
-            members,
-            resend_ms=resend_ms,
-            token_ms=token_ms,
-            request_ms=request_ms,
-            backoff_max=backoff_max,
-            tracer=tracer,
-        )
-        self._gate: Gate[Message] = Gate(RBP, name, me, members)
-        self._endpoint = Endpoint(self._core, self._gate, tracer)
+        self._endpoint = Endpoint(protocol, name, me, members, tracer)
         self._shell = UdpShell(self._endpoint, routes, on_progress=self._progress, on_failure=self._fail, tracer=tracer)
         self._bind = bind
         self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
@@ -114,24 +102,23 @@ class Group:
         return Statistics(
             self._endpoint.datagrams.copy(),
             self._endpoint.transmissions.copy(),
-            self._gate.dropped.copy(),
-            self._core.violations.copy(),
+            self._endpoint.admission.dropped.copy(),
+            self._endpoint.core.violations,
             self._shell.faults.copy(),
         )
 
     async def broadcast(self, payload: bytes) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once it is on its way.
 
-        Calls are served in their order, each when the own previous message has its number. A cancelled call that has
-        not been served sends nothing.
+        Calls are served in their order, each when the protocol takes it. A cancelled call that has not been served
+        sends nothing.
 
         Raises:
-            PayloadTooLarge: more than PAYLOAD_BYTES_MAX bytes.
+            PayloadTooLarge: more bytes than fit one datagram.
             GroupClosed: outside `async with`, or closed while waiting.
             GroupFailed: the library failed; see its cause.
         """
-        if len(payload) > PAYLOAD_BYTES_MAX:
-            raise PayloadTooLarge(f"{len(payload)} bytes; a payload has at most {PAYLOAD_BYTES_MAX}")
+        self._endpoint.check(payload)
         self._raise_failure()
         if not self._open:
             raise GroupClosed("broadcast outside `async with`")
@@ -156,7 +143,7 @@ class Group:
 
     def _serve(self) -> None:
         """Hand waiting payloads to the protocol while it takes them."""
-        while self._waiting and not self._core.busy:
+        while self._waiting and not self._endpoint.core.busy:
             payload, served = self._waiting.popleft()
             if served.done():
                 continue

@@ -21,17 +21,15 @@ from antiphon.impl.errors import Violation as ViolationKind
 
 __all__ = [
     "NULL_TRACER",
-    "Accept",
     "Broadcast",
     "Deliver",
     "Dropped",
     "Event",
-    "Expire",
     "NullTracer",
     "Receive",
     "RecordingTracer",
     "Send",
-    "Sequence",
+    "Step",
     "Tracer",
     "TransportFault",
     "Violation",
@@ -60,23 +58,12 @@ class Deliver(_Event, frozen=True):
     payload: bytes
 
 
-class Accept(_Event, frozen=True):
-    """The process accepted the token that came with `number`."""
+class Step(_Event, frozen=True):
+    """The core took a step of its own accord; `action` is the protocol's word for it, or the timer that ran out."""
 
-    number: int
-
-
-class Sequence(_Event, frozen=True):
-    """The process, holding the token, gave `number` to a message and passed the token on."""
-
-    identifier: Pair
-    number: int
-
-
-class Expire(_Event, frozen=True):
-    """A timer ran out and its message was sent again."""
-
-    timer: str
+    action: str
+    identifier: Pair | None = None
+    number: int | None = None
 
 
 class Send(_Event, frozen=True):
@@ -118,7 +105,7 @@ class TransportFault(_Event, frozen=True):
     detail: str
 
 
-Event = Broadcast | Deliver | Accept | Sequence | Expire | Send | Receive | Dropped | Violation | TransportFault
+Event = Broadcast | Deliver | Step | Send | Receive | Dropped | Violation | TransportFault
 
 
 class Tracer(Protocol):

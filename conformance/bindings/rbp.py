@@ -25,8 +25,8 @@ from antiphon.conformance.bindings.binding import Bound, Effect, Refused, Stimul
 from antiphon.conformance.bindings.rbp_faults import FAULTS
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
-from antiphon.impl.protocols import messages as wire_messages
-from antiphon.impl.protocols.rbp import Core, Observation, Snapshot, Timer
+from antiphon.impl.protocols.rbp import MESSAGES, Core, Observation, Snapshot, Timer
+from antiphon.impl.protocols.rbp import messages as wire_messages
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import Program, Step, program
 from antiphon.spec.protocols import rbp as spec
@@ -38,6 +38,8 @@ NOW = 0.0
 TIMERS = {"resend": Timer.RESEND, "resend_token": Timer.RESEND_TOKEN, "repeat_request": Timer.REPEAT_REQUEST}
 
 GROUP = "lockstep"
+
+CODEC = wire.Codec(MESSAGES)
 
 
 class Recorder:
@@ -97,7 +99,7 @@ class RbpBinding:
         self.restores = 0
         self._core = Core if fault is None else FAULTS[fault]
         self._recorder = Recorder()
-        self._gates = [wire.Gate(wire.RBP, GROUP, me, self.members) for me in range(self.members)]
+        self._admissions = [wire.Admission(CODEC, GROUP, me, self.members) for me in range(self.members)]
         self._cores = [self._core(me, self.members) for me in range(self.members)]
         self._probes = [self._core(me, self.members, backoff_max=1) for me in range(self.members)]
         self._standing: list[Snapshot | None] = [None] * self.members
@@ -174,7 +176,7 @@ class RbpBinding:
         return sum(shares)
 
     def _receive(self, core: Core, datagram: bytes) -> None:
-        envelope = self._gates[core.me].admit(datagram)
+        envelope = self._admissions[core.me].admit(datagram)
         if isinstance(envelope, wire.Rejected):
             raise Refused(f"process {core.me} drops its peer's datagram as {envelope.kind.value}: {envelope.detail}")
         core.receive(envelope.sender, envelope.message, NOW)
@@ -203,7 +205,8 @@ class RbpBinding:
         """What the core did since it was last looked at; what it sends is encoded here."""
         core = self._cores[me]
         sent = tuple(
-            (packet_of(me, send.to, send.message), wire.encode(wire.RBP.envelope(GROUP, me, 1, send.message))) for send in core.outputs()
+            (packet_of(me, send.to, send.message), CODEC.encode(CODEC.envelope(GROUP, me, 1, send.message)))
+            for send in core.outputs()
         )
         after = self._standing[me] = core.snapshot()
         return Effect(after, sent, self._recorder.drain())

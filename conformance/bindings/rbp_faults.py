@@ -7,8 +7,8 @@ shortest trace that tells one from the specification.
 from __future__ import annotations
 
 from antiphon.impl.protocols.core import Send
-from antiphon.impl.protocols.messages import Ack, Data, Numbered, RequestNumbers
 from antiphon.impl.protocols.rbp import Core, Timer
+from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered, RequestNumbers
 
 
 class AcceptsEarly(Core):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from antiphon.impl.group import Group
+from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import Tracer
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
 
@@ -40,10 +41,9 @@ def rbp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> 
         members=membership.processes,
         bind=bound,
         routes=membership.routes,
-        resend_ms=membership.resend_ms,
-        token_ms=membership.token_ms,
-        request_ms=membership.request_ms,
-        backoff_max=8,
+        protocol=rbp(
+            resend_ms=membership.resend_ms, token_ms=membership.token_ms, request_ms=membership.request_ms
+        ),
         tracer=tracer,
     )
 

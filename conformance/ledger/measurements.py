@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.conformance.ledger.scripted import asked_once
-from antiphon.impl.transport.simulated import Faults, rbp_network
+from antiphon.impl.protocols.rbp import rbp
+from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.sequencer import Sequencer
@@ -28,7 +29,7 @@ def nacks() -> tuple[bool, str]:
     loss = 0.01
     found, good = [], True
     for members in (3, 5):
-        network = rbp_network(members, seed=SEED, faults=Faults(loss=loss, delay_ms=(0.1, 1.0)))
+        network = SimulatedNetwork(rbp(), members, seed=SEED, faults=Faults(loss=loss, delay_ms=(0.1, 1.0)))
         for number in range(BROADCASTS):
             network.broadcast(number % members, str(number).encode())
         good = network.run_until_delivered(BROADCASTS) and good
@@ -42,7 +43,7 @@ def nacks() -> tuple[bool, str]:
 def two_messages() -> tuple[bool, str]:
     """Without losses exactly one (m, B) and one ACK for each broadcast, and the ACK of NULL."""
     members = 4
-    network = rbp_network(members, seed=SEED)
+    network = SimulatedNetwork(rbp(), members, seed=SEED)
     for number in range(BROADCASTS):
         network.broadcast(number % members, str(number).encode())
     delivered = network.run_until_delivered(BROADCASTS)

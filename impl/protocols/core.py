@@ -4,22 +4,26 @@ A shell does the same four things with any core: it calls `receive` for each mes
 has come, calls `settle` after either, sends what `outputs` drains, and gives the deliveries to the application. `now`
 is a number of milliseconds from any fixed origin, the same for all calls to one core, and never decreases.
 
+What a core hands out is immutable or a copy, and what it does follows from its snapshot and its calls alone.
+
 This module must not know any protocol, any wire format or where the time comes from.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Meta
 
 from antiphon.impl.errors import Violation
+from antiphon.impl.tracing import Tracer
 
-__all__ = ["Delivery", "Identifier", "Natural", "Process", "ProtocolCore", "Send"]
+__all__ = ["Delivery", "Identifier", "Implementation", "MessageFormat", "Natural", "Process", "ProtocolCore", "Send"]
 
 Process = Annotated[int, Meta(ge=0, le=2**15 - 1)]
-"""A member's place in the ring, from 0."""
+"""A member's number in its group, from 0."""
 
 Natural = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 """1, 2, 3, ..., as far as a signed 64-bit integer goes."""
@@ -35,7 +39,7 @@ class Identifier(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """A message at its place in the total order; numbers grow by one except where a NULL message took one."""
+    """A message at its place in the total order; numbers grow, by more than one where nothing was delivered."""
 
     source: int
     id: int
@@ -65,7 +69,7 @@ class ProtocolCore(Protocol[M]):
 
     @property
     def violations(self) -> Counter[Violation]:
-        """How often a member said what no correct member says, by kind."""
+        """How often a member said what no correct member says, by kind; a copy."""
         ...
 
     @property
@@ -96,3 +100,32 @@ class ProtocolCore(Protocol[M]):
     def outputs(self) -> list[Send[M]]:
         """Hand over, once, what is to be sent, in order."""
         ...
+
+    def snapshot(self) -> Hashable:
+        """The whole state, immutable and canonical: cores with equal snapshots behave equally from then on."""
+        ...
+
+    def restore(self, snapshot: Any, now: float) -> None:
+        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        ...
+
+
+class MessageFormat(NamedTuple, Generic[M]):
+    """The messages of one version of one protocol, as the wire needs to know them."""
+
+    protocol: str
+    version: int
+    types: Any
+    """The union of the message types; each starts with a tag of its own."""
+    kind: Callable[[M], str]
+    """The name of a message's kind."""
+    flaw: Callable[[M, int], str | None]
+    """What is out of range for a group of so many members; a core takes only messages without a flaw."""
+
+
+class Implementation(NamedTuple, Generic[M]):
+    """A protocol as groups and networks run it: its messages, and how to make the core of one member."""
+
+    messages: MessageFormat[M]
+    core: Callable[[int, int, Tracer], ProtocolCore[M]]
+    """Takes the member's place, the number of members and a tracer. Raises `InvalidMembership`."""

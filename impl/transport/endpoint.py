@@ -1,4 +1,4 @@
-"""One member short of a socket: a core, its gate and its datagram counter, still without input, output or clock.
+"""One member short of a socket: a core, its codec and its datagram counter, still without input, output or clock.
 
 Every shell does with it the same: hand in datagrams and the time, then take the datagrams to send and the deliveries.
 The order of events within one step is: what came in, what it caused in the core, what is delivered, what is sent.
@@ -12,10 +12,10 @@ from collections import Counter
 from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import InvalidMembership, PayloadTooLarge
-from antiphon.impl.protocols.core import Delivery, Identifier, ProtocolCore
+from antiphon.impl.errors import PayloadTooLarge
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
-from antiphon.impl.transport.wire import PAYLOAD_BYTES_MAX, Gate, Rejected
+from antiphon.impl.transport.wire import PAYLOAD_BYTES_MAX, Admission, Codec, Rejected
 
 __all__ = ["Datagram", "Endpoint"]
 
@@ -32,12 +32,17 @@ class Datagram(NamedTuple):
 class Endpoint(Generic[M]):
     """A member that takes and gives bytes. `now` is in milliseconds, as the core wants it."""
 
-    def __init__(self, core: ProtocolCore[M], gate: Gate[M], tracer: Tracer = NULL_TRACER) -> None:
-        """Raises `InvalidMembership` when core and gate stand at different places."""
-        if (core.me, core.members) != (gate.me, gate.members):
-            raise InvalidMembership(f"core is process {core.me} of {core.members}, gate process {gate.me} of {gate.members}")
-        self.core = core
-        self.gate = gate
+    def __init__(
+        self, implementation: Implementation[M], group: str, me: int, members: int, tracer: Tracer = NULL_TRACER
+    ) -> None:
+        """Member `me` of 0..members-1 of the group with this name.
+
+        Raises:
+            InvalidMembership: name, place and number of members do not fit together.
+        """
+        self.codec = Codec(implementation.messages)
+        self.admission = Admission(self.codec, group, me, members)
+        self.core = implementation.core(me, members, tracer)
         self.datagrams: Counter[str] = Counter()
         """Datagrams sent, by kind of message: one for each receiver."""
         self.transmissions: Counter[str] = Counter()
@@ -47,24 +52,29 @@ class Endpoint(Generic[M]):
         self._last_counted: M | None = None
         self._deliveries: list[Delivery] = []
 
+    def check(self, payload: bytes) -> None:
+        """Refuse a payload that no datagram holds. Raises `PayloadTooLarge`."""
+        if len(payload) > PAYLOAD_BYTES_MAX:
+            size = f"{len(payload)} bytes; a payload has at most {PAYLOAD_BYTES_MAX}"
+            raise PayloadTooLarge(f"{size}: split it or send a reference")
+
     def broadcast(self, payload: bytes, now: float) -> Identifier:
         """Send to the group. Raises `PayloadTooLarge`, or `Busy` when the core is busy."""
-        if len(payload) > PAYLOAD_BYTES_MAX:
-            raise PayloadTooLarge(f"{len(payload)} bytes; a payload has at most {PAYLOAD_BYTES_MAX}: split it or send a reference")
+        self.check(payload)
         identifier = self.core.broadcast(payload, now)
         self._deliveries += self.core.settle(now)
         return identifier
 
     def datagram_received(self, data: bytes, now: float) -> None:
         """Handle the bytes of one datagram, whatever they are."""
-        envelope = self.gate.admit(data)
+        envelope = self.admission.admit(data)
         if isinstance(envelope, Rejected):
             if self._tracer.recording:
                 self._tracer.record(tracing.Dropped(self.core.me, envelope.kind, len(data), envelope.detail))
             return
         if self._tracer.recording:
             datagram = (envelope.sender, envelope.counter)
-            self._tracer.record(tracing.Receive(self.core.me, datagram, self.gate.codec.kind(envelope.message)))
+            self._tracer.record(tracing.Receive(self.core.me, datagram, self.codec.messages.kind(envelope.message)))
         self.core.receive(envelope.sender, envelope.message, now)
         self._deliveries += self.core.settle(now)
 
@@ -88,9 +98,8 @@ class Endpoint(Generic[M]):
 
     def _encode(self, to: int, message: M) -> bytes:
         self._counter += 1
-        codec = self.gate.codec
-        data = codec.encode(codec.envelope(self.gate.group, self.core.me, self._counter, message))
-        kind = codec.kind(message)
+        data = self.codec.encode(self.codec.envelope(self.admission.group, self.core.me, self._counter, message))
+        kind = self.codec.messages.kind(message)
         self.datagrams[kind] += 1
         if message is not self._last_counted:  # copies of one message to all are one object, sent in a row
             self.transmissions[kind] += 1

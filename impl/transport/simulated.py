@@ -15,17 +15,14 @@ from __future__ import annotations
 import heapq
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
-from antiphon.impl.protocols.core import Delivery, ProtocolCore
-from antiphon.impl.protocols.messages import Message
-from antiphon.impl.protocols.rbp import Core
+from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
-from antiphon.impl.transport.wire import RBP, Codec, Gate
 
-__all__ = ["Faults", "SimulatedNetwork", "rbp_network"]
+__all__ = ["Faults", "SimulatedNetwork"]
 
 M = TypeVar("M")
 
@@ -53,16 +50,17 @@ class SimulatedNetwork(Generic[M]):
 
     def __init__(
         self,
-        cores: Sequence[ProtocolCore[M]],
-        codec: Codec[M],
+        implementation: Implementation[M],
+        members: int,
         *,
         seed: int,
         faults: Faults | None = None,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """One fresh core for each member, in order; all started at `now` 0.
+        """All members start at `now` 0.
 
         Raises:
+            InvalidMembership: the protocol does not run with so many members.
             ValueError: a probability outside 0..1, or delays that are negative or the wrong way round.
         """
         self.seed = seed
@@ -73,15 +71,15 @@ class SimulatedNetwork(Generic[M]):
         self.now = 0.0
         self.steps = 0
         self.sent = self.lost = self.duplicated = self.reordered = 0
-        self.endpoints = [Endpoint(core, Gate(codec, "simulated", core.me, core.members), tracer) for core in cores]
-        self.deliveries: list[list[Delivery]] = [[] for _ in cores]
+        self.endpoints = [Endpoint(implementation, "simulated", me, members, tracer) for me in range(members)]
+        self.deliveries: list[list[Delivery]] = [[] for _ in range(members)]
         self._random = random.Random(seed)
-        self._waiting: list[deque[bytes]] = [deque() for _ in cores]
+        self._waiting: list[deque[bytes]] = [deque() for _ in range(members)]
         self._agenda: list[_Due] = []
         self._order = 0
-        self._alarms: list[float | None] = [None for _ in cores]
+        self._alarms: list[float | None] = [None] * members
         self._latest: dict[tuple[int, int], int] = {}
-        for process in range(len(cores)):
+        for process in range(members):
             self._after_step(process)
 
     def __repr__(self) -> str:
@@ -176,30 +174,3 @@ class SimulatedNetwork(Generic[M]):
     def _schedule(self, at: float, process: int, datagram: tuple[int, int, bytes] | None) -> None:
         self._order += 1
         heapq.heappush(self._agenda, _Due(at, self._order, process, datagram))
-
-
-def rbp_network(
-    members: int,
-    *,
-    seed: int,
-    faults: Faults | None = None,
-    tracer: Tracer = NULL_TRACER,
-    resend_ms: float = 50.0,
-    token_ms: float = 50.0,
-    request_ms: float = 20.0,
-    backoff_max: int = 8,
-) -> SimulatedNetwork[Message]:
-    """A simulated group of RBP members; the timing parameters are those of `antiphon.impl.protocols.rbp.Core`."""
-    cores = [
-        Core(
-            process,
-            members,
-            resend_ms=resend_ms,
-            token_ms=token_ms,
-            request_ms=request_ms,
-            backoff_max=backoff_max,
-            tracer=tracer,
-        )
-        for process in range(members)
-    ]
-    return SimulatedNetwork(cores, RBP, seed=seed, faults=faults, tracer=tracer)

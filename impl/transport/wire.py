@@ -2,36 +2,31 @@
 
 The envelope is an array [protocol, version, group, sender, counter, message]; a message is an array that starts with
 its kind. `(sender, counter)` names the datagram. `decode` never raises: what is not an envelope of this protocol
-comes back as a `Rejected` with its kind. `Gate` adds what only a member can judge (group, sender, ranges for so many
-members) and counts.
+comes back as a `Rejected` with its kind. `Admission` adds what only a member can judge (group, sender, ranges for so
+many members) and counts.
 
-Nothing here is authenticated: a sender is who the datagram says. This module must not know what a message means; that
-a field is in range is asked of the protocol (`flaw`).
+Nothing here is authenticated: a sender is who the datagram says. This module must not know any protocol; what its
+messages are and that their fields are in range is asked of its `MessageFormat`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from msgspec import DecodeError, MsgspecError, Struct, ValidationError, msgpack
 
 from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
-from antiphon.impl.protocols import messages
-from antiphon.impl.protocols.core import Natural, Process
+from antiphon.impl.protocols.core import MessageFormat, Natural, Process
 
 __all__ = [
     "DATAGRAM_BYTES_MAX",
     "GROUP_NAME_BYTES_MAX",
     "PAYLOAD_BYTES_MAX",
-    "RBP",
+    "Admission",
     "Codec",
     "Envelope",
-    "Gate",
     "Rejected",
-    "decode",
-    "encode",
 ]
 
 M = TypeVar("M")
@@ -74,26 +69,16 @@ class _Opening(Struct, frozen=True, array_like=True):
 class Codec(Generic[M]):
     """The envelopes of one version of one protocol, as bytes."""
 
-    def __init__(
-        self,
-        protocol: str,
-        version: int,
-        message: Any,
-        kind: Callable[[M], str],
-        flaw: Callable[[M, int], str | None],
-    ) -> None:
-        """`message` is the union of the protocol's message types; `kind` names one, `flaw` finds a field out of range."""
-        self.protocol = protocol
-        self.version = version
-        self.kind = kind
-        self.flaw = flaw
+    def __init__(self, messages: MessageFormat[M]) -> None:
+        self.messages = messages
         self._encoder = msgpack.Encoder()
-        self._decoder: msgpack.Decoder[Envelope[M]] = msgpack.Decoder(Envelope[message])
+        types: Any = messages.types
+        self._decoder: msgpack.Decoder[Envelope[M]] = msgpack.Decoder(Envelope[types])
         self._opening = msgpack.Decoder(_Opening)
 
     def envelope(self, group: str, sender: int, counter: int, message: M) -> Envelope[M]:
         """An envelope of this protocol and version."""
-        return Envelope(self.protocol, self.version, group, sender, counter, message)
+        return Envelope(self.messages.protocol, self.messages.version, group, sender, counter, message)
 
     def encode(self, envelope: Envelope[M]) -> bytes:
         """The datagram. Raises `PayloadTooLarge` when it would exceed DATAGRAM_BYTES_MAX."""
@@ -110,7 +95,7 @@ class Codec(Generic[M]):
             envelope = self._decoder.decode(data)
         except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
             return self._foreign(data) or _unreadable(error)
-        if envelope.protocol != self.protocol or envelope.version != self.version:
+        if (envelope.protocol, envelope.version) != (self.messages.protocol, self.messages.version):
             return self._foreign(data) or Rejected(Rejection.MALFORMED, "no protocol and version")
         return envelope
 
@@ -120,12 +105,11 @@ class Codec(Generic[M]):
             opening = self._opening.decode(data)
         except (MsgspecError, UnicodeDecodeError, RecursionError):
             return None
-        if (opening.protocol, opening.version) == (self.protocol, self.version):
+        here = self.messages
+        if (opening.protocol, opening.version) == (here.protocol, here.version):
             return None
-        return Rejected(
-            Rejection.FOREIGN_VERSION,
-            f"protocol {opening.protocol!r} version {opening.version}; here {self.protocol!r} version {self.version}",
-        )
+        told = f"protocol {opening.protocol!r} version {opening.version}; here {here.protocol!r} version {here.version}"
+        return Rejected(Rejection.FOREIGN_VERSION, told)
 
 
 def _unreadable(error: Exception) -> Rejected:
@@ -134,8 +118,8 @@ def _unreadable(error: Exception) -> Rejected:
     return Rejected(Rejection.TRUNCATED if early else Rejection.MALFORMED, str(error))
 
 
-class Gate(Generic[M]):
-    """The entrance of one member of one group: lets its messages in, counts everything else by kind in `dropped`."""
+class Admission(Generic[M]):
+    """What one member of one group lets in: its messages; everything else is counted by kind in `dropped`."""
 
     def __init__(self, codec: Codec[M], group: str, me: int, members: int) -> None:
         """Raises `InvalidMembership` when the name is empty or too long, or `me` is no member."""
@@ -168,19 +152,5 @@ class Gate(Generic[M]):
             return Rejected(Rejection.OWN_ECHO, f"sender {envelope.sender} is the receiver")
         if envelope.sender >= self.members:
             return Rejected(Rejection.FOREIGN_SENDER, f"sender {envelope.sender} is not one of {self.members} members")
-        flaw = self.codec.flaw(envelope.message, self.members)
+        flaw = self.codec.messages.flaw(envelope.message, self.members)
         return None if flaw is None else Rejected(Rejection.MALFORMED, flaw)
-
-
-RBP: Codec[messages.Message] = Codec("rbp", 1, messages.Message, messages.kind, messages.flaw)
-"""RBP without failures, version 1."""
-
-
-def encode(envelope: Envelope[messages.Message]) -> bytes:
-    """The datagram of an RBP envelope. Raises `PayloadTooLarge`."""
-    return RBP.encode(envelope)
-
-
-def decode(data: bytes) -> Envelope[messages.Message] | Rejected:
-    """The RBP envelope in a datagram, or why there is none; never raises."""
-    return RBP.decode(data)

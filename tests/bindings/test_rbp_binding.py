@@ -10,7 +10,7 @@ from antiphon.conformance.bindings import Refused, binding_of, bound_protocol
 from antiphon.conformance.bindings import rbp as module
 from antiphon.conformance.bindings import system as systems
 from antiphon.conformance.bindings.rbp import RbpBinding
-from antiphon.impl.protocols.messages import Ack, Data, Numbered
+from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import SpecError, Step
 from antiphon.spec.protocols import rbp as spec
@@ -53,7 +53,7 @@ def test_a_datagram_in_flight_is_what_the_core_encoded() -> None:
     binding = small()
     ((packet, datagram),) = systems.start(binding).flight
     assert packet == FIRST_TOKEN
-    envelope = wire.decode(datagram)
+    envelope = module.CODEC.decode(datagram)
     assert isinstance(envelope, wire.Envelope)
     assert (envelope.sender, envelope.message) == (0, Ack(None, 1, 1))
 
@@ -126,7 +126,7 @@ def test_a_protocol_violation_is_refused() -> None:
     """A datagram that no correct member sends is not silently counted."""
     binding = small()
     start = systems.start(binding)
-    wrong = wire.encode(wire.RBP.envelope(module.GROUP, 0, 1, Ack(None, 1, 0)))
+    wrong = module.CODEC.encode(module.CODEC.envelope(module.GROUP, 0, 1, Ack(None, 1, 0)))
     with pytest.raises(Refused, match="protocol violation"):
         systems.perform(binding, start._replace(flight=frozenset({(FIRST_TOKEN, wrong)})), Step("receive_ack", (FIRST_TOKEN,)))
 

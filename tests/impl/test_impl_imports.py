@@ -31,7 +31,7 @@ def test_impl_imports_nothing_of_the_house_but_itself(path: Path) -> None:
     assert {name for name in of_the_house if not name.startswith("antiphon.impl")} == set()
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "protocols").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "protocols").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_core_imports_no_effects_and_no_transport(path: Path) -> None:
     assert {name.split(".")[0] for name in imported(path)} & EFFECTS == set()
     assert {name for name in imported(path) if name.startswith(("antiphon.impl.transport", "antiphon.impl.group"))} == set()

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antiphon.impl.protocols.core import Delivery
-from antiphon.impl.protocols.messages import Message
-from antiphon.impl.protocols.rbp import Core, Timer
+from antiphon.impl.protocols.rbp import Core, Message, Timer
 
 
 class Adversary:

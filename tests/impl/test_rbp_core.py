@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from antiphon.impl.errors import Busy, InvalidMembership, Violation
+from antiphon.impl.errors import Busy, InvalidMembership
 from antiphon.impl.protocols.core import Delivery, Identifier, Send
-from antiphon.impl.protocols.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
-from antiphon.impl.protocols.rbp import Core, Timer
-from antiphon.impl.tracing import RecordingTracer
-from antiphon.impl.tracing import Violation as ViolationEvent
+from antiphon.impl.protocols.rbp import Core, RbpViolation, Timer
+from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
+from antiphon.impl.tracing import RecordingTracer, Violation
 
 A = Identifier(0, 1)
 B = Identifier(1, 1)
@@ -297,19 +296,19 @@ def test_a_timer_that_waits_for_nothing_does_not_expire(timer: Timer) -> None:
 
 
 IMPOSSIBLE = [
-    (Violation.TWO_IDENTIFIERS, 2, Numbered(C, 2)),
-    (Violation.TWO_NUMBERS, 2, Numbered(A, 3)),
-    (Violation.TWO_PAYLOADS, 2, Data(A, b"other")),
-    (Violation.MISPLACED_NULL, 2, Numbered(None, 3)),
-    (Violation.MISPLACED_NULL, 0, Ack(C, 1, 1)),
-    (Violation.NEVER_BROADCAST, 2, Numbered(Identifier(1, 9), 3)),
-    (Violation.NEVER_BROADCAST, 2, Data(Identifier(1, 9), b"")),
-    (Violation.WRONG_SUCCESSOR, 0, Ack(C, 4, 2)),
+    (RbpViolation.TWO_IDENTIFIERS, 2, Numbered(C, 2)),
+    (RbpViolation.TWO_NUMBERS, 2, Numbered(A, 3)),
+    (RbpViolation.TWO_PAYLOADS, 2, Data(A, b"other")),
+    (RbpViolation.MISPLACED_NULL, 2, Numbered(None, 3)),
+    (RbpViolation.MISPLACED_NULL, 0, Ack(C, 1, 1)),
+    (RbpViolation.NEVER_BROADCAST, 2, Numbered(Identifier(1, 9), 3)),
+    (RbpViolation.NEVER_BROADCAST, 2, Data(Identifier(1, 9), b"")),
+    (RbpViolation.WRONG_SUCCESSOR, 0, Ack(C, 4, 2)),
 ]
 
 
 @pytest.mark.parametrize(("kind", "sender", "message"), IMPOSSIBLE)
-def test_what_no_correct_member_says_is_counted_and_changes_nothing(kind: Violation, sender: int, message: Message) -> None:
+def test_what_no_correct_member_says_is_counted_and_changes_nothing(kind: RbpViolation, sender: int, message: Message) -> None:
     tracer = RecordingTracer()
     core = Core(1, 3, tracer=tracer)
     core.receive(0, Ack(None, 1, 1), 0.0)
@@ -321,18 +320,18 @@ def test_what_no_correct_member_says_is_counted_and_changes_nothing(kind: Violat
     assert core.observe() == before
     assert core.outputs() == []
     assert core.violations == {kind: 1}
-    assert [(e.kind, e.sender) for e in tracer.events if isinstance(e, ViolationEvent)] == [(kind, sender)]
+    assert [(e.kind, e.sender) for e in tracer.events if isinstance(e, Violation)] == [(kind, sender)]
 
 
 def test_nobody_else_numbers_while_the_token_is_here() -> None:
     """Claim MSQ-01: only the token holder assigns."""
     core = holder()
     core.receive(2, Numbered(C, 2), 0.0)
-    assert core.violations == {Violation.SECOND_TOKEN: 1}
+    assert core.violations == {RbpViolation.SECOND_TOKEN: 1}
     core = fresh(1)
     core.receive(0, Ack(A, 4, 1), 0.0)
     core.receive(2, Numbered(C, 5), 0.0)
-    assert core.violations == {Violation.SECOND_TOKEN: 1}
+    assert core.violations == {RbpViolation.SECOND_TOKEN: 1}
     core.receive(2, Numbered(C, 3), 0.0)
     assert core.observe()["numbers"] == {3: C, 4: A}
 
@@ -356,7 +355,7 @@ def test_a_core_restored_from_a_snapshot_goes_on_as_the_original() -> None:
         core.tick(now + 100)
     assert copy.snapshot() == original.snapshot()
     assert copy.outputs() == original.outputs() != []
-    assert copy.violations == original.violations == {Violation.MISPLACED_NULL: 1}
+    assert copy.violations == original.violations == {RbpViolation.MISPLACED_NULL: 1}
 
 
 def test_a_timer_stops_when_its_wait_ends() -> None:
@@ -365,7 +364,7 @@ def test_a_timer_stops_when_its_wait_ends() -> None:
     core.receive(0, Ack(None, 1, 1), 0.0)
     core.receive(2, Numbered(C, 3), 0.0)
     core.receive(2, Numbered(B, 2), 1.0)
-    assert core.violations == {Violation.SECOND_TOKEN: 2}  # the token is named to this process: nobody else numbers
+    assert core.violations == {RbpViolation.SECOND_TOKEN: 2}  # the token is named to this process: nobody else numbers
     core = fresh(1)
     core.broadcast(b"b", 0.0)
     core.receive(2, Numbered(C, 3), 0.0)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antiphon.impl import tracing
-from antiphon.impl.protocols.messages import Message
+from antiphon.impl.protocols.rbp import Message, rbp
 from antiphon.impl.tracing import RecordingTracer
-from antiphon.impl.transport.simulated import Faults, SimulatedNetwork, rbp_network
+from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 ROUGH = Faults(loss=0.3, duplication=0.2, delay_ms=(1.0, 30.0))
 
@@ -38,14 +38,14 @@ def assert_total_order_broadcast(network: SimulatedNetwork[Message], messages: i
     assert all(a.number < b.number for a, b in pairwise(first))
     assert {(d.source, d.id) for d in first} == {(k % len(network.endpoints), k // len(network.endpoints) + 1) for k in range(messages)}
     for endpoint in network.endpoints:
-        assert not endpoint.gate.dropped
+        assert not endpoint.admission.dropped
 
 
 @pytest.mark.parametrize("members", [2, 3, 4, 5])
 @pytest.mark.parametrize("faults", [Faults(), Faults(0.1, 0.05, (1.0, 10.0)), ROUGH])
 def test_all_members_deliver_the_same_sequence(members: int, faults: Faults) -> None:
     """Claims MSQ-02 and RBP-14, on the repaired figure 16."""
-    network = rbp_network(members, seed=members, faults=faults)
+    network = SimulatedNetwork(rbp(), members, seed=members, faults=faults)
     run(network, 200)
     assert_total_order_broadcast(network, 200)
     for source in range(members):
@@ -65,7 +65,7 @@ def test_all_members_deliver_the_same_sequence(members: int, faults: Faults) -> 
     longest_ms=st.floats(1.0, 200.0),
 )
 def test_no_seed_breaks_the_order(seed: int, members: int, messages: int, loss: float, duplication: float, longest_ms: float) -> None:
-    network = rbp_network(members, seed=seed, faults=Faults(loss, duplication, (1.0, longest_ms)))
+    network = SimulatedNetwork(rbp(), members, seed=seed, faults=Faults(loss, duplication, (1.0, longest_ms)))
     run(network, messages)
     assert_total_order_broadcast(network, messages)
     for endpoint in network.endpoints:
@@ -74,7 +74,7 @@ def test_no_seed_breaks_the_order(seed: int, members: int, messages: int, loss: 
 
 def traced(seed: int) -> list[tracing.Event]:
     tracer = RecordingTracer()
-    run(rbp_network(3, seed=seed, faults=ROUGH, tracer=tracer), 30)
+    run(SimulatedNetwork(rbp(), 3, seed=seed, faults=ROUGH, tracer=tracer), 30)
     return tracer.events
 
 
@@ -125,7 +125,7 @@ def test_events_tell_the_causal_order() -> None:
 
 def test_without_faults_a_step_is_two_messages() -> None:
     """Claims MSQ-08 and RBP-25: one message and one ACK, which also acknowledges, accepts and passes the token."""
-    network = rbp_network(4, seed=0)
+    network = SimulatedNetwork(rbp(), 4, seed=0)
     run(network, 100)
     assert network.transmissions == {"data": 100, "ack": 101}  # and the NULL message's ACK
     assert network.datagrams == {"data": 300, "ack": 303}
@@ -137,7 +137,7 @@ def test_bodies_are_requested_about_once_for_each_lost_copy(members: int, loss: 
     """Claim RBC-07: with loss p, about p(n-1) negative acknowledgements per message, and none without loss."""
     requests = 0
     for seed in (1, 2, 3):
-        network = rbp_network(members, seed=seed, faults=Faults(loss=loss, delay_ms=(1.0, 1.0)))
+        network = SimulatedNetwork(rbp(), members, seed=seed, faults=Faults(loss=loss, delay_ms=(1.0, 1.0)))
         run(network, 2_000)
         requests += network.transmissions["request"]
     expected = 3 * 2_000 * loss * (members - 1)
@@ -145,7 +145,7 @@ def test_bodies_are_requested_about_once_for_each_lost_copy(members: int, loss: 
 
 
 def test_a_run_that_cannot_finish_says_so() -> None:
-    network = rbp_network(2, seed=0, faults=Faults(loss=1.0))
+    network = SimulatedNetwork(rbp(), 2, seed=0, faults=Faults(loss=1.0))
     network.broadcast(0, b"m")
     assert not network.run_until_delivered(1, limit_ms=5_000.0)
     assert network.now <= 5_000.0
@@ -155,4 +155,4 @@ def test_a_run_that_cannot_finish_says_so() -> None:
 @pytest.mark.parametrize("faults", [Faults(loss=1.1), Faults(duplication=-0.1), Faults(delay_ms=(2.0, 1.0))])
 def test_impossible_faults_are_refused(faults: Faults) -> None:
     with pytest.raises(ValueError, match="probabilities"):
-        rbp_network(2, seed=0, faults=faults)
+        SimulatedNetwork(rbp(), 2, seed=0, faults=faults)

@@ -11,6 +11,7 @@ import pytest
 
 from antiphon.impl.errors import GroupClosed, GroupFailed, InvalidMembership, PayloadTooLarge, Rejection
 from antiphon.impl.group import Delivery, Group
+from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import Dropped, RecordingTracer, TransportFault
 from antiphon.impl.transport.wire import PAYLOAD_BYTES_MAX
 
@@ -89,7 +90,7 @@ def test_a_member_that_starts_late_catches_up() -> None:
     """Until then its datagrams are refused or lost, which is the same to the protocol."""
 
     async def scenario() -> None:
-        first, second = groups(2, resend_ms=5, token_ms=5, request_ms=5)
+        first, second = groups(2, protocol=rbp(resend_ms=5, token_ms=5, request_ms=5))
         async with first:
             await first.broadcast(b"early")
             await asyncio.sleep(0.02)
@@ -130,7 +131,7 @@ def test_what_the_system_refuses_is_counted_and_survived() -> None:
     async def scenario() -> None:
         tracer = RecordingTracer()
         bound = sockets(1)[0]
-        group = Group("test", me=0, members=2, bind=bound, routes={1: ("255.255.255.255", 9)}, tracer=tracer, token_ms=1)
+        group = Group("test", me=0, members=2, bind=bound, routes={1: ("255.255.255.255", 9)}, tracer=tracer, protocol=rbp(token_ms=1))
         async with group:
             await group.broadcast(b"m")
             async with asyncio.timeout(5):
@@ -143,7 +144,7 @@ def test_what_the_system_refuses_is_counted_and_survived() -> None:
 
 def test_a_full_buffer_loses_datagrams_and_says_so() -> None:
     async def scenario() -> None:
-        first, second = groups(2, resend_ms=2, token_ms=2)
+        first, second = groups(2, protocol=rbp(resend_ms=2, token_ms=2))
         async with first, second:
             first._shell.pause_writing()
             await first.broadcast(b"m")
@@ -217,13 +218,13 @@ def test_the_wrong_call_is_refused_by_name() -> None:
 
 def test_our_own_failure_reaches_the_application(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        first, second = groups(2, token_ms=5)
+        first, second = groups(2, protocol=rbp(token_ms=5))
 
         def broken(now: float) -> list[Delivery]:
             raise RuntimeError("planted")
 
         async with first, second:
-            monkeypatch.setattr(second._core, "settle", broken)
+            monkeypatch.setattr(second._endpoint.core, "settle", broken)
             with pytest.raises(GroupFailed, match="planted") as failure:
                 await asyncio.wait_for(take(second, 1), 5)
             assert isinstance(failure.value.__cause__, RuntimeError)
@@ -271,9 +272,7 @@ def test_members_agree_through_relays_that_lose_and_duplicate() -> None:
                 members=3,
                 bind=bound[me],
                 routes={q: fronts[q] for q in range(3) if q != me},
-                resend_ms=5,
-                token_ms=5,
-                request_ms=3,
+                protocol=rbp(resend_ms=5, token_ms=5, request_ms=3),
             )
             for me in range(3)
         ]

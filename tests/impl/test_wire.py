@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.messages import Ack, Data, Message, Numbered, Request, RequestNumbers, flaw, kind
+from antiphon.impl.protocols.rbp import MESSAGES
+from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers, flaw, kind
 from antiphon.impl.transport import wire
-from antiphon.impl.transport.wire import Envelope, Gate, Rejected
+from antiphon.impl.transport.wire import Admission, Codec, Envelope, Rejected
 
 MEMBERS = 3
 BIG = 2**63 - 1
@@ -24,13 +25,14 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Request, identifiers),
     st.tuples(numbers, numbers).map(lambda pair: RequestNumbers(min(pair), max(pair))),
 )
-envelopes = st.builds(wire.RBP.envelope, st.just("g"), st.sampled_from([0, 2]), numbers, messages)
+CODEC = Codec(MESSAGES)
+envelopes = st.builds(CODEC.envelope, st.just("g"), st.sampled_from([0, 2]), numbers, messages)
 
-EXAMPLE = wire.RBP.envelope("g", 0, 7, Data(Identifier(0, 1), b"payload"))
+EXAMPLE = CODEC.envelope("g", 0, 7, Data(Identifier(0, 1), b"payload"))
 
 
-def gate() -> Gate[Message]:
-    return Gate(wire.RBP, "g", 1, MEMBERS)
+def admission() -> Admission[Message]:
+    return Admission(CODEC, "g", 1, MEMBERS)
 
 
 def raw(*fields: object) -> bytes:
@@ -39,11 +41,11 @@ def raw(*fields: object) -> bytes:
 
 @given(envelopes)
 def test_what_is_encoded_is_decoded(envelope: Envelope[Message]) -> None:
-    data = wire.encode(envelope)
-    assert wire.decode(data) == envelope
-    entrance = gate()
-    assert entrance.admit(data) == envelope
-    assert not entrance.dropped
+    data = CODEC.encode(envelope)
+    assert CODEC.decode(data) == envelope
+    admitting = admission()
+    assert admitting.admit(data) == envelope
+    assert not admitting.dropped
 
 
 REJECTED = [
@@ -51,8 +53,8 @@ REJECTED = [
     (b"\xc1", Rejection.MALFORMED),
     (b"hello", Rejection.MALFORMED),
     (b"\xff" * (wire.DATAGRAM_BYTES_MAX + 1), Rejection.OVERSIZED),
-    (wire.encode(EXAMPLE)[:-1], Rejection.TRUNCATED),
-    (wire.encode(EXAMPLE) + b"\x00", Rejection.MALFORMED),
+    (CODEC.encode(EXAMPLE)[:-1], Rejection.TRUNCATED),
+    (CODEC.encode(EXAMPLE) + b"\x00", Rejection.MALFORMED),
     (b"\x96\xa3rbp\x01\xa1\xff\x00\x01\x01", Rejection.MALFORMED),
     (b"\x97\xa3rbp\x01\xa1g\x00\x07" + b"\x91" * 8_000, Rejection.MALFORMED),
     (b"\x97\xa3abc\x01\xa1g\x00\x07" + b"\x91" * 8_000, Rejection.MALFORMED),
@@ -82,21 +84,21 @@ REJECTED = [
 
 @pytest.mark.parametrize(("data", "expected"), REJECTED)
 def test_each_wrong_datagram_has_its_kind(data: bytes, expected: Rejection) -> None:
-    entrance = gate()
-    result = entrance.admit(data)
+    admitting = admission()
+    result = admitting.admit(data)
     assert isinstance(result, Rejected)
     assert result.kind is expected
     assert result.detail
-    assert entrance.dropped == {expected: 1}
+    assert admitting.dropped == {expected: 1}
 
 
 def admit_counts_under_at_most_one_kind(data: bytes) -> None:
-    entrance = gate()
-    result = entrance.admit(data)
+    admitting = admission()
+    result = admitting.admit(data)
     if isinstance(result, Rejected):
-        assert entrance.dropped == {result.kind: 1}
+        assert admitting.dropped == {result.kind: 1}
     else:
-        assert not entrance.dropped
+        assert not admitting.dropped
         assert flaw(result.message, MEMBERS) is None
 
 
@@ -107,7 +109,7 @@ def test_random_bytes_never_raise(data: bytes) -> None:
 
 @given(envelopes, st.data())
 def test_mutated_datagrams_never_raise(envelope: Envelope[Message], data: st.DataObject) -> None:
-    mutated = bytearray(wire.encode(envelope))
+    mutated = bytearray(CODEC.encode(envelope))
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(mutated) - 1))
         mutated[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=3))
@@ -117,24 +119,24 @@ def test_mutated_datagrams_never_raise(envelope: Envelope[Message], data: st.Dat
 
 @given(envelopes, st.data())
 def test_truncated_datagrams_are_counted_as_truncated(envelope: Envelope[Message], data: st.DataObject) -> None:
-    encoded = wire.encode(envelope)
-    entrance = gate()
-    entrance.admit(encoded[: data.draw(st.integers(0, len(encoded) - 1))])
-    assert entrance.dropped == {Rejection.TRUNCATED: 1}
+    encoded = CODEC.encode(envelope)
+    admitting = admission()
+    admitting.admit(encoded[: data.draw(st.integers(0, len(encoded) - 1))])
+    assert admitting.dropped == {Rejection.TRUNCATED: 1}
 
 
 def test_the_largest_payload_with_the_largest_envelope_fits_a_datagram() -> None:
     name = "g" * wire.GROUP_NAME_BYTES_MAX
     largest = Data(Identifier(2**15 - 1, BIG), bytes(wire.PAYLOAD_BYTES_MAX))
-    assert len(wire.encode(wire.RBP.envelope(name, 2**15 - 1, BIG, largest))) <= wire.DATAGRAM_BYTES_MAX
+    assert len(CODEC.encode(CODEC.envelope(name, 2**15 - 1, BIG, largest))) <= wire.DATAGRAM_BYTES_MAX
     with pytest.raises(PayloadTooLarge):
-        wire.encode(wire.RBP.envelope(name, 0, 1, Data(Identifier(0, 1), bytes(wire.DATAGRAM_BYTES_MAX))))
+        CODEC.encode(CODEC.envelope(name, 0, 1, Data(Identifier(0, 1), bytes(wire.DATAGRAM_BYTES_MAX))))
 
 
 @pytest.mark.parametrize(("group", "me"), [("", 0), ("g" * 65, 0), ("é" * 33, 0), ("g", 3), ("g", -1)])
-def test_a_gate_refuses_an_impossible_membership(group: str, me: int) -> None:
+def test_admission_refuses_an_impossible_membership(group: str, me: int) -> None:
     with pytest.raises(InvalidMembership):
-        Gate(wire.RBP, group, me, MEMBERS)
+        Admission(CODEC, group, me, MEMBERS)
 
 
 def test_the_kinds_have_the_names_on_the_wire() -> None:
@@ -145,6 +147,6 @@ def test_the_kinds_have_the_names_on_the_wire() -> None:
         Request(Identifier(0, 1)),
         RequestNumbers(1, 2),
     ]
-    names = [msgspec.msgpack.decode(wire.encode(wire.RBP.envelope("g", 0, 1, m)))[5][0] for m in examples]
+    names = [msgspec.msgpack.decode(CODEC.encode(CODEC.envelope("g", 0, 1, m)))[5][0] for m in examples]
     assert names == [kind(message) for message in examples]
     assert names == ["data", "ack", "numbered", "request", "request_numbers"]

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypedDict
 
 from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import Identifier, Send
-from antiphon.impl.protocols.messages import Message
-from antiphon.impl.protocols.timers import Timer
+from antiphon.impl.protocols.rbp.messages import Message
+from antiphon.impl.protocols.rbp.timers import Timer
 
 __all__ = ["Observation", "Snapshot"]
 

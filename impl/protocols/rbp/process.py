@@ -33,10 +33,11 @@ from collections import Counter
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, InvalidMembership, Violation
 from antiphon.impl.protocols.core import Delivery, Identifier, Send
-from antiphon.impl.protocols.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
-from antiphon.impl.protocols.queues import Queues
-from antiphon.impl.protocols.state import Observation, Snapshot
-from antiphon.impl.protocols.timers import Deadlines, Timer
+from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
+from antiphon.impl.protocols.rbp.queues import Queues
+from antiphon.impl.protocols.rbp.state import Observation, Snapshot
+from antiphon.impl.protocols.rbp.timers import Deadlines, Timer
+from antiphon.impl.protocols.rbp.violations import RbpViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["Core", "Observation", "Snapshot", "Timer"]
@@ -73,7 +74,7 @@ class Core:
         self.me = me
         self.members = members
         self.successor = (me + 1) % members
-        self.violations: Counter[Violation] = Counter()
+        self._violations: Counter[Violation] = Counter()
         self._others = tuple(process for process in range(members) if process != me)
         self._tracer = tracer
         self._now = now
@@ -114,6 +115,7 @@ class Core:
         self._now = now
         self._message_id += 1
         identifier = Identifier(self.me, self._message_id)
+        payload = bytes(payload)  # the caller may go on to change a bytearray
         self._queues.store(identifier, payload)
         self._pending = identifier
         self._deadlines.start(Timer.RESEND, now)
@@ -121,6 +123,11 @@ class Core:
         if self._tracer.recording:
             self._tracer.record(tracing.Broadcast(self.me, identifier, payload))
         return identifier
+
+    @property
+    def violations(self) -> Counter[Violation]:
+        """How often a member said what no correct member says, by kind; a copy."""
+        return self._violations.copy()
 
     @property
     def deliverable(self) -> bool:
@@ -174,12 +181,12 @@ class Core:
         queues, identifier = self._queues, message.identifier
         if identifier not in queues.received:
             if self._never_broadcast(identifier):
-                self._violated(Violation.NEVER_BROADCAST, sender, message)
+                self._violated(RbpViolation.NEVER_BROADCAST, sender, message)
                 return
             queues.store(identifier, message.payload)
             self._watch(now)
         elif queues.received[identifier] != message.payload:
-            self._violated(Violation.TWO_PAYLOADS, sender, message)
+            self._violated(RbpViolation.TWO_PAYLOADS, sender, message)
             return
         if self._holding and identifier in queues.number_of and identifier.source != self.me:
             self._to(identifier.source, Numbered(identifier, queues.number_of[identifier]))
@@ -192,7 +199,7 @@ class Core:
         """
         self._now = now
         if message.next_holder != (sender + 1) % self.members:
-            self._violated(Violation.WRONG_SUCCESSOR, sender, message)
+            self._violated(RbpViolation.WRONG_SUCCESSOR, sender, message)
             return
         number = message.number
         if not self._learn(sender, message):
@@ -235,7 +242,7 @@ class Core:
             return False
         self._now = now
         if self._tracer.recording:
-            self._tracer.record(tracing.Accept(self.me, self._arriving))
+            self._tracer.record(tracing.Step(self.me, "accept", number=self._arriving))
         self._arriving = None
         self._holding = True
         return True
@@ -278,7 +285,7 @@ class Core:
             self._now = now
             self._deadlines.put_off(timer, now)
             if self._tracer.recording:
-                self._tracer.record(tracing.Expire(self.me, timer.value))
+                self._tracer.record(tracing.Step(self.me, timer.value))
         return done
 
     def tick(self, now: float) -> None:
@@ -324,7 +331,7 @@ class Core:
             self._passed,
             self._deadlines.relative(self._now),
             tuple(self._outputs),
-            tuple(sorted(self.violations.items())),
+            tuple(sorted(self._violations.items())),
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
@@ -339,7 +346,7 @@ class Core:
         self._passed = snapshot.passed
         self._deadlines.resume(snapshot.timers, now)
         self._outputs = list(snapshot.outputs)
-        self.violations = Counter(dict(snapshot.violations))
+        self._violations = Counter(dict(snapshot.violations))
 
     # Helpers.
 
@@ -363,9 +370,9 @@ class Core:
             return True
         kind = self._queues.conflict(identifier, number)
         if kind is None and identifier is not None and self._never_broadcast(identifier):
-            kind = Violation.NEVER_BROADCAST
+            kind = RbpViolation.NEVER_BROADCAST
         if kind is None and self._token_is_here_before(number):
-            kind = Violation.SECOND_TOKEN
+            kind = RbpViolation.SECOND_TOKEN
         if kind is not None:
             self._violated(kind, sender, message)
             return False
@@ -390,7 +397,7 @@ class Core:
         self._deadlines.start(Timer.RESEND_TOKEN, self._now)
         self._to_others(Ack(identifier, number, self.successor))
         if self._tracer.recording and identifier is not None:
-            self._tracer.record(tracing.Sequence(self.me, identifier, number))
+            self._tracer.record(tracing.Step(self.me, "sequence", identifier, number))
 
     def _token_is_here_before(self, number: int) -> bool:
         """Whether nobody else can have given this number: the token is here, or named to us with a lower one."""
@@ -434,7 +441,7 @@ class Core:
             self._deadlines.stop(Timer.REPEAT_REQUEST)
 
     def _violated(self, kind: Violation, sender: int, message: Message) -> None:
-        self.violations[kind] += 1
+        self._violations[kind] += 1
         if self._tracer.recording:
             self._tracer.record(tracing.Violation(self.me, kind, sender, repr(message)))
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.rbp.violations import RbpViolation
 
 __all__ = ["Queues"]
 
@@ -70,14 +70,14 @@ class Queues:
         """Whether this very assignment is known already."""
         return number in self.numbers and self.numbers[number] == identifier
 
-    def conflict(self, identifier: Identifier | None, number: int) -> Violation | None:
+    def conflict(self, identifier: Identifier | None, number: int) -> RbpViolation | None:
         """Why a new assignment cannot be true beside those already known, or None."""
         if (identifier is None) != (number == 1):
-            return Violation.MISPLACED_NULL
+            return RbpViolation.MISPLACED_NULL
         if number in self.numbers:
-            return Violation.TWO_IDENTIFIERS
+            return RbpViolation.TWO_IDENTIFIERS
         if identifier in self.number_of:
-            return Violation.TWO_NUMBERS
+            return RbpViolation.TWO_NUMBERS
         return None
 
     def record(self, identifier: Identifier | None, number: int) -> None:
