@@ -27,10 +27,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from antiphon.conformance.cli import registry
 from antiphon.model.explicit import check, kinds_of
 from antiphon.model.explicit.search import Progress, resident_mb
 from antiphon.model.verdict import Outcome
+from antiphon.programs import specification
 from antiphon.spec.lang import program
 
 Constants = Mapping[str, int | bool | str]
@@ -232,7 +232,7 @@ class Rung:
 def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads: int) -> Rung:
     """Explore one bound, in this process."""
     constants = {**ladder.base, **rung}
-    bound = program(registry.find(ladder.name), repairs="all", **constants)
+    bound = program(specification(ladder.name), repairs="all", **constants)
     asked = [name for name, kind in kinds_of(bound).items() if kind in PROMISED and name not in ladder.but]
     before = _largest()
     hope = Hope(seconds / 2, memory / 2)

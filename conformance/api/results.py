@@ -74,9 +74,14 @@ class Report(model_verdict.Report):
     @property
     def counterexample(self) -> Trace | None:
         """The shortest run that breaks a property, or leads to an error of the specification; None when there is none."""
-        wrong = [item for item in self.verdicts if item.outcome is Outcome.VIOLATED or item.kind == "specification"]
-        traces = [item.trace for item in wrong if isinstance(item.trace, Trace)]
+        traces = [item.trace for item in self.wrong if isinstance(item.trace, Trace)]
         return min(traces, key=len) if traces else None
+
+    @property
+    def wrong(self) -> tuple[Verdict, ...]:
+        """The verdicts with a counterexample, and that about an error of the specification."""
+        bad = (item for item in self.verdicts if item.outcome is Outcome.VIOLATED or item.kind == "specification")
+        return tuple(item for item in bad if item.trace is not None)
 
     def __repr__(self) -> str:
         return f"<Report on {called(self.program.spec)}: {self.outcome.value}, {words.counted(len(self.verdicts), 'verdict')}>"

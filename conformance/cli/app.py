@@ -16,6 +16,7 @@ import typer
 
 import antiphon
 from antiphon.conformance.cli.documents import Error
+from antiphon.conformance.cli.options import ungrouped
 from antiphon.conformance.cli.output import FAILURE, INTERRUPTED, USAGE, UsageProblem, print_json
 from antiphon.conformance.replay import NotBound
 from antiphon.model.export import TraceFileError
@@ -47,7 +48,7 @@ def commands(names: Iterable[str] = COMMANDS) -> typer.Typer:
     app.callback()(_options)
     for name in names:
         module = import_module(f"antiphon.conformance.cli.{ELSEWHERE.get(name, name)}")
-        app.command(name)(getattr(module, name.replace("-", "_")))
+        app.command(name)(ungrouped(getattr(module, name.replace("-", "_"))))
     return app
 
 

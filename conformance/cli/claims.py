@@ -14,10 +14,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output, registry
+from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
 from antiphon.conformance.ledger.minimal import Need, needs
+from antiphon.conformance.report.words import settings
 from antiphon.model.verdict import Outcome
+from antiphon.programs import name_of
 from antiphon.spec.catalogue import entry_refined_by
 from antiphon.spec.claims import Check, Claim, claim_of, claims_of, families
 
@@ -146,12 +148,9 @@ def _bar() -> Iterator[Callable[[int, int, str], None]]:
 def reproduce(check: Check) -> str:
     """The command that runs one check alone."""
     entry = entry_refined_by(check.spec)
-    words = ["antiphon", "refine", entry.name] if entry else ["antiphon", "check", registry.name_of(check.spec), "--property", check.property]
-    words += [word for name in (["all"] if check.repairs == "all" else check.repairs) for word in ("--repair", name)]
-    words += [word for name in check.without for word in ("--without", name)]
-    for name, value in check.constants.items():
-        words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
-    return shlex.join(words)
+    words = ["antiphon", "refine", entry.name] if entry else ["antiphon", "check", name_of(check.spec), "--property", check.property]
+    repairs = ["all"] if check.repairs == "all" else check.repairs
+    return shlex.join([*words, *options.said({"--repair": repairs, "--without": check.without, "--set": settings(check.constants)})])
 
 
 def _document(result: ClaimResult) -> documents.ClaimDocument:

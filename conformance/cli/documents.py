@@ -17,6 +17,7 @@ from antiphon.model.explicit import Counts
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Report, Verdict
+from antiphon.spec.lang import Program
 
 Outcome = Literal["holds", "violated", "unknown"]
 
@@ -365,6 +366,11 @@ AnyDocument = Check | Find | Refine | Claims | Errata | Gate | Simulate | Lockst
 """Every document that this module knows, for decoders."""
 
 
+def place_of(program: Program) -> str:
+    """Where the specification of a program stands, as `module:Class`."""
+    return f"{program.spec.__module__}:{program.spec.__qualname__}"
+
+
 def trace_document(trace: Trace) -> TraceDocument:
     """A trace as a document."""
     steps = [
@@ -400,7 +406,7 @@ def report_document(name: str, report: Report, reproduce: str, counts: Counts | 
     engines = {verdict.provenance.engine for verdict in report.verdicts}
     return ReportDocument(
         name=name,
-        specification=f"{bound.spec.__module__}:{bound.spec.__qualname__}",
+        specification=place_of(bound),
         digest=bound.digest,
         constants=bound.constants,
         engine=", ".join(sorted(engines)),

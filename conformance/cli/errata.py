@@ -10,10 +10,11 @@ from typing import Annotated
 
 import typer
 
-from antiphon.conformance.cli import documents, options, output, registry
+from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.claims import reproduce, run
 from antiphon.conformance.report import errata as report
 from antiphon.model.verdict import Outcome
+from antiphon.programs import called
 from antiphon.spec.claims import Claim, all_claims, claim_of
 
 FILE = "errata.md"
@@ -59,7 +60,7 @@ def errata(
 def _sections(claims: tuple[Claim, ...]) -> tuple[list[report.Section], list[str]]:
     """The sections of these claims, all their checks run, deep ones too; and the claims in which the record differs."""
     results = run(claims, "auto", deep=True)
-    return [report.section(result, reproduce, registry.called) for result in results], [result.claim.id for result in results if not result.agrees]
+    return [report.section(result, reproduce, called) for result in results], [result.claim.id for result in results if not result.agrees]
 
 
 def _write(directory: Path, *, fresh: bool, json: bool) -> int:

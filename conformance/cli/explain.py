@@ -7,10 +7,10 @@ from typing import Annotated, Literal, NamedTuple
 import typer
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output, registry
+import antiphon
+from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.report.why_false import why_false
 from antiphon.conformance.report.why_not import WhyNot, why_not
-from antiphon.model.export import load
 from antiphon.model.notation import compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import State
@@ -43,8 +43,7 @@ def explain(
     """Say which guard disables an action in the state before a step, or which part of a predicate is false there."""
     if (action is None) is (predicate is None):
         raise output.UsageProblem("say one of --why-not ACTION and --why-false PREDICATE")
-    registry.see_current_directory()
-    trace = load(file)
+    trace = antiphon.load(file)
     most = len(trace) if after else len(trace) + 1
     if step > most:
         raise output.UsageProblem(f"--step {step}: the trace has {len(trace)} steps; say 1 to {most}")

@@ -14,9 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from antiphon.conformance import exports
-from antiphon.conformance.cli import documents, options, output, registry
+from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.options import Variant
 from antiphon.model import export as write
 from antiphon.model.verdict import Outcome
+from antiphon.programs import specification as specification_named
 from antiphon.spec.catalogue import names
 from antiphon.spec.lang import Program, SpecError
 
@@ -60,27 +62,18 @@ class CheckExports(documents.Document, tag="check-exports", kw_only=True):
 
 
 def export(
-    specification: Annotated[str, typer.Argument(metavar="SPEC", help="A name as for `check`, or module:Class.")],
+    specification: options.Specification,
     to: Annotated[Target, typer.Option("--to", help="A model for SPIN or TLC, or the state graph.")],
     file: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Write to FILE (of TLA+ the .cfg beside it); else to standard output.")
     ] = None,
     most: Annotated[int, typer.Option("--max-states", min=1, help="Refuse a state graph with more states.")] = write.MOST_STATES,
-    processes: options.Processes = None,
-    messages: options.Messages = None,
-    losses: options.Losses = None,
-    timeouts: options.Timeouts = None,
-    settings: options.Settings = None,
-    repairs: options.Repairs = None,
-    without: options.Without = None,
-    readings: options.Readings = None,
+    *,
+    variant: Variant,
     json: options.Json = False,
 ) -> int:
     """Write a specification as a model for SPIN or TLC, or its state graph."""
-    named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
-    told = [f"{name}={value}" for name, value in named.items() if value is not None] + [*(settings or ()), *(readings or ())]
-    bound = registry.bind(specification, settings=told, repairs=repairs or (), without=without or ())
-    texts = _texts(bound, to, file, most)
+    texts = _texts(variant.program(specification), to, file, most)
     if file is None:
         whole = "\n".join(texts.values())
         if json:
@@ -118,7 +111,7 @@ def check_exports(
         exports.find_tools()
     except exports.ToolMissing as error:
         raise output.UsageProblem(str(error)) from error
-    entries = [(name, registry.find(name)) for name in specifications or names()]
+    entries = [(name, specification_named(name)) for name in specifications or names()]
     found = []
     for model in exports.small_models(entries):
         try:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+import antiphon
 from antiphon.conformance import lockstep as room
-from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
+from antiphon.conformance.bindings import Binding
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.cli.registry import parsed
+from antiphon.conformance.cli.options import Constants
 from antiphon.conformance.replay import LOCKSTEP
-from antiphon.spec.lang import Machine
+from antiphon.conformance.report.words import settings
 
 
-def bound_binding(protocol: str, told: dict[str, int | None], settings: list[str] | None, fault: str | None) -> Binding:
+def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Binding:
     """The binding of a protocol with the constants of the command line, and a planted fault if one is asked for.
 
     Without any constant the small model of the protocol is bound.
@@ -25,45 +28,42 @@ def bound_binding(protocol: str, told: dict[str, int | None], settings: list[str
         SpecError: no such protocol, constant or fault.
         UsageProblem: a setting that is none.
     """
-    constants: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
-    if settings:
-        constants |= parsed(binding_of(protocol).program.spec, settings)
-    if not constants:
-        constants |= bound_protocol(protocol).small
-    return binding_of(protocol, fault=fault, **constants)
+    if not constants.told:
+        return antiphon.binding(protocol, fault=fault)
+    return antiphon.binding(protocol, fault=fault, **constants.values(antiphon.binding(protocol).program.spec))
 
 
 def lockstep(
     protocol: options.Bound,
-    processes: options.Processes = None,
-    messages: options.Messages = None,
-    losses: options.Losses = None,
-    timeouts: options.Timeouts = None,
-    settings: options.Settings = None,
+    *,
+    constants: Constants,
     max_transitions: Annotated[int | None, typer.Option("--max-transitions", min=1, help="Stop after so many.", show_default=False)] = None,
     sample: Annotated[int, typer.Option("--sample", min=0, help="How many paths are run again from the start.")] = 50,
     seed: Annotated[int, typer.Option("--seed", help="Number of the random sample.")] = 0,
     fault: options.Fault = None,
-    engine: Annotated[str, typer.Option("--engine", help="What executes the specification: generated or reference.")] = "generated",
+    engine: Annotated[
+        Literal["generated", "reference"], typer.Option("--engine", help="What executes the specification: generated or reference.")
+    ] = "generated",
     save: options.Save = None,
     json: options.Json = False,
 ) -> int:
     """Walk specification and implementation together; every transition, every variable, every event."""
-    if engine not in ("generated", "reference"):
-        raise output.UsageProblem(f"unknown engine {engine!r}; known: generated, reference")
-    told = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
-    binding = bound_binding(protocol, told, settings, fault)
+    binding = bound_binding(protocol, constants, fault)
     if not json:
         output.out().print(f"seed {seed} (of the sample)")
-    machine: Machine | None = None if engine == "generated" else binding.program.reference
-    report = _walk(protocol, binding, machine, max_transitions, sample, seed)
+    with _bar(protocol) as show:
+        report = antiphon.lockstep(
+            binding, engine=engine, max_transitions=max_transitions, sample=sample, seed=seed, progress=show
+        )
     saved = output.keep(report.difference.trace if report.difference else None, save)
     if json:
         return output.finish(_document(protocol, report, saved))
     return _print(protocol, report, saved)
 
 
-def _walk(protocol: str, binding: Binding, machine: Machine | None, bound: int | None, sample: int, seed: int) -> room.LockstepReport:
+@contextmanager
+def _bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
+    """On a terminal, how many transitions and pairs were walked."""
     console = output.err()
     columns = (
         TextColumn("{task.description}"),
@@ -77,7 +77,7 @@ def _walk(protocol: str, binding: Binding, machine: Machine | None, bound: int |
         def show(pairs: int, transitions: int, queue: int) -> None:
             bar.update(task, total=pairs, completed=pairs - queue, transitions=transitions)
 
-        return room.lockstep(binding, machine, max_transitions=bound, sample=sample, seed=seed, progress=show)
+        yield show
 
 
 def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> documents.Lockstep:
@@ -106,7 +106,7 @@ def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> 
 def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int:
     console = output.out()
     numbers = {name: value for name, value in report.program.constants.items() if type(value) is int}
-    console.print(f"{protocol}: {', '.join(f'{name}={value}' for name, value in numbers.items())}; all repairs", style="bold")
+    console.print(f"{protocol}: {', '.join(settings(numbers))}; all repairs", style="bold")
     rate = report.transitions / report.seconds if report.seconds else 0.0
     share = "all transitions" if report.complete else "a part of the transitions"
     console.print(f"{report.transitions:,} transitions taken on both sides: {share}; {report.seconds:.1f} s, {rate:,.0f}/s")

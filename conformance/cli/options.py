@@ -1,32 +1,250 @@
-"""The options that several commands share, each declared once with its help text."""
+"""The options that commands share, each declared once with its help text, and the groups in which they come.
+
+A group is a frozen dataclass whose fields are options. A command takes a group as one parameter; `ungrouped` shows typer a
+command with the fields in its place. A group knows how its options become values, and how a command line says them again.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from antiphon.conformance.cli.output import UsageProblem
+from antiphon.conformance.report.words import settings as as_settings
+from antiphon.programs import program, specification
+from antiphon.spec.lang import Program, Spec, SpecError
+from antiphon.spec.lang.declare import declare
+from antiphon.spec.lang.hints import known_names
+
+Value = int | bool | str
+Engine = Literal["auto", "native", "generated", "reference", "z3"]
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document (schema antiphon.report, version 1) instead of text.")]
-Processes = Annotated[int | None, typer.Option("--processes", help="Number of processes.", show_default=False)]
-Messages = Annotated[int | None, typer.Option("--messages", help="Number of messages that are broadcast, in all.", show_default=False)]
-Losses = Annotated[int | None, typer.Option("--losses", help="How many packets may be lost.", show_default=False)]
-Timeouts = Annotated[int | None, typer.Option("--timeouts", help="How many timer rounds may pass.", show_default=False)]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a constant of the specification; may be repeated.")]
-Repairs = Annotated[
-    list[str] | None,
-    typer.Option("--repair", metavar="NAME", help="Switch on a named repair, or all of them; may be repeated. Without: the literal text."),
-]
-Without = Annotated[list[str] | None, typer.Option("--without", metavar="NAME", help="Leave this repair out of `--repair all`; may be repeated.")]
-Readings = Annotated[
-    list[str] | None, typer.Option("--reading", metavar="NAME=VALUE", help="Choose a reading of an ambiguous sentence; may be repeated.")
-]
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="FILE", help="Save the counterexample as FILE, conventionally NAME.itf.json.", show_default=False)
 ]
 TraceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A trace: *.itf.json, as --save makes it.", show_default=False)]
+Specification = Annotated[str, typer.Argument(metavar="SPEC", help="A name as for `check`, or module:Class.")]
 Bound = Annotated[str, typer.Argument(metavar="PROTOCOL", help="A protocol whose implementation is bound: rbp.")]
-Quiet = Annotated[bool, typer.Option("--no-diagram", help="Leave out the space-time diagram.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", help="Number of the random run; chosen and printed if not given.", show_default=False)
+]
 Fault = Annotated[
     str | None, typer.Option("--fault", metavar="NAME", help="Plant this mistake in the implementation, to see it caught.", show_default=False)
 ]
+MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)]
+MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", "--time", min=0.0, help="Stop after this time.", show_default=False)]
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of a specification."""
+
+    processes: Annotated[int | None, typer.Option("--processes", help="Number of processes.", show_default=False)] = None
+    messages: Annotated[
+        int | None, typer.Option("--messages", help="Number of messages that are broadcast, in all.", show_default=False)
+    ] = None
+    losses: Annotated[int | None, typer.Option("--losses", help="How many packets may be lost.", show_default=False)] = None
+    timeouts: Annotated[int | None, typer.Option("--timeouts", help="How many timer rounds may pass.", show_default=False)] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Set a constant of the specification; may be repeated."),
+    ] = None
+
+    @property
+    def told(self) -> list[str]:
+        """All that were set, as `name=value`."""
+        sizes = {"processes": self.processes, "messages": self.messages, "losses": self.losses, "timeouts": self.timeouts}
+        return [*as_settings({name: size for name, size in sizes.items() if size is not None}), *(self.settings or ())]
+
+    def values(self, spec: type[Spec]) -> dict[str, Value]:
+        """All that were set, by the declared type of each constant.
+
+        Raises:
+            UsageProblem: a setting that is none, or one that is made twice.
+            SpecError: an unknown constant.
+        """
+        return _parsed(spec, self.told)
+
+
+@dataclass(frozen=True)
+class Variant(Constants):
+    """The constants of a specification, its repairs and its readings."""
+
+    repairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--repair", metavar="NAME", help="Switch on a named repair, or all of them; may be repeated. Without: the literal text."
+        ),
+    ] = None
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="NAME", help="Leave this repair out of `--repair all`; may be repeated.")
+    ] = None
+    readings: Annotated[
+        list[str] | None,
+        typer.Option("--reading", metavar="NAME=VALUE", help="Choose a reading of an ambiguous sentence; may be repeated."),
+    ] = None
+
+    @property
+    def told(self) -> list[str]:
+        """All constants and readings that were set, as `name=value`."""
+        return [*super().told, *(self.readings or ())]
+
+    def program(self, subject: str | type[Spec], otherwise: Mapping[str, Value] | None = None) -> Program:
+        """The specification of a name, or a class, with what was set; without anything set, with the constants of `otherwise`.
+
+        Raises:
+            UsageProblem: a setting that is none, or one that is made twice.
+            SpecError: no such specification, constant, repair or reading.
+        """
+        spec = specification(subject) if isinstance(subject, str) else subject
+        chosen = self.values(spec) if self.told else dict(otherwise or {})
+        return program(spec, repairs=self.repairs or (), without=self.without or (), **chosen)
+
+    def words(self) -> list[str]:
+        """The options that say this again."""
+        return said({"--set": self.told, "--repair": self.repairs, "--without": self.without})
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What explores, and where it stops."""
+
+    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = "auto"
+    depth: Annotated[int | None, typer.Option("--depth", min=0, help="Greatest number of steps; z3 needs it.", show_default=False)] = None
+    max_states: MaxStates = None
+    max_seconds: MaxSeconds = None
+    max_memory: Annotated[
+        int | None,
+        typer.Option("--max-memory", "--memory", min=1, metavar="MIB", help="Stop, or use --directory, at this size.", show_default=False),
+    ] = None
+
+    def refuse_what_z3_lacks(self) -> None:
+        """Raises UsageProblem when Z3 is asked, and its bound is missing, or bounds are given that it does not have."""
+        if self.engine != "z3":
+            return
+        if self.depth is None:
+            raise UsageProblem("--engine z3 looks up to a depth; say which, for example --depth 10")
+        if self.max_states is not None:
+            raise UsageProblem("--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds")
+        if self.max_memory is not None:
+            raise UsageProblem("--max-memory bounds an explicit search; z3 is bounded by --depth and --max-seconds")
+
+    def asked(self) -> dict[str, Any]:
+        """The bounds as the questions of `antiphon` take them."""
+        return {
+            "engine": self.engine, "max_depth": self.depth, "max_states": self.max_states, "max_seconds": self.max_seconds,
+            "max_memory_mb": self.max_memory,
+        }  # fmt: skip
+
+    def words(self) -> list[str]:
+        """The options that say this again."""
+        limits = {"--depth": self.depth, "--max-states": self.max_states, "--max-seconds": self.max_seconds, "--max-memory": self.max_memory}
+        told = {option: [f"{value:.15g}"] for option, value in limits.items() if value is not None}
+        return said({"--engine": None if self.engine == "auto" else [self.engine], **told})
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How an explicit engine keeps states."""
+
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="Threads of the native engine; all processors.", show_default=False)
+    ] = None
+    fingerprints: Annotated[bool, typer.Option("--fingerprints", help="Keep 64 bits of a state; what may be missed is said.")] = False
+    symmetry: Annotated[
+        bool, typer.Option("--symmetry", help="One state for all that differ in the names of interchangeable members.")
+    ] = False
+    cone: Annotated[
+        bool, typer.Option("--cone", help="Keep only what matters to the properties asked, their cone of influence.")
+    ] = False
+    directory: Annotated[
+        Path | None,
+        typer.Option("--directory", help="Keep states in files here, and go on where an earlier run ended.", show_default=False),
+    ] = None
+
+    def asked(self) -> dict[str, Any]:
+        """What was said of it, as `antiphon.check` takes it."""
+        return {name: value for name, value in vars(self).items() if value not in (None, False)}
+
+    def words(self) -> list[str]:
+        """The options that say this again."""
+        return [word for name, value in self.asked().items() for word in ([f"--{name}"] if value is True else [f"--{name}", str(value)])]
+
+
+@dataclass(frozen=True)
+class Showing:
+    """What becomes of the answer."""
+
+    save: Save = None
+    json: Json = False
+    no_diagram: Annotated[bool, typer.Option("--no-diagram", help="Leave out the space-time diagram.")] = False
+
+
+def said(options: Mapping[str, Iterable[str] | None]) -> list[str]:
+    """The words of a command line: each option before each of its values."""
+    return [word for option, values in options.items() for value in values or () for word in (option, value)]
+
+
+def ungrouped(command: Callable[..., int]) -> Callable[..., int]:
+    """The command as typer wants to see it: each parameter that is a group is replaced by the options of the group."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name in groups:
+            parameters += _options(groups[parameter.name])
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name]))
+
+    def call(**given: Any) -> int:
+        made = {name: group(**{item.name: given.pop(item.name) for item in dataclasses.fields(group)}) for name, group in groups.items()}
+        return command(**given, **made)
+
+    call.__name__, call.__doc__ = command.__name__, command.__doc__
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def _options(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=hints[item.name])
+        for item in dataclasses.fields(group)
+    ]
+
+
+def _parsed(spec: type[Spec], settings: Iterable[str]) -> dict[str, Value]:
+    """The values of `name=value` by the declared type of each constant."""
+    defaults = {item.name: item.default for item in declare(spec).constants}
+    found: dict[str, Value] = {}
+    for setting in settings:
+        name, sign, text = setting.partition("=")
+        if not sign or not name:
+            raise UsageProblem(f"{setting!r} is no setting; write name=value, for example losses=2")
+        if name not in defaults:
+            raise SpecError(f"{spec.__name__} has no constant {name!r}; {known_names(name, defaults)}")
+        value = _value(name, text, defaults[name])
+        if found.setdefault(name, value) != value:
+            raise UsageProblem(f"{name} is set twice: {found[name]} and {value}")
+    return found
+
+
+def _value(name: str, text: str, default: Value) -> Value:
+    """A text as a value of the type of the default."""
+    if isinstance(default, bool):
+        if text not in ("true", "false"):
+            raise UsageProblem(f"{name}={text}: {name} is true or false")
+        return text == "true"
+    if isinstance(default, int):
+        if not text.removeprefix("-").isdigit():
+            raise UsageProblem(f"{name}={text}: {name} is an integer")
+        return int(text)
+    return text

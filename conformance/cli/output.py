@@ -20,7 +20,7 @@ from rich.text import Text
 
 import antiphon
 from antiphon.conformance.cli.documents import Document, Error
-from antiphon.conformance.report import diagram, text_diagram
+from antiphon.conformance.report import diagram, text_diagram, words
 from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import described, trace_changes
 from antiphon.model.explicit import Counts
@@ -28,6 +28,7 @@ from antiphon.model.export import save
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
+from antiphon.programs import called
 
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 WIDTH = 110
@@ -73,11 +74,6 @@ def mark(outcome: str) -> Text:
     return Text(f"{sign} {outcome}", style=style)
 
 
-def counted(number: int, what: str) -> str:
-    """`1 state`, `2 states`."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def last_line(outcome: Outcome | str, text: str) -> None:
     """The one line that says how it ended."""
     word = outcome.value if isinstance(outcome, Outcome) else outcome
@@ -94,14 +90,12 @@ def print_report(name: str, report: Report) -> None:
 
     console = out()
     bound, explored = report.program, report.exploration
-    console.print(Text.assemble((name, "bold"), f"  {constants(report)}"))
+    console.print(Text.assemble((name, "bold"), f"  {words.constants(bound)}"))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title, keywords in (("property", {"no_wrap": True}), ("kind", {}), ("verdict", {"no_wrap": True}), ("what was found", {"ratio": 1})):
         table.add_column(title, **keywords)
     for verdict in report.verdicts:
-        seen = verdict.evidence.bound if verdict.evidence.kind is EvidenceKind.PROVED else "true in all that was seen"
-        found = short_places(verdict.reason) or (seen if verdict.outcome is Outcome.HOLDS else "")
-        table.add_row(verdict.property, verdict.kind, mark(verdict.outcome.value), Text(found))
+        table.add_row(verdict.property, verdict.kind, mark(verdict.outcome.value), Text(words.found(verdict)))
     if report.verdicts:
         console.print(table)
     else:
@@ -109,10 +103,7 @@ def print_report(name: str, report: Report) -> None:
     if not bound.module.actions:
         console.print("no step is possible: no method is marked with @action", style="yellow")
     if explored.states:
-        seen = "every reachable state" if explored.complete else "a part"
-        rate = f", {explored.states / explored.seconds:,.0f} states/s" if explored.seconds > 0.05 else ""
-        counts = f"{counted(explored.states, 'state')}, {counted(explored.transitions, 'transition')}, depth {explored.depth}"
-        console.print(f"{counts}: {seen}; {explored.seconds:.1f} s{rate}")
+        console.print(words.explored(explored))
     measured = any(verdict.evidence.kind is EvidenceKind.MEASURED for verdict in report.verdicts)
     if explored.never_fired and (explored.complete or measured):
         console.print(f"never {'taken' if measured else 'enabled'}: {', '.join(explored.never_fired)}", style="yellow")
@@ -146,28 +137,10 @@ def print_counts(counts: Counts) -> None:
     console.print()
 
 
-def constants(report: Report) -> str:
-    """The constants of a report's program in words."""
-    bound = report.program
-    numbers = [f"{name}={value}" for name, value in bound.constants.items() if type(value) is not bool and type(value) is not str]
-    notes = bound.declaration.constants
-    chosen = {item.name: bound.constants[item.name] for item in notes if not item.repair and bound.constants[item.name] != item.default}
-    switches = [f"{name}={value}" for name, value in chosen.items() if isinstance(value, bool | str)]
-    repairs = [item.name for item in notes if item.repair]
-    on = [name for name in repairs if bound.constants[name]]
-    if not repairs:
-        said: list[str] = []
-    elif len(on) == len(repairs):
-        said = [f"all {len(repairs)} repairs" if len(repairs) > 1 else "its one repair"]
-    else:
-        said = [f"repairs: {', '.join(on)}" if on else "no repairs: the literal text"]
-    return "; ".join(part for part in (", ".join(numbers + switches), *said) if part)
-
-
 def print_trace(trace: Trace, *, everything: bool = False) -> None:
     """The steps of a trace, each with what it changed; `everything` shows the initial state too."""
     console = out()
-    console.print(f"{trace.shows or 'a run'}: {_length(trace)}", style="bold")
+    console.print(f"{trace.shows or 'a run'}: {words.length(trace)}", style="bold")
     if everything or not trace.initial:
         console.print("   0  the initial state" if trace.initial else "   0  a state of the domains, which need not be reachable")
         for where, value in described(trace.program, trace.start):
@@ -193,17 +166,8 @@ def print_trace(trace: Trace, *, everything: bool = False) -> None:
     console.print()
 
 
-def _length(trace: Trace) -> str:
-    """How long a run is; of a lasso, how long until it repeats, and what."""
-    if trace.loop is None:
-        return f"{len(trace)} steps"
-    return f"{trace.loop} steps, then {len(trace) - trace.loop} for ever" if trace.loop < len(trace) else f"{trace.loop} steps, then none"
-
-
 def print_diagram(trace: Trace) -> None:
     """The space-time diagram."""
-    from antiphon.conformance.cli.registry import called  # here, because the registry complains by this module
-
     console = out()
     console.print(text_diagram(diagram(trace, called(trace.program.spec)), max(console.width, 60)), soft_wrap=True)
     console.print()

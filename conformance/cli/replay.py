@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from antiphon.conformance.cli import documents, options, output, registry
+import antiphon
+from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.replay import LOCKSTEP, on_implementation, on_specification, regression_test
-from antiphon.model.export import load
 from antiphon.model.notation import short_places
 from antiphon.model.verdict import Outcome
 
@@ -29,8 +29,7 @@ def replay(
     json: options.Json = False,
 ) -> int:
     """Run a saved trace again, exactly."""
-    registry.see_current_directory()
-    trace = load(file)
+    trace = antiphon.load(file)
     if trace.shows == LOCKSTEP:
         on = On.IMPLEMENTATION
     replayed = on_implementation(trace) if on is On.IMPLEMENTATION else on_specification(trace)

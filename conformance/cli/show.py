@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from antiphon.conformance.cli import documents, options, output, registry
-from antiphon.conformance.report import diagram, svg
-from antiphon.model.export import load
+import antiphon
+from antiphon.conformance.cli import documents, options, output
 
 
 def show(
@@ -19,9 +18,8 @@ def show(
     json: options.Json = False,
 ) -> int:
     """Show a saved trace: its steps, what each changed, and who sent what to whom."""
-    registry.see_current_directory()
-    trace = load(file)
-    written = output.write_text("--svg", picture, svg(diagram(trace, registry.called(trace.program.spec)))) if picture is not None else None
+    trace = antiphon.load(file)
+    written = output.write_text("--svg", picture, trace.svg()) if picture is not None else None
     if json:
         document = documents.Show(outcome="holds", exit_code=0, file=str(file), trace=documents.trace_document(trace), written=written)
         return output.finish(document)

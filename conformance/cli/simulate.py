@@ -8,56 +8,41 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
+import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
-from antiphon.model import simulate as walks_of
-from antiphon.model.explicit import compiled_machine
-from antiphon.model.verdict import Outcome
+from antiphon.conformance.cli.options import Showing, Variant
 
 
 def simulate(
-    specification: Annotated[str, typer.Argument(metavar="SPEC", help="A name as for `check`, or module:Class.")],
-    seed: Annotated[int | None, typer.Option("--seed", help="Number of the random run; chosen and printed if not given.", show_default=False)] = None,
+    specification: options.Specification,
+    seed: options.Seed = None,
     walks: Annotated[int, typer.Option("--walks", min=1, help="How many walks.")] = 100,
     steps: Annotated[int, typer.Option("--steps", min=1, help="Greatest number of steps of a walk.")] = 100,
-    processes: options.Processes = None,
-    messages: options.Messages = None,
-    losses: options.Losses = None,
-    timeouts: options.Timeouts = None,
-    settings: options.Settings = None,
-    repairs: options.Repairs = None,
-    without: options.Without = None,
-    readings: options.Readings = None,
-    save: options.Save = None,
-    json: options.Json = False,
-    no_diagram: options.Quiet = False,
+    *,
+    variant: Variant,
+    showing: Showing,
 ) -> int:
     """Walk a specification at random and judge every step."""
-    named = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
-    told = [f"{name}={value}" for name, value in named.items() if value is not None] + [*(settings or ()), *(readings or ())]
-    job = Job(specification, tuple(told), tuple(repairs or ()), without=tuple(without or ()))
+    job = Job(specification, variant)
     bound = job.program
     chosen = secrets.randbelow(10**6) if seed is None else seed
-    if not json:
+    if not showing.json:
         output.out().print(f"seed {chosen}")
     console = output.err()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(specification, total=walks)
-        report = walks_of.simulate(
-            bound, compiled_machine(bound), seed=chosen, walks=walks, steps=steps, progress=lambda done, _: bar.update(task, completed=done)
-        )
-    again = job.command().replace("antiphon check", "antiphon simulate", 1) + f" --seed {chosen} --walks {walks} --steps {steps}"
-    outcome = report.outcome
-    bad = [verdict.trace for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED and verdict.trace is not None]
-    worst = min(bad, key=len) if bad else None
-    saved = output.keep(worst, save)
-    if json:
+        report = antiphon.simulate(bound, seed=chosen, walks=walks, steps=steps, progress=lambda done, _: bar.update(task, completed=done))
+    again = job.command("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), verb="simulate")
+    outcome, worst = report.outcome, report.counterexample
+    saved = output.keep(worst, showing.save)
+    if showing.json:
         found = documents.report_document(specification, report, again)
         return output.finish(documents.Simulate(outcome=outcome.value, exit_code=outcome.exit_code, seed=chosen, report=found, saved=saved))
     output.print_report(specification, report)
     if worst is not None:
         output.print_trace(worst)
-        if not no_diagram:
+        if not showing.no_diagram:
             output.print_diagram(worst)
     output.out().print(f"again:  {again}", soft_wrap=True)
     if saved:

@@ -7,36 +7,31 @@ from typing import Annotated
 
 import typer
 
+import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.lockstep import bound_binding, print_difference
-from antiphon.model.explicit import compiled_machine
+from antiphon.conformance.cli.options import Constants
 
 
 def stateful(
     protocol: options.Bound,
-    seed: Annotated[int | None, typer.Option("--seed", help="Number of the random run; chosen and printed if not given.", show_default=False)] = None,
+    seed: options.Seed = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="How many runs.")] = 100,
     steps: Annotated[int, typer.Option("--steps", min=1, help="Greatest number of steps of a run.")] = 40,
-    processes: options.Processes = None,
-    messages: options.Messages = None,
-    losses: options.Losses = None,
-    timeouts: options.Timeouts = None,
-    settings: options.Settings = None,
+    *,
+    constants: Constants,
     fault: options.Fault = None,
     save: options.Save = None,
     json: options.Json = False,
 ) -> int:
     """Run specification and implementation side by side at random, and shrink what differs."""
-    from antiphon.conformance.stateful import run_stateful  # here, because loading Hypothesis takes longer than most commands
-
-    told = {"processes": processes, "messages": messages, "losses": losses, "timeouts": timeouts}
-    binding = bound_binding(protocol, told, settings, fault)
+    binding = bound_binding(protocol, constants, fault)
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")
     console = output.err()
     with console.status(f"{protocol}: {runs} runs of up to {steps} steps") if console.is_terminal else console:
-        report = run_stateful(binding, compiled_machine(binding.program), runs=runs, steps=steps, seed_number=chosen)
+        report = antiphon.stateful(binding, runs=runs, steps=steps, seed=chosen)
     saved = output.keep(report.difference.trace if report.difference else None, save)
     outcome = report.outcome
     if json:

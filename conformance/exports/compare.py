@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from antiphon.conformance.exports.spin import SpinRun, run_spin
+from antiphon.conformance.report import words
 from antiphon.model.explicit import check
 from antiphon.model.export import promela
 from antiphon.model.verdict import Outcome, Report
@@ -28,19 +29,8 @@ class Model:
 
     @property
     def constants(self) -> str:
-        """The constants that differ from the defaults, in words; all repairs as one."""
-        declared = {item.name: item for item in self.program.declaration.constants}
-        repairs = [name for name, item in declared.items() if item.repair]
-        on = [name for name in repairs if self.program.constants[name]]
-        said = [f"{name}={self.program.constants[name]}" for name, item in declared.items() if type(item.default) is int]
-        said += [
-            f"{name}={str(self.program.constants[name]).lower()}"
-            for name, item in declared.items()
-            if not item.repair and type(item.default) is not int and self.program.constants[name] != item.default
-        ]
-        if repairs:
-            said.append("all repairs" if len(on) == len(repairs) else ", ".join(on) or "as printed")
-        return ", ".join(said)
+        """The constants and repairs, in words."""
+        return words.constants(self.program)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from antiphon.conformance.ledger import CheckResult, ClaimResult, program_of
 from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.svg import svg
+from antiphon.conformance.report.words import settings
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace
 from antiphon.spec.claims import Check, Claim, Standing
@@ -246,7 +247,7 @@ def _variant(check: Check) -> str:
 
 
 def _constants(check: Check) -> str:
-    return ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in check.constants.items()) or "defaults"
+    return ", ".join(settings(check.constants)) or "defaults"
 
 
 def _bare(trace: Trace) -> Trace:

@@ -90,7 +90,7 @@ def test_check_exports_exits_by_the_worst_comparison(
     monkeypatch.setattr(exports, "compare", compare)
     answer = antiphon("check-exports", COURIER)
     assert answer.code == code
-    assert asked == ["processes=2, as printed", "processes=2, all repairs"]
+    assert asked == ["processes=2; no repairs: the literal text", "processes=2; its one repair"]
     assert word in answer.out
     assert difference in answer.out
     asked.clear()

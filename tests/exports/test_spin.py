@@ -132,10 +132,10 @@ def test_a_missing_tool_is_named_with_what_to_install(tools: Path, present: tupl
 def test_specifications_with_repairs_are_compared_without_and_with_them() -> None:
     models = list(small_models([("figure-2", Figure2Judged), ("die-hard", DieHard)]))
     assert [(model.name, model.constants) for model in models] == [
-        ("figure-2", "processes=2, messages=1, losses=1, as printed"),
-        ("figure-2", "processes=2, messages=1, losses=1, all repairs"),
-        ("figure-2", "processes=3, messages=1, losses=1, as printed"),
-        ("figure-2", "processes=3, messages=1, losses=1, all repairs"),
+        ("figure-2", "processes=2, messages=1, losses=1; no repairs: the literal text"),
+        ("figure-2", "processes=2, messages=1, losses=1; all 3 repairs"),
+        ("figure-2", "processes=3, messages=1, losses=1; no repairs: the literal text"),
+        ("figure-2", "processes=3, messages=1, losses=1; all 3 repairs"),
         ("die-hard", "big_jug=5, small_jug=3, goal=4"),
     ]
 

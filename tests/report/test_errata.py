@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from antiphon.conformance.cli.claims import reproduce
-from antiphon.conformance.cli.registry import called
 from antiphon.conformance.ledger import run_ledger
 from antiphon.conformance.report import errata
+from antiphon.programs import called
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of
 from antiphon.spec.protocols.token_broadcast import Figure5Judged
 
