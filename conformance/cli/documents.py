@@ -13,6 +13,7 @@ import msgspec
 from antiphon.conformance.lockstep import Difference
 from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import described, trace_changes
+from antiphon.model.constraints import constraints_of
 from antiphon.model.explicit import Counts
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
@@ -95,7 +96,10 @@ class CountsDocument(msgspec.Struct, kw_only=True):
 
 
 class ReportDocument(msgspec.Struct, kw_only=True):
-    """All verdicts about one specification with its constants, and what was explored for them."""
+    """All verdicts about one specification with its constants, and what was explored for them.
+
+    `constraints` are those that held something back, each with the actions it is asked of and its sentence.
+    """
 
     name: str
     specification: str
@@ -113,6 +117,7 @@ class ReportDocument(msgspec.Struct, kw_only=True):
     notes: list[str]
     reproduce: str
     counts: CountsDocument | None = None
+    constraints: list[str] = []
 
 
 class Check(Document, tag="check", kw_only=True):
@@ -420,6 +425,7 @@ def report_document(name: str, report: Report, reproduce: str, counts: Counts | 
         never_fired=list(explored.never_fired),
         notes=list(report.notes),
         reproduce=reproduce,
+        constraints=[str(item) for item in constraints_of(report.program)],
         counts=None if counts is None else msgspec.convert(counts, CountsDocument, from_attributes=True),
     )
 

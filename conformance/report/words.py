@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from antiphon.model.constraints import constraints_of
 from antiphon.model.notation import short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Verdict
@@ -18,12 +19,12 @@ def settings(constants: Mapping[str, Value]) -> list[str]:
 
 
 def constants(program: Program) -> str:
-    """The constants of a program: all numbers, the other ones that are no defaults, and which repairs are on."""
+    """The constants of a program: all numbers, the others that are no defaults, which repairs are on, what bounds the exploration."""
     declared = [item for item in program.declaration.constants if not item.repair]
     numbers = {item.name: program.constants[item.name] for item in declared if type(item.default) is int}
     others = {item.name: program.constants[item.name] for item in declared if item.name not in numbers}
     chosen = {item.name: others[item.name] for item in declared if item.name in others and others[item.name] != item.default}
-    return "; ".join(part for part in (", ".join(settings(numbers | chosen)), repairs(program)) if part)
+    return "; ".join(part for part in (", ".join(settings(numbers | chosen)), repairs(program), under(program)) if part)
 
 
 def repairs(program: Program) -> str:
@@ -35,6 +36,12 @@ def repairs(program: Program) -> str:
     if len(on) == len(known):
         return f"all {len(known)} repairs" if len(known) > 1 else "its one repair"
     return f"repairs: {', '.join(on)}" if on else "no repairs: the literal text"
+
+
+def under(program: Program) -> str:
+    """The constraints that an exploration of the program is under; nothing where there are none."""
+    names = [item.name for item in constraints_of(program)]
+    return f"under the constraint{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 
 
 def counted(number: int, what: str) -> str:

@@ -257,3 +257,23 @@ def test_every_reading_of_a_composed_text_has_the_same_states(repairs: tuple[str
     expected = len(reached(bound))
     for engine in ("reference", "native"):
         assert check(bound, engine=engine).exploration.states == expected
+
+
+def test_a_constraint_that_these_constants_make_true_is_not_one_that_the_exploration_is_under() -> None:
+    from antiphon.model.constraints import constraints_of
+
+    assert [str(item) for item in constraints_of(program(Checked, in_turn=True))] == [
+        "is_first of add: No node before p is behind it",
+        "is_small: Nothing leads on from a state whose counts sum up to the limit",
+    ]
+
+    class Always(Printed):
+        limit: Const[int] = 0
+
+        @constraint("add")
+        def is_within(self, p: Node) -> bool:
+            """The node is among the first."""
+            return self.limit == 0 or p.index < self.limit
+
+    assert constraints_of(program(Always)) == ()
+    assert [item.name for item in constraints_of(program(Always, limit=1))] == ["is_within"]

@@ -1,0 +1,59 @@
+"""The constraints that an exploration is under: those of the specification that these constants let hold something back.
+
+A constraint bounds what is explored and is no part of what is modelled, so a verdict under one says so. This file knows how a
+constraint is asked of all its arguments; what it means for a step, the language knows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+from dataclasses import dataclass
+
+from antiphon.model.ground import ground_formula
+from antiphon.model.ground.form import Operator
+from antiphon.spec.lang import Program, ir
+from antiphon.spec.lang.front.sorts import surface
+
+MOST_ARGUMENTS = 256
+"""A constraint with more arguments than this is taken to hold something back."""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint that may hold steps back: its name, its sentence, and the actions it is asked of (empty: all)."""
+
+    name: str
+    about: str
+    actions: tuple[str, ...]
+
+    def __str__(self) -> str:
+        asked = f" of {', '.join(self.actions)}" if self.actions else ""
+        return f"{self.name}{asked}: {self.about}"
+
+
+def constraints_of(program: Program) -> tuple[Constraint, ...]:
+    """The constraints that are not true whatever happens, in order of declaration."""
+    found = []
+    for method in program.declaration.marked("constraint"):
+        assert method.mark is not None
+        if _may_be_false(program, method.name):
+            about = inspect.cleandoc(method.function.__doc__ or "").split("\n")[0].rstrip(".")
+            found.append(Constraint(method.name, about, method.mark.actions))
+    return tuple(found)
+
+
+def _may_be_false(program: Program, name: str) -> bool:
+    function = next(item for item in program.module.functions if item.name == name)
+    domains = [program.domain(parameter.type) for parameter in function.parameters]
+    if math.prod(domain.cardinality for domain in domains) > MOST_ARGUMENTS:
+        return True
+    given = tuple(ir.Name(type=surface(parameter.type), name=parameter.name) for parameter in function.parameters)
+    call = ir.Call(type=ir.BOOL, function=name, arguments=given)
+    for values in itertools.product(*domains):
+        named = {parameter.name: (parameter.type, value) for parameter, value in zip(function.parameters, values, strict=True)}
+        holds = ground_formula(program, call, named).holds
+        if holds.operator is not Operator.CONSTANT or not holds.value:
+            return True
+    return False
