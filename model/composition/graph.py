@@ -1,7 +1,10 @@
-"""Which stack is smallest? On the graph of property sets: a layer is an edge from what holds below it to what holds above it.
+"""The smallest stack is a shortest path on the graph of property sets.
 
-Every set of properties that layers can reach from what the network gives is a node, so the search is exhaustive: what it does not find does not
-exist, with any number of layers. Layers that add and mask nothing make no edge.
+A layer is an edge from what holds below it to what holds above it.
+
+Every set of properties that layers can reach from what the network gives is a node, so the search is
+exhaustive: what it does not find does not exist, with any number of layers. Layers that add and mask nothing
+make no edge.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ Node = frozenset[Property]
 
 
 def property_graph(given: Iterable[Property], layers: Sequence[Layer] = LAYERS) -> nx.DiGraph[Node]:
-    """The sets that can hold above some stack over `given`; an edge has its layers, in the order of the table, as `layers`."""
+    """The sets that can hold above some stack over `given`; an edge has its layers as `layers`."""
     graph: nx.DiGraph[Node] = nx.DiGraph()
     waiting = [frozenset(given)]
     graph.add_node(waiting[0])

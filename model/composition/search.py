@@ -1,4 +1,4 @@
-"""What does a search for a stack give? The smallest stacks, or that there is none, or that none was found within the bound."""
+"""A search gives the smallest stacks, or that there is none, or that none was found within the bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Stack = tuple[Layer, ...]
 class Found:
     """The stacks of the smallest size that yield what is wanted, in the order of the layers' table.
 
-    `outcome`: `holds` when there is one, `violated` when no stack of any size yields it, `unknown` when only sizes up to a bound were tried.
+    `outcome`: `holds` when there is one, `violated` when no stack of any size yields it, `unknown` when only
+    sizes up to a bound were tried.
     """
 
     outcome: Outcome

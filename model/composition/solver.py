@@ -1,7 +1,9 @@
-"""Which stack is smallest? By Z3: one choice of a layer a level, a boolean a property and level, and one more level until there is a solution.
+"""The smallest stack by Z3: a choice of a layer a level, a boolean a property and level.
 
-It knows the rule of the calculus as formulas, and nothing of the graph search, which it is compared with. It cannot tell that no stack of any size
-exists: beyond `depth` layers it says unknown.
+Levels are added one by one until there is a solution.
+
+It knows the rule of the calculus as formulas, and nothing of the graph search, which it is compared with. It
+cannot tell that no stack of any size exists: beyond `depth` layers it says unknown.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ def smallest_by_z3(wanted: Iterable[Property], given: Iterable[Property], layers
 
 
 class _Levels:
-    """`size` levels as formulas. `holds[k][p]`: property p holds above level k (level 0 is the network); `choice[k]`: the layer of level k + 1."""
+    """`size` levels as formulas.
+
+    `holds[k][p]`: property p holds above level k (level 0 is the network).
+    `choice[k]`: the layer of level k + 1.
+    """
 
     def __init__(self, given: frozenset[Property], layers: Sequence[Layer], size: int) -> None:
         self.layers = tuple(layers)

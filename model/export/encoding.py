@@ -1,4 +1,4 @@
-"""How does a value stand in a JSON file? As ITF writes it; the declared type says how to read it back.
+"""A value stands in a JSON file as ITF writes it; the declared type says how to read it back.
 
 | type of the language | ITF |
 |---|---|

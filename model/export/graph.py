@@ -1,6 +1,7 @@
-"""What does the state graph of a small model look like? A networkx graph of states and steps, written as GraphML or DOT.
+"""The state graph of a small model: a networkx graph of states and steps, written as GraphML or DOT.
 
-A node is a state, with its variables in the short notation; an edge is a step. Graphs that nobody could read are refused, not drawn.
+A node is a state, with its variables in the short notation; an edge is a step. Graphs that nobody could read
+are refused, not drawn.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ MOST_STATES = 2_000
 def state_graph(program: Program, most: int = MOST_STATES) -> networkx.MultiDiGraph[int]:
     """The reachable states and all steps between them; nodes are numbered breadth-first, from 0.
 
-    A node has `label` (a line a part of the state), `initial`, `broken` (the invariants that are false there, joined by commas) and each
-    variable under its name; an edge `label` (the step), `action`, `fault`, and `broken` (the properties that the step breaks).
+    A node has `label` (a line a part of the state), `initial`, `broken` (the invariants that are false there,
+    joined by commas) and each variable under its name; an edge `label` (the step), `action`, `fault`, and
+    `broken` (the properties that the step breaks).
 
     Raises:
         SpecError: there are more than `most` states, or the specification has an error.

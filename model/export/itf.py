@@ -1,8 +1,11 @@
-"""How is a trace kept? As one ITF file (`*.itf.json`), which viewers of Apalache and Quint open, and from which it is replayed exactly.
+"""A trace is kept as one ITF file (`*.itf.json`), from which it is replayed exactly.
 
-The states are ITF's own; what replay needs stands in `#meta` under `antiphon`: the specification by module and class, its constants, the
-digest of what it meant, the steps with their arguments, the property and why. Loading trusts nothing: the specification is read again, a
-digest that differs is refused, every step is executed by CPython, and every state of the file must be the one that comes out.
+Viewers of Apalache and Quint open it.
+
+The states are ITF's own; what replay needs stands in `#meta` under `antiphon`: the specification by module
+and class, its constants, the digest of what it meant, the steps with their arguments, the property and why.
+Loading trusts nothing: the specification is read again, a digest that differs is refused, every step is
+executed by CPython, and every state of the file must be the one that comes out.
 
 Source: Apalache, ADR 15, "Informal Trace Format in JSON".
 """
@@ -62,7 +65,8 @@ def save(trace: Trace, path: str | Path) -> None:
     """Write a trace to `path`, conventionally `NAME.itf.json`.
 
     Raises:
-        TraceFileError: the specification could not be found again by import, or no run could begin where the trace does.
+        TraceFileError: the specification could not be found again by import, or no run could begin where the
+            trace does.
         OSError: the file cannot be written.
     """
     Path(path).write_text(json.dumps(to_itf(trace), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -105,7 +109,8 @@ def load(path: str | Path) -> Trace:
     """Read a trace and replay it on the specification as CPython executes it.
 
     Raises:
-        TraceFileError: the file cannot be read, is damaged, or belongs to a specification that has changed or cannot be found.
+        TraceFileError: the file cannot be read, is damaged, or belongs to a specification that has changed or
+            cannot be found.
     """
     place = Path(path)
     try:

@@ -1,11 +1,12 @@
-"""Which values can each slot of a state ever have, and which steps can ever happen? A bound from above, found without exploring.
+"""A bound from above, found without exploring, for the values of each slot and the steps that can happen.
 
-Sets of packets have huge element types of which few elements are ever sent. This pass starts with the initial states and adds, until nothing
-is new, whatever any step could write if every slot held any of its known values independently (constant propagation over sets of values).
-What it leaves out cannot occur in any reachable state, so that a model for another tool needs no room for it.
+Sets of packets have huge element types of which few elements are ever sent. This pass starts with the initial
+states and adds, until nothing is new, whatever any step could write if every slot held any of its known
+values independently (constant propagation over sets of values). What it leaves out cannot occur in any
+reachable state, so that a model for another tool needs no room for it.
 
-Values of a boolean or a number are a set of ints, None when there are too many to list; those of a bit set the mask of the ranks that may be
-in it. This file knows nothing of the languages that models are written in.
+Values of a boolean or a number are a set of ints, None when there are too many to list; those of a bit set
+the mask of the ranks that may be in it. This file knows nothing of the languages that models are written in.
 """
 
 from __future__ import annotations
@@ -27,19 +28,21 @@ MOST_VALUES = 4_096
 MOST_TRIED = 64
 """A guard rules values of a number out one by one, if there are at most so many."""
 
-PATIENCE = 16
-"""A number that still grows after so many rounds may be anything in its declared interval."""
+MOST_ROUNDS = 16
+"""A number that still grows after so many rounds may be anything in its declared interval (widening)."""
 
 Listed = frozenset[int]
 Values = Listed | int | None
-"""Of a boolean or number the values it may have (None: any of its interval); of a bit set the mask of possible members."""
+"""Of a boolean or number the values it may have (None: any of its interval); of a bit set the mask of
+possible members.
+"""
 
 BOTH = frozenset((0, 1))
 
 
 @dataclass(frozen=True)
 class Possible:
-    """What a program can ever hold and do: `slots` by position, and `steps`, specialised, in the order of the reference."""
+    """What a program can ever hold and do: `slots` by position, `steps` in the order of the reference."""
 
     slots: tuple[Values, ...]
     steps: tuple[GroundStep, ...]
@@ -48,8 +51,8 @@ class Possible:
 def possible(program: Program, members: Mapping[int, int] | None = None) -> Possible:
     """Bounds from above for the reachable states and steps of a program.
 
-    `members` are masks by the positions of bit-set slots: they are taken as they are, instead of being found. Whoever gives them must see to
-    it that no step leads out of them (`escapes` says when one does).
+    `members` are masks by the positions of bit-set slots: they are taken as they are, instead of being found.
+    Whoever gives them must see to it that no step leads out of them (`escapes` says when one does).
 
     Raises:
         SpecError: a step or a state cannot be made finite.
@@ -193,7 +196,10 @@ _WORK: dict[Operator, Callable[..., int]] = {
 
 
 def narrowed(slots: Sequence[Values], condition: Expression) -> list[Values]:
-    """The possible values of the slots where a conjunction holds: each conjunct that reads one boolean or number rules values of it out."""
+    """The possible values of the slots where a conjunction holds.
+
+    Each conjunct that reads one boolean or number rules values of it out.
+    """
     found = list(slots)
     parts = condition.operands if condition.operator is Operator.AND else (condition,)
     for part in parts:
@@ -211,7 +217,7 @@ def narrowed(slots: Sequence[Values], condition: Expression) -> list[Values]:
 
 
 def escapes(update: Expression, mask: int, estimate: Estimate) -> Expression:
-    """When a new value of a bit set has a member outside the mask: a boolean expression, the constant False where that cannot be."""
+    """When a new value of a bit set has a member outside the mask: a boolean, False where that cannot be."""
     match update.operator:
         case Operator.CHOOSE:
             condition, then, otherwise = update.operands
@@ -254,10 +260,10 @@ class _Search:
         self.actions = program.declaration.marked("action", "environment")
         self.steps: dict[tuple[int, ...], GroundStep] = {}
         self.elements: dict[str, int] = {}
-        starts = ground_initial(program)
+        initial = ground_initial(program)
         self.slots: list[Values] = []
         for position, slot in enumerate(self.layout.slots):
-            column = [int(start[position]) for start in starts]
+            column = [int(state[position]) for state in initial]
             if isinstance(slot.sort, Bits):
                 mask = 0
                 for value in column:
@@ -269,13 +275,13 @@ class _Search:
     def run(self) -> Possible:
         """See `possible`."""
         for turn in itertools.count():
-            self._meet()
+            self._ground_new()
             before = list(self.slots)
             for step in self.steps.values():
                 self._apply(step)
             if self.slots == before:
                 break
-            if turn >= PATIENCE:
+            if turn >= MOST_ROUNDS:
                 for position, (old, new) in enumerate(zip(before, self.slots, strict=True)):
                     if old != new and not isinstance(new, int):
                         self.slots[position] = _all(self.layout.slots[position].sort)
@@ -301,7 +307,7 @@ class _Search:
                 written = _all(sort) if written is None else frozenset(item for item in _listed(written) if sort.low <= item <= sort.high)
             self.slots[position] = _join(self.slots[position], written)
 
-    def _meet(self) -> None:
+    def _ground_new(self) -> None:
         """Ground the steps that elements bring which may be in a set now and were not before."""
         fresh = dict(self.elements)
         for method in self.actions:

@@ -1,17 +1,19 @@
-"""A specification as a Promela model that SPIN checks unchanged: one process, one `do` loop, one atomic option a step.
+"""A specification as a Promela model that SPIN checks unchanged: a process, a loop, an atomic option a step.
 
-1. Steps are those of the ground form for given arguments, each a `d_step`: its guard, then its updates. Between two steps the process stands
-   where it stood, so that SPIN stores exactly one state for each of ours. With several initial states there is one more, in which the first of
-   them is chosen; `Model.extra` says so.
-2. The variables of the model are the state, packed into as few bits as possible, and nothing else: scratch variables are `hidden`. Slots that
-   never change are left out, and sets keep only elements that may ever be in them (`possible`). SPIN leaves variables that are only written
-   out of its states, so that an option that is never possible reads them all.
-3. An invariant is an option of its own, possible only where it is false; a property of a step (`expect`) and a bug of the specification (a
-   value that leaves its domain) are assertions. Each has the number of its property, and `pan -c0` goes on after one, so that one run judges
-   all of them.
+1. Steps are those of the ground form for given arguments, each a `d_step`: its guard, then its updates.
+   Between two steps the process stands where it stood, so that SPIN stores exactly one state for each of
+   ours. With several initial states there is one more, in which the first of them is chosen; `Model.extra`
+   says so.
+2. The variables of the model are the state, packed into as few bits as possible, and nothing else: scratch
+   variables are `hidden`. Slots that never change are left out, and sets keep only elements that may ever be
+   in them (`possible`). SPIN leaves variables that are only written out of its states, so that an option that
+   is never possible reads them all.
+3. An invariant is an option of its own, possible only where it is false; a property of a step (`expect`) and
+   a bug of the specification (a value that leaves its domain) are assertions. Each has the number of its
+   property, and `pan -c0` goes on after one, so that one run judges all of them.
 
-SPIN's word for "nothing can happen" is an invalid end state; the loop is an end state here, since many protocols end. Obligations, witnesses
-and fairness are not exported.
+SPIN's word for "nothing can happen" is an invalid end state; the loop is an end state here, since many
+protocols end. Obligations, witnesses and fairness are not exported.
 """
 
 from __future__ import annotations
@@ -21,13 +23,16 @@ from dataclasses import dataclass
 
 from antiphon.model.export.possible import Estimate, escapes, narrowed, possible
 from antiphon.model.export.promela_text import Field, Fields, Numbering, Writer
+from antiphon.model.export.stated import stated
 from antiphon.model.ground import ground_initial, ground_predicate, layout, make
 from antiphon.model.ground.form import Bits, Check, Expression, GroundStep, Operator
 from antiphon.model.ground.walk import operands_first
 from antiphon.spec.lang import Program, SpecError, Step
 
 LARGEST_CONDITION = 1_500
-"""A condition of more nodes is computed piece by piece in scratch variables; where it is false the option then leads to where it began."""
+"""A condition of more nodes is computed piece by piece in scratch variables; where it is false the option
+then leads to where it began.
+"""
 
 SPECIFICATION = "specification"
 OUTSIDE = "outside"
@@ -40,11 +45,14 @@ class Model:
     Attributes:
         text: the model.
         extra: how many states SPIN stores that are none of ours: 1 with several initial states, else 0.
-        properties: the invariants and step properties that it asserts, by their numbers there: `assertion violated (2==0)` breaks number 2.
+        properties: the invariants and step properties that it asserts, by their numbers there: `assertion
+            violated (2==0)` breaks number 2.
         bits: how many bits of state it has.
         steps: how many options a state is tried with.
-        idle: how many options are possible in every state and are no steps; each adds a transition a state to SPIN's count.
-        counts_steps: whether SPIN's other transitions are the steps of the specification; else large guards add some that change nothing.
+        idle: how many options are possible in every state and are no steps; each adds a transition a state to
+            SPIN's count.
+        counts_steps: whether SPIN's other transitions are the steps of the specification; else large guards
+            add some that change nothing.
     """
 
     text: str
@@ -61,10 +69,12 @@ def promela(program: Program, *, checks: bool = True, properties: Iterable[str] 
 
     Args:
         program: the specification with its constants.
-        checks: assert too that the specification has no bug (a value that leaves its domain), and that sets stay within `members`.
+        checks: assert too that the specification has no bug (a value that leaves its domain), and that sets
+            stay within `members`.
         properties: names of invariants and step properties to assert; None means all.
-        members: masks of the elements that bit-set slots may hold, by position, when an exploration has found them; SPIN then checks that
-            no other element is ever added. Without them the bound is computed, and wider.
+        members: masks of the elements that bit-set slots may hold, by position, when an exploration has found
+            them; SPIN then checks that no other element is ever added. Without them the bound is computed,
+            and wider.
 
     Raises:
         SpecError: a step cannot be made finite, or there is no such property.
@@ -73,7 +83,7 @@ def promela(program: Program, *, checks: bool = True, properties: Iterable[str] 
 
 
 def members_of(program: Program, states: Iterable[Sequence[int | bool]]) -> dict[int, int]:
-    """The elements that occur in the bit-set slots of flattened states, as masks by position: what `promela` takes as `members`."""
+    """The elements that occur in the bit-set slots of flattened states, as masks: what `members` takes."""
     positions = [position for position, slot in enumerate(layout(program).slots) if isinstance(slot.sort, Bits)]
     found = dict.fromkeys(positions, 0)
     for state in states:
@@ -90,24 +100,19 @@ class _Maker:
         self.slots = layout(program).slots
         found = possible(program, members)
         self.values, self.steps = found.slots, found.steps
-        self.starts = ground_initial(program)
-        if not self.starts:
+        self.initial_states = ground_initial(program)
+        if not self.initial_states:
             raise SpecError(f"{program.name} has no initial state")
-        self.predicates = self._predicates(properties)
-        self.wanted = set(properties) if properties is not None else None
+        self.wanted = stated(program, properties)
+        self.predicates = self._predicates()
         self.fields = Fields(self.slots, self.values, self._numberings())
         self.scratch = 0
         self.idle, self.late = 0, False
         self.names: dict[str, str] = {}
 
-    def _predicates(self, properties: Iterable[str] | None) -> dict[str, tuple[Expression, tuple[Check, ...]]]:
-        invariants = [method.mark.name for method in self.program.declaration.marked("invariant") if method.mark]
-        known = [*invariants, *self.program.module.properties]
-        for name in properties or ():
-            if name not in known:
-                raise SpecError(f"{self.program.name} has no invariant or property of steps {name!r}; known: {', '.join(known) or 'none'}")
-        asked = known if properties is None else list(properties)
-        grounds = {name: ground_predicate(self.program, name) for name in invariants if name in asked}
+    def _predicates(self) -> dict[str, tuple[Expression, tuple[Check, ...]]]:
+        names = [item.name for item in self.program.module.predicates if item.name in self.wanted]
+        grounds = {name: ground_predicate(self.program, name) for name in names}
         return {name: (item.holds, item.checks) for name, item in grounds.items()}
 
     def _numberings(self) -> dict[int, Numbering]:
@@ -140,36 +145,36 @@ class _Maker:
         ]
         if self.names:
             head += [f"#define {symbol} {number}" for number, symbol in enumerate(self.names.values(), 1)] + [""]
-        first = self.starts[0] if not start else None
+        first = self.initial_states[0] if not start else None
         head += [_declaration(field, self._initial(field, first)) for field in variables]
         head += [f"hidden int t{number};" for number in range(self.scratch)]
         body = ["", "active proctype protocol() {", *start, "end:", "  do", *options, "  od", "}", ""]
         bits = sum(field.width for field in variables)
         return Model("\n".join([*head, *body]), 1 if start else 0, dict(enumerate(self.names, 1)), bits, len(self.steps), self.idle, not self.late)
 
-    # Initial states ----------------------------------------------------------------------------------------------------------------------
+    # Initial states -----------------------------------------------------------------------------------------
 
     def _start(self, variables: Sequence[Field]) -> list[str]:
-        if len(self.starts) == 1:
+        if len(self.initial_states) == 1:
             return []
         lines = ["  if"]
-        for start in self.starts:
-            given = [f"{field.name} = {self._initial(field, start)}" for field in variables if self._initial(field, start)]
+        for state in self.initial_states:
+            given = [f"{field.name} = {self._initial(field, state)}" for field in variables if self._initial(field, state)]
             lines.append(f"  :: d_step {{ true -> {'; '.join(given) or 'skip'} }}")
         return [*lines, "  fi;"]
 
-    def _initial(self, field: Field, start: Sequence[int | bool] | None) -> int:
+    def _initial(self, field: Field, state: Sequence[int | bool] | None) -> int:
         """The bits of a field in an initial state; all 0 where it is chosen later."""
-        if start is None:
+        if state is None:
             return 0
-        for slot, fields, raw in zip(self.slots, self.fields.of_slot, start, strict=True):
+        for slot, fields, raw in zip(self.slots, self.fields.of_slot, state, strict=True):
             if field in fields:
                 if isinstance(slot.sort, Bits):
                     return self.fields.numberings[slot.sort.width].mask(int(raw), fields.index(field))
                 return int(raw) - field.low
         raise KeyError(field.name)
 
-    # Options -----------------------------------------------------------------------------------------------------------------------------
+    # Options ------------------------------------------------------------------------------------------------
 
     def _invariant(self, name: str) -> list[str]:
         """The options that are possible where an invariant is false, or cannot be evaluated."""
@@ -227,14 +232,14 @@ class _Maker:
 
     def _asserted(self, step: GroundStep, there: Estimate) -> list[tuple[str, Expression]]:
         """What must not be true when the step is taken, and the property that it breaks."""
-        found = [(item.property, item.broken) for item in step.breaks if self.wanted is None or item.property in self.wanted]
+        found = [(item.property, item.broken) for item in step.breaks if item.property in self.wanted]
         if self.checks:
             outside = [escapes(value, self.members[slot], there) for slot, value in step.updates if slot in self.members]
             found.append((OUTSIDE, make.disjunction(*outside)))
         return [(name, condition) for name, condition in found if there.certain(condition) != 0]
 
     def _updates(self, writer: Writer, step: GroundStep) -> list[str]:
-        """The assignments, each before those that change what it reads; a circle is cut by a scratch variable."""
+        """The assignments, each before those that change what it reads; a scratch variable cuts a circle."""
         wanted: dict[str, tuple[str, str]] = {}
         for slot, value in step.updates:
             fields = self.fields.of_slot[slot]
@@ -271,7 +276,7 @@ def _is_large(condition: Expression) -> bool:
 
 
 def _kept(variables: Sequence[Field]) -> list[str]:
-    """An option that is never possible and reads every variable: SPIN would leave one that is only written out of the state."""
+    """An option that is never possible and reads every variable, so that SPIN stores all of them."""
     if not variables:
         return []
     return [f"  :: d_step {{ false -> assert({' + '.join(field.name for field in variables)} >= 0) }}"]

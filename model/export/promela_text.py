@@ -1,8 +1,8 @@
-"""How is a ground expression written in Promela? As a C expression over packed fields, with scratch variables that are no part of the state.
+"""Ground expressions in Promela: C expressions over packed fields, with scratch variables outside the state.
 
 1. A boolean is 0 or 1. A number slot holds its distance from the least value that it can have.
-2. A bit set keeps only ranks that may ever be in it, in words of at most 31 bits. All sets of one width share one numbering, so that they can
-   be joined and compared word by word.
+2. A bit set keeps only ranks that may ever be in it, in words of at most 31 bits. All sets of one width share
+   one numbering, so that they can be joined and compared word by word.
 3. What cannot be otherwise (`possible.Estimate`) is written as the constant that it is.
 
 This file knows nothing of steps.
@@ -86,7 +86,7 @@ class Fields:
             yield Field(name, (high - low).bit_length(), low)
 
     def all(self) -> list[Field]:
-        """Every variable, placed so that few bits are lost at the borders of words: the widest first, each word filled up."""
+        """Every variable, the widest first, each word filled up, so that few bits are lost at borders."""
         words: list[tuple[int, list[Field]]] = []
         for field in sorted((field for fields in self.of_slot for field in fields if field), key=lambda item: -item.width):
             for number, (free, held) in enumerate(words):
@@ -105,7 +105,10 @@ def _identifier(name: str) -> str:
 
 
 class Writer:
-    """Writes expressions of one step; scratch assignments gather in `lines`, to variables from number `first` on."""
+    """Writes expressions of one step.
+
+    Scratch assignments gather in `lines`, to variables from number `first` on.
+    """
 
     def __init__(self, fields: Fields, estimate: Estimate, roots: Iterable[Expression] = (), *, scratch: bool = True, first: int = 0) -> None:
         self.fields, self.estimate = fields, estimate
@@ -186,7 +189,7 @@ class Writer:
         assert field is not None
         return (f"({field.name} + {field.low})" if field.low > 0 else f"({field.name} - {-field.low})" if field.low else field.name,)
 
-    # Sets --------------------------------------------------------------------------------------------------------------------------------
+    # Sets ---------------------------------------------------------------------------------------------------
 
     def _write_set(self, node: Expression) -> tuple[str, ...]:
         assert isinstance(node.sort, Bits)
@@ -209,7 +212,10 @@ class Writer:
         )
 
     def _places(self, node: Expression, numbering: Numbering) -> tuple[list[int], str | None]:
-        """The ranks that a number may be and that have a place, and the text of its place where that is a simple function of it."""
+        """The ranks that a number may be and that have a place.
+
+        And the text of its place, where that is a simple function of it.
+        """
         values = self.estimate(node)
         if not isinstance(values, frozenset):
             return list(numbering.ranks), None

@@ -1,12 +1,14 @@
 """A specification as a TLA+ module and its configuration, which TLC checks unchanged.
 
-The module is made from the intermediate form, not from the ground form: it has the specification's variables, actions, helpers and predicates
-under their own names, sets and records as such, and the constants bound to their values. What it leaves out: witnesses and obligations.
+The module is made from the intermediate form, not from the ground form: it has the specification's variables,
+actions, helpers and predicates under their own names, sets and records as such, and the constants bound to
+their values. What it leaves out: witnesses and obligations.
 
 1. A state of the module is a state of the specification: TLC's distinct states are ours.
-2. Invariants stand in the configuration, with `TypeOK`: the declared domains. A property that steps may break (`expect`) is an `Assert` in
-   every action that can break it.
-3. Promises (`leads_to` and its kin) are temporal properties; weak and strong fairness stand in `Spec`, per parameter as declared.
+2. Invariants stand in the configuration, with `TypeOK`: the declared domains. A property that steps may break
+   (`expect`) is an `Assert` in every action that can break it.
+3. Promises (`leads_to` and its kin) are temporal properties; weak and strong fairness stand in `Spec`, per
+   parameter as declared.
 4. A false guard disables; a partial operation outside its domain is an error of TLC.
 """
 
@@ -17,9 +19,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from antiphon.model.export.stated import stated
 from antiphon.model.export.tla_steps import Line, Run, straight, value_of
 from antiphon.model.export.tla_text import Names, Scope, Texts
 from antiphon.spec.lang import Program, SpecError, ir, types
+from antiphon.spec.lang.walk import nodes
 
 HELPERS = {
     "SumOver": (
@@ -51,7 +55,8 @@ def tla(program: Program, *, name: str | None = None, properties: Iterable[str] 
         properties: names of invariants, step properties and promises to state; None means all.
 
     Raises:
-        SpecError: it uses something that is not exported (a loop over a large set, `next` over a set), or there is no such property.
+        SpecError: it uses something that is not exported (a loop over a large set, `next` over a set), or
+            there is no such property.
     """
     return _Maker(program, name or program.name, properties).module()
 
@@ -65,12 +70,7 @@ class _Maker:
         self.reads = {function: self._reads(function) for function in self.functions}
         self.texts = Texts(self.form, program.constants, Names(), self.reads)
         self.texts.names.fix(name)
-        invariants = [item.name for item in self.form.predicates if item.kind is ir.PredicateKind.INVARIANT]
-        known = [*invariants, *self.form.properties, *(promise.name for promise in self.form.promises)]
-        for wanted in properties or ():
-            if wanted not in known:
-                raise SpecError(f"{program.name} has no property {wanted!r} that is exported; known: {', '.join(known) or 'none'}")
-        self.wanted = frozenset(known if properties is None else properties)
+        self.wanted = stated(program, properties, promises=True)
         for kind, names in (
             ("variable", [item.name for item in self.form.variables]), ("constant", [item.name for item in self.form.constants]),
             ("predicate", [item.name for item in self.form.predicates]), ("promise", [item.name for item in self.form.promises]),
@@ -84,15 +84,8 @@ class _Maker:
 
     def _reads(self, function: str) -> tuple[str, ...]:
         """The variables that a helper looks at, itself or through others, in order of declaration."""
-        found: set[str] = set()
-        todo, seen = [function], {function}
-        while todo:
-            for node in _nodes(self.functions[todo.pop()].body):
-                if isinstance(node, ir.Read):
-                    found.add(node.variable)
-                elif isinstance(node, ir.Call) and node.function not in seen:
-                    seen.add(node.function)
-                    todo.append(node.function)
+        every = nodes(self.functions[function].body, self.form)
+        found = {node.variable for node in every if isinstance(node, ir.Read)}
         return tuple(item.name for item in self.form.variables if item.name in found)
 
     def module(self) -> Module:
@@ -135,7 +128,7 @@ class _Maker:
             return "TRUE" if value else "FALSE"
         return f'"{value}"' if isinstance(value, str) else str(value) if value >= 0 else f"(-{-value})"
 
-    # Helpers and predicates --------------------------------------------------------------------------------------------------------------
+    # Helpers and predicates ---------------------------------------------------------------------------------
 
     def _ordered(self) -> list[ir.Function]:
         """The helpers that are called, each after those that it calls."""
@@ -143,7 +136,7 @@ class _Maker:
 
         def visit(name: str) -> None:
             if name not in done:
-                for node in _nodes(self.functions[name].body):
+                for node in nodes(self.functions[name].body):
                     if isinstance(node, ir.Call):
                         visit(node.function)
                 done[name] = None
@@ -186,7 +179,7 @@ class _Maker:
         yield f"{self.texts.name('promise', promise.name)} == {quantified}{text}"
         yield ""
 
-    # Steps -------------------------------------------------------------------------------------------------------------------------------
+    # Steps --------------------------------------------------------------------------------------------------
 
     def _initial(self) -> list[str]:
         defaults = [(item.name, self.texts.text(item.initial, Scope({}))) for item in self.form.variables]
@@ -362,14 +355,3 @@ def _documented(doc: str) -> Iterator[str]:
     for line in doc.splitlines():
         if line.strip():
             yield f"\\* {line.strip()}"
-
-
-def _nodes(part: object) -> Iterator[ir.Node]:
-    """Every node of a body."""
-    if isinstance(part, tuple):
-        for item in part:
-            yield from _nodes(item)
-    elif isinstance(part, ir.Node):
-        yield part
-        for value in vars(part).values():
-            yield from _nodes(value)

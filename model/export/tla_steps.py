@@ -1,8 +1,11 @@
-"""How does a body become a formula of TLA+? It is run once on texts: what each variable holds at a point is an expression, named as it changes.
+"""Bodies as formulas of TLA+: a body is run once on texts.
 
-An assignment gives the variable a new name in a `LET` (`count_1 == count + 1`), a branch gives it `IF .. THEN .. ELSE ..`, a
-loop over a domain is unrolled, procedures and the handlers of events are written in place. A guard is a conjunct of its own, below its path.
-TLC evaluates a definition only where it is used, so that what stands in a branch not taken is never computed.
+What each variable holds at a point is an expression, named as it changes.
+
+An assignment gives the variable a new name in a `LET` (`count_1 == count + 1`), a branch gives it `IF .. THEN
+.. ELSE ..`, a loop over a domain is unrolled, procedures and the handlers of events are written in place. A
+guard is a conjunct of its own, below its path. TLC evaluates a definition only where it is used, so that what
+stands in a branch not taken is never computed.
 
 This file knows nothing of expressions but their texts.
 """
@@ -31,7 +34,10 @@ class Line:
 
 @dataclass
 class Run:
-    """One body, run on texts; `lines` are its definitions and guards in order, `scope` what names and variables mean at its end."""
+    """One body, run on texts.
+
+    `lines` are its definitions and guards in order, `scope` what names and variables mean at its end.
+    """
 
     texts: Texts
     scope: Scope
@@ -178,7 +184,10 @@ class Run:
 
 
 def straight(texts: Texts, body: Body) -> Body:
-    """The same body without a return before its end: what follows a branch that may return goes into the branches that do not."""
+    """The same body without a return before its end.
+
+    What follows a branch that may return goes into the branches that do not.
+    """
     made: list[ir.Statement] = []
     for position, statement in enumerate(body):
         rest = body[position + 1 :]

@@ -1,4 +1,6 @@
-"""How are types, values and expressions of the intermediate form written in TLA+? As their nearest kin, with the names of the specification.
+"""Types, values and expressions of the intermediate form in TLA+, each as its nearest kin there.
+
+The names are those of the specification.
 
 | type | TLA+ |
 |---|---|
@@ -9,8 +11,9 @@
 | record | `[record |-> "Ack", to |-> 1]` |
 | set, map, sequence | sets, functions, tuples |
 
-Values that differ in kind meet only where TLC can compare them: records among each other, anything with `None`. A partial operation outside
-its domain is an error of TLC too, or shows in `TypeOK`. This file knows nothing of statements.
+Values that differ in kind meet only where TLC can compare them: records among each other, anything with
+`None`. A partial operation outside its domain is an error of TLC too, or shows in `TypeOK`. This file knows
+nothing of statements.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ RESERVED = frozenset((
 
 
 class Names:
-    """Names for the module: global ones are given once; local ones are unique within one definition, which `begin` opens."""
+    """Names for the module, given once; local ones are unique within a definition, which `begin` opens."""
 
     def __init__(self) -> None:
         self._global = set(RESERVED)
@@ -103,7 +106,7 @@ class Texts:
             self.global_names[key] = self.names.fix(name)
         return self.global_names[key]
 
-    # Types -------------------------------------------------------------------------------------------------------------------------------
+    # Types --------------------------------------------------------------------------------------------------
 
     def domain(self, type: types.Type) -> str:
         """The set of all values of a type."""
@@ -176,14 +179,17 @@ class Texts:
                 return "{" + ", ".join(self.value(item, of) for item in sorted(value, key=domain.rank)) + "}"
         return _literal(value)
 
-    # Expressions -------------------------------------------------------------------------------------------------------------------------
+    # Expressions --------------------------------------------------------------------------------------------
 
     def text(self, node: ir.Expression, scope: Scope) -> str:
         """An expression, in parentheses where it needs them."""
         return _HANDLERS[type(node)](self, node, scope)
 
     def binder(self, binder: ir.Binder, scope: Scope) -> tuple[str, str, Scope]:
-        """The name that a quantifier binds, the set it ranges over (the binder's condition included), and what is known inside."""
+        """The name that a quantifier binds, the set it ranges over, and what is known inside.
+
+        The set heeds the condition of the binder.
+        """
         if isinstance(binder.source, types.Type):
             name, source, inside = self.names.fresh(binder.name), self.domain(binder.source), ""
         elif isinstance(binder.source.type, types.SequenceOf):

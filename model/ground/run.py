@@ -23,6 +23,7 @@ from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.shape import Shape, Shapes
 from antiphon.spec.lang import ir
 from antiphon.spec.lang.errors import Location
+from antiphon.spec.lang.walk import nodes
 
 
 @dataclass
@@ -80,31 +81,10 @@ class World:
         """The variables that a value helper looks at, itself or through others."""
         found = self._reads.get(function)
         if found is None:
-            variables: dict[str, None] = {}
-            todo, seen = [function], {function}
-            while todo:
-                for node in _nodes(self.functions[todo.pop()].body):
-                    if isinstance(node, ir.Read):
-                        variables[node.variable] = None
-                    elif isinstance(node, ir.Call) and node.function not in seen:
-                        seen.add(node.function)
-                        todo.append(node.function)
-            found = self._reads[function] = tuple(variables)
+            every = nodes(self.functions[function].body, self.module)
+            read = dict.fromkeys(node.variable for node in every if isinstance(node, ir.Read))
+            found = self._reads[function] = tuple(read)
         return found
-
-
-def _nodes(part: object) -> list[ir.Node]:
-    """Every node of a body."""
-    found: list[ir.Node] = []
-    todo = [part]
-    while todo:
-        here = todo.pop()
-        if isinstance(here, tuple):
-            todo.extend(here)
-        elif isinstance(here, ir.Node):
-            found.append(here)
-            todo.extend(vars(here).values())
-    return found
 
 
 @dataclass

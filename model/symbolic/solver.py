@@ -11,7 +11,6 @@ This file knows nothing of specifications or states.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
@@ -34,13 +33,12 @@ class Solver:
 
     Attributes:
         clauses: how many clauses Z3 was given.
-        seconds: time spent inside Z3's `check`.
+        reason: why the last check gave up.
     """
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
         self.clauses = 0
-        self.seconds = 0.0
         self.reason = ""
         self._context: Any = z3.Context()
         self._solver: Any = z3.SolverFor("QF_FD", ctx=self._context)
@@ -118,10 +116,8 @@ class Solver:
             self._define(literal)
         if seconds is not None:
             self._solver.set("timeout", max(1, min(int(seconds * 1000), 2**31)))
-        begun = time.perf_counter()
         self._assumed = {literal: z3.BoolRef(self._term(literal), self._context) for literal in assumed}
         answer = self._solver.check(*self._assumed.values())
-        self.seconds += time.perf_counter() - begun
         if answer == z3.sat:
             self._model, self._values = self._solver.model(), {}
             return Answer.SATISFIABLE

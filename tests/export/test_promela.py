@@ -206,7 +206,7 @@ def test_only_the_state_is_in_the_state() -> None:
 def test_a_model_with_some_properties_asserts_these_only() -> None:
     model = promela(program(EWD840), properties=["Inv"])
     assert set(model.properties.values()) == {"Inv"}
-    with pytest.raises(SpecError, match="no invariant or property of steps 'Liveness'; known: TerminationDetection, Inv"):
+    with pytest.raises(SpecError, match="no property 'Liveness' that is exported; known: TerminationDetection, Inv"):
         promela(program(EWD840), properties=["Liveness"])
 
 

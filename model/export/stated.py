@@ -1,0 +1,25 @@
+"""An exported model states the properties that its language can say: all of them, or those asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from antiphon.spec.lang import Program, SpecError, ir
+from antiphon.spec.lang.hints import known_names
+
+
+def stated(program: Program, asked: Iterable[str] | None, *, promises: bool = False) -> frozenset[str]:
+    """The names of invariants, of properties of steps and, with `promises`, of liveness properties to state.
+
+    Raises:
+        SpecError: one that is asked for is none of these; the message lists them.
+    """
+    module = program.module
+    known = [item.name for item in module.predicates if item.kind is ir.PredicateKind.INVARIANT]
+    known += module.properties
+    known += [promise.name for promise in module.promises] if promises else []
+    wanted = known if asked is None else list(asked)
+    for name in wanted:
+        if name not in known:
+            raise SpecError(f"{program.name} has no property {name!r} that is exported; {known_names(name, known)}")
+    return frozenset(wanted)
