@@ -5,8 +5,9 @@ All engines answer in this form. A bound that was hit, a checker that failed, an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program
@@ -18,7 +19,7 @@ class InternalError(Exception):
     exit_code = 70
 
 
-class Outcome(Enum):
+class Outcome(StrEnum):
     """Holds, violated or unknown; `exit_code` is what a command returns for it."""
 
     HOLDS = "holds"
@@ -31,12 +32,13 @@ class Outcome(Enum):
         return {"holds": 0, "violated": 1, "unknown": 2}[self.value]
 
     @staticmethod
-    def worst(outcomes: list[Outcome]) -> Outcome:
+    def worst(outcomes: Iterable[Outcome]) -> Outcome:
         """Violated before unknown before holds; unknown when there is nothing to judge."""
+        seen = set(outcomes)
         for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN):
-            if outcome in outcomes:
+            if outcome in seen:
                 return outcome
-        return Outcome.HOLDS if outcomes else Outcome.UNKNOWN
+        return Outcome.HOLDS if seen else Outcome.UNKNOWN
 
 
 class EvidenceKind(Enum):

@@ -35,9 +35,9 @@ def verify(
         if keep is not None and "cannot be written" in str(error):
             raise output.UsageProblem(f"--output: {error}") from error
         raise
-    code = {"holds": 0, "violated": 1, "unknown": 2}[report.outcome]
+    code = report.outcome.exit_code
     if json:
-        return output.finish(documents.Verify(outcome=report.outcome, exit_code=code, path=str(path), report=report.to_json()))
+        return output.finish(documents.Verify(outcome=report.outcome.value, exit_code=code, path=str(path), report=report.to_json()))
     _print(report)
     return code
 

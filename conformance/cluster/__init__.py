@@ -6,10 +6,10 @@ uses implementations as an application would and must not know how a protocol wo
 """
 
 from antiphon.conformance.cluster.faults import Counts, Decision, Faults, Link, decisions
-from antiphon.conformance.cluster.judge import Judgement, judge
+from antiphon.conformance.cluster.orchestration import run_cluster
 from antiphon.conformance.cluster.protocols import known_protocols
 from antiphon.conformance.cluster.result import ClusterResult
-from antiphon.conformance.cluster.run import run_cluster
+from antiphon.conformance.cluster.service_verdicts import Judgement, judge
 from antiphon.conformance.cluster.settings import ClusterSettings
 from antiphon.conformance.trace import Run, load_run
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import msgspec
 
 from antiphon.conformance.cluster.faults import Counts
-from antiphon.conformance.cluster.judge import Judgement, Outcome
+from antiphon.conformance.cluster.service_verdicts import Judgement
 from antiphon.conformance.cluster.settings import ClusterSettings
+from antiphon.model.verdict import Outcome
 
 
 @dataclass(frozen=True)
@@ -42,19 +43,17 @@ class ClusterResult:
     @property
     def outcome(self) -> Outcome:
         """The outcome of the whole run."""
-        outcomes = {judgement.outcome for judgement in self.judgements}
-        if "violated" in outcomes:
-            return "violated"
-        return "unknown" if self.faults or "unknown" in outcomes or not outcomes else "holds"
+        outcomes = [judgement.outcome for judgement in self.judgements]
+        return Outcome.worst([*outcomes, Outcome.UNKNOWN] if self.faults else outcomes)
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the outcome is what it is, the most telling first; empty when everything holds."""
         told = {
             outcome: tuple(f"{one.property}: {one.reason}" for one in self.judgements if one.outcome == outcome)
-            for outcome in ("violated", "unknown")
+            for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)
         }
-        return told["violated"] + (self.faults or told["unknown"])
+        return told[Outcome.VIOLATED] + (self.faults or told[Outcome.UNKNOWN])
 
     def record(self) -> bytes:
         """What is kept beside the logs, as one JSON object."""

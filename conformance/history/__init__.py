@@ -17,9 +17,9 @@ from antiphon.conformance.history.finding import (
     History,
     Place,
 )
-from antiphon.conformance.history.judge import Judgement, judge_history, judge_run, worst
 from antiphon.conformance.history.notation import history
 from antiphon.conformance.history.order import prefix_order, total_order
+from antiphon.conformance.history.verdicts import RunFindings, judge_history, judge_run
 
 __all__ = [
     "PREFIX_ORDER",
@@ -30,8 +30,8 @@ __all__ = [
     "VALIDITY",
     "Finding",
     "History",
-    "Judgement",
     "Place",
+    "RunFindings",
     "agreement",
     "history",
     "integrity",
@@ -40,5 +40,4 @@ __all__ = [
     "prefix_order",
     "total_order",
     "validity",
-    "worst",
 ]

@@ -1,6 +1,6 @@
 """Damage is what forbids a verdict: a bad line, a cut file, a missing log, logs that disagree, silence.
 
-The rules are those of `trace.reader` and `trace.run`. Each fault is a row with run, process, file,
+The rules are those of `trace.reader` and `trace.directory`. Each fault is a row with run, process, file,
 line, reason and, for a bad line, its bytes. Transforms only: this module neither reads nor writes.
 """
 

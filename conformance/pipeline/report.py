@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.conformance.history import Finding, Place, worst
-from antiphon.conformance.history.judge import Outcome
+from antiphon.conformance.history import Finding, Place
+from antiphon.model.verdict import Outcome
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class VerifyReport:
     @property
     def outcome(self) -> Outcome:
         """Violated if any verdict is, else unknown if any is or there is none, else holds."""
-        return worst(verdict.outcome for verdict in self.verdicts)
+        return Outcome.worst(verdict.outcome for verdict in self.verdicts)
 
     @property
     def violations(self) -> tuple[RunVerdict, ...]:
         """The verdicts that are violated."""
-        return tuple(verdict for verdict in self.verdicts if verdict.outcome == "violated")
+        return tuple(verdict for verdict in self.verdicts if verdict.outcome is Outcome.VIOLATED)
 
     def to_json(self) -> dict[str, Any]:
         """Give the report as JSON data, schema `antiphon.verify` version 1."""

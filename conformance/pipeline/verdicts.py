@@ -14,6 +14,7 @@ from antiphon.conformance.history.finding import PROPERTIES
 from antiphon.conformance.pipeline.broadcast import agreement, integrity, validity
 from antiphon.conformance.pipeline.order import prefix_order, total_order
 from antiphon.conformance.pipeline.schema import VERDICTS
+from antiphon.model.verdict import Outcome
 
 
 def findings_of(events: DataFrame, deliveries: DataFrame) -> DataFrame:
@@ -36,7 +37,8 @@ def verdicts_of(events: DataFrame, damage: DataFrame, findings: DataFrame) -> Da
     damaged = damage.select("run").distinct().withColumn("damaged", F.lit(True))
     runs = events.select("run").distinct().join(damaged, on="run", how="full")
     properties = F.explode(F.array(*map(F.lit, PROPERTIES))).alias("property")
-    outcome = F.when(F.col("damaged"), F.lit("unknown")).when(F.col("offending") > 0, F.lit("violated")).otherwise(F.lit("holds"))
+    outcome = F.when(F.col("damaged"), F.lit(Outcome.UNKNOWN.value))
+    outcome = outcome.when(F.col("offending") > 0, F.lit(Outcome.VIOLATED.value)).otherwise(F.lit(Outcome.HOLDS.value))
     return (
         runs.select("run", "damaged", properties)
         .join(findings, on=["run", "property"], how="left")

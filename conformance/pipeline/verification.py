@@ -32,6 +32,7 @@ from antiphon.conformance.pipeline.errors import InputError, PipelineError
 from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
 from antiphon.conformance.pipeline.session import spark_session
 from antiphon.conformance.pipeline.verdicts import findings_of, property_rank, verdicts_of
+from antiphon.model.verdict import Outcome
 
 FAULTS_SHOWN: Final = 20
 """So many faults of a run come into the report; all are in the quarantine."""
@@ -120,7 +121,8 @@ def _report(dataset: Dataset, verdicts: DataFrame, damage: DataFrame, kept: Path
 
 def _verdict(row: Row) -> RunVerdict:
     first, second = _place(row["first"]), _place(row["second"])
-    return RunVerdict(row["run"], row["outcome"], Finding(row["property"], row["offending"], row["reason"], first, second))
+    found = Finding(row["property"], row["offending"], row["reason"], first, second)
+    return RunVerdict(row["run"], Outcome(row["outcome"]), found)
 
 
 def _damage(row: Row) -> Damage:

@@ -17,9 +17,9 @@ from antiphon.conformance.history import (
     history,
     judge_history,
     total_order,
-    worst,
 )
 from antiphon.conformance.history.finding import NEVER_BROADCAST, OTHER_PAYLOAD, TWICE, Finding
+from antiphon.model.verdict import Outcome
 
 HEALTHY = "0: +a a b c | 1: +b a b c | 2: +c a b c"
 
@@ -95,7 +95,8 @@ def test_ranks_of_common_messages_agree_exactly_when_all_pairs_of_messages_do(se
 
 
 def test_the_worst_outcome_wins_and_nothing_at_all_is_unknown() -> None:
-    assert worst(["holds", "unknown", "violated"]) == "violated"
-    assert worst(["holds", "unknown"]) == "unknown"
-    assert worst(["holds"]) == "holds"
-    assert worst([]) == "unknown"
+    holds, violated, unknown = Outcome
+    assert Outcome.worst([holds, unknown, violated]) is violated
+    assert Outcome.worst([holds, unknown]) is unknown
+    assert Outcome.worst([holds]) is holds
+    assert Outcome.worst([]) is unknown

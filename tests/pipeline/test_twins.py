@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from antiphon.conformance.history import Finding, History, Judgement, history, judge_history, judge_run
+from antiphon.conformance.history import Finding, History, RunFindings, history, judge_history, judge_run
 from antiphon.conformance.pipeline import verify
 from antiphon.conformance.pipeline.broadcast import deliveries_of
 from antiphon.conformance.pipeline.schema import EVENTS
@@ -147,7 +147,7 @@ def test_damage_is_located_where_the_plain_python_reader_locates_it(master: str,
                 if logs:
                     hurt(chance.choice(logs), chance.choice(HARM), chance)
         report = verify(root, master)
-        judgements: dict[str, Judgement] = {d.name: judge_run(load_run(d)) for d in root.iterdir()}
+        judgements: dict[str, RunFindings] = {d.name: judge_run(load_run(d)) for d in root.iterdir()}
     located = {(d.path.removeprefix(f"{root}/"), d.line) for d in report.damage}
     assert located == {(str(p.path.relative_to(root)), p.line) for judgement in judgements.values() for p in judgement.problems}
     outcomes = {(v.run, v.finding.property): v.outcome for v in report.verdicts}

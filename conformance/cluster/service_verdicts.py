@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from antiphon.conformance.trace import NO_DELIVERIES, Broadcast, Crash, Deliver, Run, Step
+from antiphon.model.verdict import Outcome
 from antiphon.spec import services
-
-Outcome = Literal["holds", "violated", "unknown"]
 
 SAFETY: Final = (
     "BroadcastOnce",
@@ -56,12 +55,12 @@ def judge(run: Run) -> tuple[Judgement, ...]:
     if not unfit and not any(isinstance(step.event, Deliver) for step in events):
         unfit = f"{run.directory}: {NO_DELIVERIES}"
     if unfit:
-        return tuple(Judgement(name, "unknown", unfit) for name in PROPERTIES)
-    return _Court(run, events).judgements()
+        return tuple(Judgement(name, Outcome.UNKNOWN, unfit) for name in PROPERTIES)
+    return _ServiceRun(run, events).judgements()
 
 
-class _Court:
-    """One service over the events of one run."""
+class _ServiceRun:
+    """The service and the events of one run that it is fed."""
 
     def __init__(self, run: Run, steps: list[Step]) -> None:
         self.run = run
@@ -135,6 +134,6 @@ class _Court:
 
 def _judgement(name: str, offences: list[str]) -> Judgement:
     if not offences:
-        return Judgement(name, "holds")
+        return Judgement(name, Outcome.HOLDS)
     more = f" (and {len(offences) - 1} more)" if len(offences) > 1 else ""
-    return Judgement(name, "violated", offences[0] + more)
+    return Judgement(name, Outcome.VIOLATED, offences[0] + more)

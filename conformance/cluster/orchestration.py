@@ -16,12 +16,12 @@ from pathlib import Path
 from rich.console import Console
 
 from antiphon.conformance.cluster import control
-from antiphon.conformance.cluster.judge import judge
 from antiphon.conformance.cluster.processes import Node, NodeFailed
 from antiphon.conformance.cluster.progress import Display, display
 from antiphon.conformance.cluster.protocols import Membership
 from antiphon.conformance.cluster.relay import Relay
 from antiphon.conformance.cluster.result import ClusterResult, missing_faults
+from antiphon.conformance.cluster.service_verdicts import judge
 from antiphon.conformance.cluster.settings import ClusterSettings
 from antiphon.conformance.trace import Broadcast, Deliver, Header, Run, digest, load_run, log_name
 
