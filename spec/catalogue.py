@@ -194,7 +194,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "ordering",
         "the abstract machine that every protocol of total order refines: assign a number, learn it, deliver",
-        "antiphon.spec.services.ordering:OrderingJudged",
+        "antiphon.spec.services.ordering:OrderingChecked",
         claims_at="antiphon.spec.claims.ordering:ORDERING",
         family="x",
     ),

@@ -1,4 +1,4 @@
-"""What is recorded about a claim? Where it stands, what it says, how it is checked, what the check must give, and what would repair it.
+"""A record of a claim: where it stands, what it says, how it is checked, what the check must give, what would repair it.
 
 A record holds no engine and no result of today: it is the expectation that a run is compared with. `Claim.verdict` is about the claim as the
 document states it; each `Check` has its own expected outcome, since a claim is often judged by what must not hold.

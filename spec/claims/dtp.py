@@ -1,4 +1,4 @@
-"""What do the authors of DTP claim, and what of it do the machines find?
+"""What the authors of DTP claim, and what of it the machines find.
 
 Here: the protocol. Its bounds, its resilience and the comparison with other protocols stand in `dtp_bounds`.
 """

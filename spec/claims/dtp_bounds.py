@@ -1,4 +1,4 @@
-"""Which bounds do the authors of DTP claim, what resilience, and how does DTP compare with CM, Pinwheel and Totem?"""
+"""Which bounds and which resilience the authors of DTP claim, and how DTP compares with CM, Pinwheel and Totem."""
 
 from __future__ import annotations
 

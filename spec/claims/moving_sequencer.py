@@ -1,4 +1,4 @@
-"""What does the report claim about the moving sequencer (figure 12)?"""
+"""What the report claims about the moving sequencer (figure 12)."""
 
 from __future__ import annotations
 

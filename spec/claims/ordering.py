@@ -1,4 +1,4 @@
-"""What do the protocols have in common? Claims across documents, judged on the abstract ordering machine and on the protocols that refine it."""
+"""What the protocols have in common: claims across documents, on the abstract ordering machine and what refines it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.refinements.sequencer import SEQUENCER
 from antiphon.spec.refinements.token_broadcast import FIGURE_2, FIGURE_5, Figure2Ordered, Figure5Ordered
 from antiphon.spec.refinements.total import TOTAL
-from antiphon.spec.services.ordering import OrderingJudged
-from antiphon.spec.services.unordered import BroadcastJudged
+from antiphon.spec.services.ordering import OrderingChecked
+from antiphon.spec.services.unordered import BroadcastChecked
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -56,7 +56,7 @@ _NO_ORDER: _Constants = {"processes": 2, "messages": 2, "losses": 0}
 
 
 def _machine(property: str, outcome: Outcome, constants: _Constants, length: int | None = None) -> Check:
-    return Check(OrderingJudged, property, outcome, constants=constants, length=length)
+    return Check(OrderingChecked, property, outcome, constants=constants, length=length)
 
 
 def _refines(refinement: Refinement, constants: _Constants) -> Check:
@@ -130,8 +130,8 @@ ORDERING: tuple[Claim, ...] = (
             _refines(HORUS, _FULL),
             replace(_refines(HORUS, _FULL_CRASH), deep=True),
             _fails(HORUS, {**_FULL, "buffer": 1}, 6, "await_room", "discard_after_loss"),
-            Check(BroadcastJudged, "UniformIntegrity", "holds", constants=_UNORDERED),
-            Check(BroadcastJudged, "UniformTotalOrder", "violated", constants=_UNORDERED, length=6),
+            Check(BroadcastChecked, "UniformIntegrity", "holds", constants=_UNORDERED),
+            Check(BroadcastChecked, "UniformTotalOrder", "violated", constants=_UNORDERED, length=6),
             _refines(FIGURE_2, _FIGURE_2),
             _refines(FIGURE_5, _FIGURE_5),
             _fails(FIGURE_2, _ONE_LOST, 4, "deliver_once"),

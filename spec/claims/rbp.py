@@ -1,4 +1,4 @@
-"""What does the report claim about RBP without failures (figure 16)?"""
+"""What the report claims about RBP without failures (figure 16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the report claim about RBP with failures (figure 25), short of Reformation?
+"""What the report claims about RBP with failures (figure 25), short of Reformation.
 
 The bounds say how few losses and failures there are: one process fails where `crashes=1`, all that is measured is without Reformation. Checks of
 three processes and more are deep, except where two cannot show it.

@@ -1,4 +1,4 @@
-"""What does the design of SEQUENCER claim, and what of it do the machines find?"""
+"""What the design of SEQUENCER claims, and what of it the machines find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the report claim about reliable broadcast by a token (figures 2 and 5)?"""
+"""What the report claims about reliable broadcast by a token (figures 2 and 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the document of JavaGroups' TOTAL claim?"""
+"""What the document of JavaGroups' TOTAL claims, and what of it the machines find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When is a stack well-formed, and what holds above it? When each layer finds below what it requires; what it provides, and what it passes on.
+"""A stack is well-formed when each layer finds below what it requires; above holds what is provided or passed on.
 
 The rule is that of the Horus paper (van Renesse, Birman, Friedman, Hayden, Karr 1995): a stack is well-formed if each layer's requirements are
 guaranteed by the stack underneath it, provided by the layer next below or inherited from a lower one.

@@ -1,4 +1,4 @@
-"""Which entries of the table do the models of the layers confirm? Each of these, by checks that must come out as recorded.
+"""The entries of the table that the models of the layers confirm, each by checks that must come out as recorded.
 
 A provided or inherited property must hold above the layer's model, as far as its judge goes; a requirement is confirmed by a stack in which the
 property is missing below and something breaks above; `LACKS` says that a property which the row does not give is indeed not there. Bounds stand

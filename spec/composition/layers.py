@@ -1,4 +1,4 @@
-"""What does each layer of Horus require of what is below, provide, and pass on? One row a layer.
+"""What each layer of Horus requires of what is below, provides, and passes on: one row a layer.
 
 The paper's Table 3, from which it reads the properties of a stack, is a picture that the transcribed copy has lost. These rows are a reconstruction:
 the layers of the stack TOTAL:MBRSHIP:FRAG:NAK:COM from the paper's words about each, the others from what is remembered of Horus. `evidence` says

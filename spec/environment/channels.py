@@ -1,4 +1,4 @@
-"""How do messages travel? In a set of what is in flight, from which reception takes; faults lose or repeat, within budgets.
+"""Messages travel in a set of what is in flight, from which reception takes; faults lose or repeat, within budgets.
 
 Reordering is free, since a set has no order. A packet that is sent while an equal one is in flight is one packet: receiving both in a row is
 receiving the second after the first was sent again, which a retransmission after reception also gives. Packets carry their receiver.

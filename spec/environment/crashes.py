@@ -1,4 +1,4 @@
-"""How do processes fail? They stop, up to `crashes` of them, and a stopped process takes no step.
+"""Processes fail by stopping, up to `crashes` of them; a stopped process takes no step.
 
 The gate sees who takes an action: its first parameter, when that is a process, or the receiver `to` of the packet that is its first parameter.
 """

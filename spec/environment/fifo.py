@@ -1,4 +1,4 @@
-"""How do messages travel in order? In a queue for each ordered pair of processes, or in a log for each sender that everybody reads in order.
+"""Messages travel in order: in a queue for each ordered pair of processes, or in a log of each sender that all read.
 
 `FifoChannels` is a queue from p to q, `FifoLosses` one that loses within a budget, `Unicast` a reliable one whose order is a named reading, and
 `FifoMulticast` a reliable multicast that every receiver gets in the sender's order and without gaps, each at its own pace (what NAKACK gives).

@@ -1,4 +1,4 @@
-"""Who is in the group? Views, one after the other, and when a member may be told of them; a message belongs to the view it was sent in.
+"""Views come one after the other, members are told of them at times; a message belongs to the view it was sent in.
 
 What a protocol over `Membership` may rely on, with every option at its default:
 

@@ -1,4 +1,4 @@
-"""What colour have creatures that meet in pairs? A game of concurrency: two that meet take the colour that neither has.
+"""Creatures that meet in pairs take the colour that neither has: a game of concurrency.
 
 Sources: C. Kaiser, J.-F. Pradat-Peyre, "Chameneos, a concurrency game for Java, Ada and others", 2003; M. Ryndzionek, the TLA+ module Chameneos
 of the public TLA+ examples, with 34,534 reachable states for 4 creatures and 4 meetings.

@@ -1,4 +1,4 @@
-"""Who is the leader of a ring? The initiator with the smallest identity: whoever hears of a smaller one has lost and passes it on.
+"""The initiator with the smallest identity leads a ring: whoever hears of a smaller one has lost and passes it on.
 
 Sources: E. Chang, R. Roberts, "An improved algorithm for decentralized extrema-finding in circular configurations of processes", CACM 22(5),
 1979; S. Merz, the PlusCal algorithm ChangRoberts of the public TLA+ examples, with 137 reachable states for 3 nodes.

@@ -1,4 +1,4 @@
-"""How do two jugs of five and three gallons measure four? A puzzle whose solution is the counterexample to `NotSolved`.
+"""Two jugs of five and three gallons measure four: the solution is the counterexample to `NotSolved`.
 
 Source: L. Lamport, the TLA+ module DieHard of the public TLA+ examples. With the jugs of the film there are 16 reachable states.
 

@@ -1,4 +1,4 @@
-"""How do philosophers share forks without starving? They keep dirty forks, and hand them over clean (K. M. Chandy, J. Misra, 1984).
+"""Philosophers share forks without starving: they keep dirty forks and hand them over clean (Chandy, Misra, 1984).
 
 Source: J. Hemphill, the PlusCal algorithm DiningPhilosophers of the public TLA+ examples; with 5 philosophers 67 reachable states.
 

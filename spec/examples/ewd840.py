@@ -1,4 +1,4 @@
-"""Has everybody stopped working? A token that goes round a ring finds out, although work may begin again behind it.
+"""A token that goes round a ring finds out whether everybody has stopped working, although work may begin again.
 
 Sources: E. W. Dijkstra, W. H. J. Feijen, A. J. M. van Gasteren, "Derivation of a termination detection algorithm for distributed computations"
 (EWD 840), 1983; S. Merz, the TLA+ module EWD840 of the public TLA+ examples, with 302 reachable states for 3 nodes and 1,566 for 4.

@@ -1,4 +1,4 @@
-"""How many states do the examples have, according to others? The counts that TLC gave their TLA+ originals, to hold every engine against.
+"""The counts of states that TLC gave the TLA+ originals of the examples, to hold every engine against.
 
 Sources: the manifests of the public TLA+ examples (`distinctStates`, and `totalStates`, which counts initial states and transitions). Counts of
 TwoPhase and of DieHard, whose public model stops at the solution, are those that TLC gives the same modules without that.

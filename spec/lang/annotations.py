@@ -1,4 +1,4 @@
-"""Which type does an annotation mean? One of the language's, with names from where the annotation was written, type variables from the leaf.
+"""An annotation means a type of the language; names are those where it was written, type variables the leaf's.
 
 This file evaluates annotations, which are the author's own; it reads no bodies.
 """

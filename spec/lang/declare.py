@@ -1,4 +1,4 @@
-"""What does a specification class declare? Constants, repairs, readings, variables, steps and predicates, with their types, bases first.
+"""What a specification class declares: constants, variants, variables, steps and predicates, typed, bases first.
 
 This file reads annotations and marks; it does not read bodies (the front end does) and runs nothing. Composition is inheritance: a part
 that is declared in two unrelated bases under one name is refused, since each would overwrite the other's state.

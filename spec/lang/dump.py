@@ -1,4 +1,4 @@
-"""How does the intermediate form read as text? One line a statement, prefix expressions, named types first; equal modules give equal text.
+"""The intermediate form as text: a line a statement, prefix expressions, named types first; equal modules, equal text.
 
 The text is for people and for digests: it holds everything that has meaning and no place in a file. The first line carries the version of
 the form. There is no parser for it.

@@ -1,4 +1,4 @@
-"""What can go wrong with a specification? One error, located, that names the culprit and the way to write it.
+"""What is wrong with a specification is one error, located, that names the culprit and the way to write it.
 
 `SpecError` is the author's mistake (an unsupported construct, a type error, a value that leaves its domain); it is never raised for a
 property that fails, which is a result, nor for a guard that is false, which is `Disabled` and stays inside the machine.

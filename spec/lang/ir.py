@@ -1,4 +1,4 @@
-"""What is a specification once it is read? This intermediate form, on which every reading but CPython's rests.
+"""The intermediate form: what a specification is once it is read, on which every reading but CPython's rests.
 
 The form is typed and symbolic: domains, quantifiers, calls and sizes are kept; binding constants and unrolling are later passes. Every node
 is a frozen dataclass with a public constructor, so that a program may also build specifications (`tests` and notebooks do).

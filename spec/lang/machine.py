@@ -1,4 +1,4 @@
-"""How is a specification run? Through this one interface, which the reference, the compiled engines and the implementation's binding share.
+"""A specification is run through one interface: the reference, the engines and the bindings of implementations share it.
 
 A state is the tuple of the values of the variables, in order of declaration; it is immutable and hashable. A step names an action and its
 arguments. Nothing here knows how a machine finds successors.

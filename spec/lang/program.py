@@ -1,4 +1,4 @@
-"""What do engines take? A `Program`: a specification class with every constant bound.
+"""Engines take a `Program`: a specification class with every constant bound.
 
 Binding checks names and sizes and says which are known. The same program gives the reference machine (CPython executes the text) and the
 intermediate form (the front end reads the text).

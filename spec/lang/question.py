@@ -1,4 +1,4 @@
-"""What does a person's expression ask of a specification? A witness of a subclass of it, so that every reading can look for it.
+"""A person's expression is a witness of a subclass of the specification, so that every reading can look for it.
 
 The expression is Python in the subset that predicates are written in: `self` is the state, names mean what they mean in the module of the
 specification, and the types of the specification are known by their names. Errors say where in the expression they are.

@@ -1,4 +1,4 @@
-"""What does a specification mean? What CPython does with its text: this machine is the reference for every other reading.
+"""CPython executes the text of a specification: this machine is the reference for every other reading.
 
 Each step thaws the state into a fresh instance, runs the method, and freezes the result. It is slow and literal on purpose; nothing here is
 shared with the front end or the compiled readings, except types and declarations.

@@ -1,4 +1,4 @@
-"""Where does a specification stand in its file? The parsed text of a function or class, and the place of every node of it.
+"""Where a specification stands in its file: the parsed text of a function or class, and the place of every node of it.
 
 A file is parsed once for each content. Text comes from `linecache`, so that notebooks, documentation and generated specifications, which
 register there, are read like files. This file knows Python's syntax and nothing of the language.

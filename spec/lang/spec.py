@@ -1,4 +1,4 @@
-"""What is a specification? A subclass of `Spec`: annotated class attributes are its state and constants, marked methods its steps.
+"""A specification is a subclass of `Spec`: annotated attributes are its state and constants, marked methods its steps.
 
 `Spec` itself only holds the live state while a machine executes a step; what the class declares is read by `declare`, its bodies by the
 front end.

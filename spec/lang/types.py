@@ -1,4 +1,4 @@
-"""What values can a specification hold? A closed set of types with finite domains, whose sizes stay symbolic until constants are bound.
+"""The types of the language: a closed set with finite domains, whose sizes stay symbolic until constants are bound.
 
 A `Type` is written once, with sizes as expressions over the constants of the spec (`Int("0", "messages")`). `bind` turns it into a
 `Domain`: numbers in place of names, and with them an enumeration of every value in one fixed order, the *domain order*. The position of a

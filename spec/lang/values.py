@@ -1,4 +1,4 @@
-"""Which Python objects are the values of a specification? Immutable ones; only a map changes, and only as a state variable.
+"""The values of a specification are immutable Python objects; only a map changes, and only as a state variable.
 
 Sets are frozensets, sequences are tuples, enumerations are `enum.Enum`, records are frozen dataclasses. An `Index` is not an integer: it
 equals only itself. Inside a step the machine that executes it is *active*, and values are checked against its sizes as they are made.

@@ -1,4 +1,4 @@
-"""When is a broadcast reliable? When Validity, Agreement and Integrity hold, each in its uniform and its non-uniform form.
+"""Reliable broadcast: Validity, Agreement and Integrity, each in its uniform and its non-uniform form.
 
 Source: Barchet-Estefanel 2002, section 2.1 (after Defago, Schiper, Urban 2000). Integrity is judged at every delivery. Validity and Agreement
 say "eventually": they are obligations, judged where nothing more can happen or where what is missing can never arrive. "Correct" is judged

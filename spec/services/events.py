@@ -1,4 +1,4 @@
-"""Which events do services judge? Broadcast, deliver and crash, over processes and application messages.
+"""The events that services judge: broadcast, deliver and crash, over processes and application messages.
 
 A `Message` is what the application broadcasts, its identity apart from every identifier that a protocol gives it: a retransmission under a new
 identifier is still the same message. Protocols emit these records; logs of real runs are read into them.

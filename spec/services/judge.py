@@ -1,4 +1,4 @@
-"""How does a service judge a log? It stays live: each event runs its handlers once, and the obligations are asked at the end.
+"""A service judges a log live: each event runs its handlers once, and the obligations are asked at the end.
 
 The text that runs is the service itself, executed by CPython, with its domains sized by the log. An event costs what its handlers do.
 """

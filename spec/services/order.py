@@ -1,4 +1,4 @@
-"""When are deliveries totally ordered? Pairwise, as the report defines it, or by position: two properties, both reported.
+"""Deliveries are totally ordered pairwise, as the report defines it, or by position: two properties, both reported.
 
 `TotalOrder` (Barchet-Estefanel 2002, section 2.1): if p and q both deliver m and m', then p delivers m before m' if and only if q does. Gaps
 are allowed. `PrefixOrder`: the first delivery at a position fixes it for everybody, so that one sequence is always a prefix of the other.

@@ -1,4 +1,4 @@
-"""What is every protocol of total order at heart? A machine that gives messages numbers, tells processes, and delivers in the order of the numbers.
+"""Every protocol of total order is a machine that numbers messages, tells processes, and delivers by number.
 
 It knows no token, no sequencer, no packet and no loss: a message is submitted, a number is assigned to it once and for ever, processes learn
 which message has which number, and each delivers number after number. Numbers stand in *series*: where a protocol starts counting anew (a
@@ -8,7 +8,7 @@ whatever the series. A number may be spent on no message at all (RBP's NULL ackn
 Uniform or not: as a rule a process that has crashed is held to what it delivered like any other. Where a service promises something only to
 those that do not crash, `forgets` lets a crash take with it what nobody else has learned.
 
-That the machine gives total order is checked like any protocol (`OrderingJudged`). That a protocol is such a machine is a refinement
+That the machine gives total order is checked like any protocol (`OrderingChecked`). That a protocol is such a machine is a refinement
 (`antiphon.spec.refinement`). Liveness is no part of it: a machine may stand still.
 
 Source: what the machine says is Barchet-Estefanel 2002, section 3.1.2, first paragraph, without the sequencer.
@@ -201,7 +201,7 @@ class OrderingMachine(Ordering):
         )
 
 
-class OrderingJudged(OrderingMachine, TotalOrderBroadcast):
+class OrderingChecked(OrderingMachine, TotalOrderBroadcast):
     """The abstract machine, judged by total order broadcast."""
 
 

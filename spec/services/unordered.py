@@ -1,7 +1,7 @@
-"""What is left of the ordering machine without numbers? It hands every process each message that was submitted, at most once, in any order.
+"""The ordering machine without numbers: it hands each process every message once at most, in any order.
 
 What is reliable about reliable broadcast is no part of it: that a message arrives at all is a promise about the future, and this machine may stand
-still. What it promises is integrity. That it promises no order, a check shows (`BroadcastJudged`).
+still. What it promises is integrity. That it promises no order, a check shows (`BroadcastChecked`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class BroadcastMachine(Group):
         return all(len(self.handed[p]) > 0 for p in self.each(Process))
 
 
-class BroadcastJudged(BroadcastMachine, TotalOrderBroadcast):
+class BroadcastChecked(BroadcastMachine, TotalOrderBroadcast):
     """The machine without numbers, judged by total order broadcast, which it is not."""
 
 

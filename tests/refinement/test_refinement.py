@@ -33,8 +33,8 @@ from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.rbp import RBP, RbpOrdering
 from antiphon.spec.refinements.token_broadcast import Figure2Ordered, Figure5Ordered
 from antiphon.spec.services import Process
-from antiphon.spec.services.ordering import Assigned, OrderingJudged, OrderingMachine, Position
-from antiphon.spec.services.unordered import BroadcastJudged
+from antiphon.spec.services.ordering import Assigned, OrderingChecked, OrderingMachine, Position
+from antiphon.spec.services.unordered import BroadcastChecked
 
 REFINEMENTS = {name: refinement_named(name) for name in refined()}
 UNIFORM = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
@@ -54,7 +54,7 @@ def refine(refinement: Refinement, *without: str, engine: str = "generated", **c
 
 def test_the_machine_gives_uniform_total_order_and_integrity() -> None:
     """Barchet-Estefanel 2002, section 3.1.2: a globally agreed sequence, and delivery in that order."""
-    report = check(program(OrderingJudged, processes=2, messages=2, numbers=3))
+    report = check(program(OrderingChecked, processes=2, messages=2, numbers=3))
     held = {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.HOLDS}
     assert report.exploration.states == 20_032
     assert {"NumberToMessage", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement", "Delivered"} <= held
@@ -62,7 +62,7 @@ def test_the_machine_gives_uniform_total_order_and_integrity() -> None:
 
 def test_over_several_series_order_is_kept_and_prefixes_are_not() -> None:
     """A process that enters a later series leaves a gap; what two processes both deliver, they deliver in one order."""
-    report = check(program(OrderingJudged, processes=2, messages=2, numbers=1, series=2))
+    report = check(program(OrderingChecked, processes=2, messages=2, numbers=1, series=2))
     assert report["UniformTotalOrder"].outcome is Outcome.HOLDS
     assert report["UniformPrefixOrder"].outcome is Outcome.VIOLATED
     assert report.exploration.never_fired == ("crash", "forget")
@@ -208,7 +208,7 @@ def test_the_refinement_fails_exactly_where_a_safety_claim_fails(variant: tuple[
 
 
 def test_crashes_that_are_forgotten_cost_uniformity_and_nothing_else() -> None:
-    report = check(program(OrderingJudged, processes=2, messages=2, numbers=2, forgets=True))
+    report = check(program(OrderingChecked, processes=2, messages=2, numbers=2, forgets=True))
     outcome = {verdict.property: verdict.outcome for verdict in report.verdicts}
     assert {outcome[name] for name in ("Integrity", "UniformIntegrity", "TotalOrder", "PrefixOrder", "Agreement")} == {Outcome.HOLDS}
     assert {outcome[name] for name in ("UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement")} == {Outcome.VIOLATED}
@@ -243,7 +243,7 @@ def test_what_is_removed_without_being_delivered_is_starved_and_not_out_of_order
 
 
 def test_the_machine_without_numbers_promises_integrity_and_no_order() -> None:
-    report = check(program(BroadcastJudged, processes=2, messages=2))
+    report = check(program(BroadcastChecked, processes=2, messages=2))
     outcome = {verdict.property: verdict.outcome for verdict in report.verdicts}
     assert report.exploration.states == 117
     assert {outcome[name] for name in ("UniformIntegrity", "BroadcastOnce", "Delivered")} == {Outcome.HOLDS}

@@ -1,4 +1,4 @@
-"""How does Python text become a specification? Each method is parsed, typed, checked and turned into the intermediate form; bodies only.
+"""Python text becomes a specification: each method is parsed, typed, checked and turned into the intermediate form.
 
 `read` is the whole interface. What is not in the language, ill-typed, aliased, recursive or dependent on an order that does not exist is a
 `SpecError` with file, line, column, the reason and the supported way to write it; no other exception leaves this package. It never runs the

@@ -1,4 +1,4 @@
-"""What is known at a point of a method? Its locals, what was tested on the way there, and whether anything was written already.
+"""What is known at a point of a method: its locals, what was tested on the way there, whether anything was written.
 
 A *fact* narrows a path (`own`, `self.pending[p]`, `packet.identifier`) to a type, from a test that every way to this point has passed. A
 write to the state ends the facts about it. Locals are bound once on each path; names are made unique within the method.

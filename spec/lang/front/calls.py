@@ -1,4 +1,4 @@
-"""What may be called? Records, indices, a few functions of Python, the language's own words, and helpers of the specification.
+"""What may be called: records, indices, a few functions of Python, the language's own words, helpers of the specification.
 
 A function is recognised by identity, so that a shadowed name is seen for what it is.
 """

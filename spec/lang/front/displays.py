@@ -1,4 +1,4 @@
-"""What do sets, sequences and comprehensions mean? Collections from their elements, and the `for ... if ...` that ranges over a domain.
+"""Sets, sequences and comprehensions: collections from their elements, and the `for ... if ...` over a domain.
 
 An element of a display must certainly be in the element domain, or the display must go straight to a place that checks it: CPython checks
 nothing when it makes a set, so a set that is only compared may not hold what its type cannot.

@@ -1,4 +1,4 @@
-"""What may a call on a line of its own do? Guard, emit, expect, or perform a procedure; guards come before everything that leaves a trace.
+"""A call on its own line guards, emits, expects or performs a procedure; guards come before what leaves a trace.
 
 A value helper or a predicate does none of them. A handler cannot guard: the step that emitted the event has happened.
 """

@@ -1,4 +1,4 @@
-"""What does an expression mean? The node of the intermediate form for each expression of Python that the language has; the rest is refused.
+"""Each expression of Python that the language has becomes a node of the intermediate form; the rest is refused.
 
 `read(body, node, wanted, stored)` gives the value. `wanted` is the type that the place expects, which displays, empty sets and None need;
 `stored` says that the value goes straight to a place that checks its domain (a variable, an argument, a field), so that a set may be

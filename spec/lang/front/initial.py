@@ -1,4 +1,4 @@
-"""What is a variable before the first step? Its default, a Python value, as an expression over constants."""
+"""A variable begins with its default, a Python value, which is read as an expression over constants."""
 
 from __future__ import annotations
 

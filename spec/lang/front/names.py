@@ -1,4 +1,4 @@
-"""Which names does a method bind? Those that Python makes local: assigned, looped over or declared, outside comprehensions."""
+"""The names that a method binds: those that Python makes local, assigned, looped over or declared, outside comprehensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do operators mean, and what does a test show? Logic, comparison, arithmetic, sets; and the facts that a condition establishes.
+"""Operators on truth values, numbers, sets and sequences, and the facts that a condition establishes.
 
 A condition gives the facts that hold where it is true and where it is false: `x is not None` and `isinstance(x, R)` narrow a path, `and`,
 `or` and `not` combine. Values of different sorts are never compared: CPython would call them unequal, or equal by accident (0 and False).

@@ -1,4 +1,4 @@
-"""Does the order of iteration matter? A loop over a domain without order is accepted when it certainly does not.
+"""A loop over a domain without order is accepted when its result certainly does not depend on the order.
 
 A loop is independent of order when each variable that its body writes is
 1. written and read only at entries that the loop's own value selects (`self.m[p]`, `self.m[q][p]` in a loop over p), so that no two turns

@@ -1,4 +1,4 @@
-"""What does a method take? Parameters over their domains, and for `In("network")` the guard that the argument is there now."""
+"""A method takes parameters over their domains; for `In("network")` a guard says that the argument is there now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a promise promise? `leads_to("waiting", "served")` as two calls of helpers over the same parameters, each checked to give a bool.
+"""A liveness property, `leads_to("waiting", "served")`, is two calls of helpers that give a bool, of the same parameters.
 
 A promise names methods of the specification by their names; what they say is read like any helper. This file reads no bodies.
 """

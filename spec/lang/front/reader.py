@@ -1,4 +1,4 @@
-"""In which order are the parts of a specification read? Declarations, then helpers on demand, then marked methods; calls form no cycle.
+"""A specification is read from declarations over helpers, on demand, to marked methods; calls form no cycle.
 
 One `Reader` reads one class. Helpers are read when they are first needed or in order of declaration, each once.
 """

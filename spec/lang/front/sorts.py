@@ -1,4 +1,4 @@
-"""Which values fit where? Static types of expressions: what may stand for what, what two branches have in common, what certainly fits.
+"""Static types of expressions: what may stand for what, what two branches have in common, what certainly fits.
 
 The *exact* type of an integer expression is an interval when it is known (`Int`), else `INTEGER`; the type that a node of the intermediate
 form carries is its *surface*: `INTEGER` for both. This file knows nothing of Python's syntax.

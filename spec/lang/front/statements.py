@@ -1,4 +1,4 @@
-"""What happens when a statement runs? Assignments, locals, branches, loops, `return`; and the order in which they may stand.
+"""Statements: assignments, locals, branches, loops, `return`, and the order in which they may stand.
 
 A local is bound once on each path; what a loop binds ends with the turn; a value helper or a predicate only computes.
 """

@@ -1,4 +1,4 @@
-"""What can a method of this specification name? State, constants, helpers by `self.`, and Python objects by the rules of Python.
+"""A method can name state, constants, helpers by `self.`, and Python objects by the rules of Python.
 
 Python names are looked up as CPython does it: in the closure of the function, its module, the builtins. What is found there is judged by
 identity, so that an author who renames `any` is told, not misread. Nothing here reads bodies.
