@@ -9,7 +9,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import pytest
-from tests.native.random_steps import SLOTS, Maker, random_state, taken
+from tests.ground.random_expressions import random_state
+from tests.native.random_steps import SLOTS, StepMaker, taken
 
 from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Operator
 from antiphon.model.native import steps as lowering
@@ -47,12 +48,12 @@ def compiled(steps: list[GroundStep]) -> tuple[Any, list[Callable[[int, int], in
 def differences(count: int, seed: int) -> Iterator[str]:
     """The random steps whose machine code answers otherwise than the ground form, or leads elsewhere, in some random state."""
     source = random.Random(seed)
-    maker = Maker(source)
+    maker = StepMaker(source)
     steps = [maker.step(number) for number in range(count)]
     engine, functions = compiled(steps)
     row = ctypes.c_uint64 * PACKING.words
     for step, function in zip(steps, functions, strict=True):
-        for state in (random_state(source) for _ in range(STATES)):
+        for state in (random_state(source, SLOTS) for _ in range(STATES)):
             before, after = row(*PACKING.pack(state)), row()
             answer, successor = taken(step, state)
             found = function(ctypes.addressof(before), ctypes.addressof(after))
@@ -69,8 +70,8 @@ def test_random_steps_do_what_the_ground_form_says(seed: int) -> None:
 
 def test_the_random_steps_are_enabled_refused_wrong_and_breaking() -> None:
     source = random.Random(0)
-    maker = Maker(source)
-    answers = {taken(step, random_state(source))[0] for step in map(maker.step, range(400))}
+    maker = StepMaker(source)
+    answers = {taken(step, random_state(source, SLOTS))[0] for step in map(maker.step, range(400))}
     assert answers == {0, 1, 2, 1 | 256, 1 | 512, 1 | 256 | 512}
 
 

@@ -7,14 +7,13 @@ from collections.abc import Callable
 
 import pytest
 from tests.ground.meaning import Leaves, meaning
+from tests.ground.random_expressions import WIDE, Maker, random_state
 
-from antiphon.model.ground.form import Bits, Boolean, Expression, Layout, Number, Operator, SlotInfo, Sort
+from antiphon.model.ground.form import Bits, Boolean, Expression, Layout, Number, Operator, SlotInfo
 from antiphon.model.symbolic import translate
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
 from antiphon.model.symbolic.solver import Answer, Solver
 from antiphon.model.symbolic.translate import Cells, TooWide, Translator
-
-# Random expressions with every operator, and what they mean in one state ---------------------------------------------------------------------
 
 WIDTH = 5
 
@@ -28,73 +27,6 @@ LAYOUT = Layout(
         SlotInfo("copies", "copies", Bits(WIDTH)),
     )
 )
-
-BOOLEAN = (Operator.NOT, Operator.AND, Operator.OR, Operator.CHOOSE, Operator.EQUAL, Operator.LESS, Operator.HAS)
-NUMBER = (Operator.ADD, Operator.SUBTRACT, Operator.MULTIPLY, Operator.DIVIDE, Operator.MODULO, Operator.CHOOSE, Operator.COUNT)
-BITS = (
-    Operator.SINGLE, Operator.UNION, Operator.INTERSECTION, Operator.DIFFERENCE, Operator.SYMMETRIC_DIFFERENCE, Operator.CHOOSE,
-)  # fmt: skip
-
-
-def random_state(source: random.Random) -> Leaves:
-    """A state of LAYOUT."""
-    return (
-        source.random() < 0.5,
-        source.random() < 0.5,
-        source.randint(-2, 3),
-        source.randint(0, 4),
-        source.getrandbits(WIDTH),
-        source.getrandbits(WIDTH),
-    )
-
-
-def random_expression(source: random.Random, sort: Sort, depth: int) -> Expression:
-    """An expression of this sort; divisors are never 0."""
-    if depth == 0 or source.random() < 0.1:
-        return _leaf(source, sort)
-
-    def part(wanted: Sort) -> Expression:
-        return random_expression(source, wanted, depth - 1)
-
-    boolean, number, bits = Boolean(), Number(-1000, 1000), Bits(WIDTH)
-    operator = source.choice(BOOLEAN if isinstance(sort, Boolean) else NUMBER if isinstance(sort, Number) else BITS)
-    match operator:
-        case Operator.NOT:
-            operands = (part(boolean),)
-        case Operator.AND | Operator.OR:
-            operands = tuple(part(boolean) for _ in range(source.randint(2, 3)))
-        case Operator.CHOOSE:
-            operands = (part(boolean), part(sort), part(sort))
-        case Operator.EQUAL:
-            both = source.choice((boolean, number, bits))
-            operands = (part(both), part(both))
-        case Operator.HAS:
-            operands = (part(bits), part(number))
-        case Operator.SINGLE:
-            operands = (part(number),)
-        case Operator.COUNT:
-            operands = (part(bits),)
-        case Operator.DIVIDE | Operator.MODULO:
-            divisor = Expression(Operator.CONSTANT, Number(-3, 3), (), source.choice((-3, -2, -1, 1, 2, 3)))
-            operands = (part(number), divisor)
-        case _ if operator in BITS:
-            operands = (part(bits), part(bits))
-        case _:
-            operands = (part(number), part(number))
-    return Expression(operator, sort, operands)
-
-
-def _leaf(source: random.Random, sort: Sort) -> Expression:
-    slots = [place for place, info in enumerate(LAYOUT.slots) if type(info.sort) is type(sort)]
-    if source.random() < 0.75:
-        return Expression(Operator.SLOT, sort, (), source.choice(slots))
-    match sort:
-        case Boolean():
-            return Expression(Operator.CONSTANT, sort, (), source.random() < 0.5)
-        case Number():
-            return Expression(Operator.CONSTANT, sort, (), source.randint(-3, 5))
-    return Expression(Operator.CONSTANT, sort, (), source.getrandbits(WIDTH))
-
 
 # What Z3 reads -------------------------------------------------------------------------------------------------------------------------------
 
@@ -132,10 +64,10 @@ class Reader:
 def differences(rounds: int, depth: int = 3) -> int:
     """How many of so many random expressions Z3 reads otherwise than the ground form means them."""
     reader, source, wrong = Reader(), random.Random(7), 0
+    maker = Maker(source, LAYOUT.slots, zero_divisors=False)
     for number in range(rounds):
-        sort = (Boolean(), Number(-1000, 1000), Bits(5))[number % 3]
-        expression = random_expression(source, sort, depth)
-        wrong += not all(reader.agrees(expression, random_state(source)) for _ in range(2))
+        expression = maker.expression((Boolean(), WIDE, Bits(WIDTH))[number % 3], depth)
+        wrong += not all(reader.agrees(expression, random_state(source, LAYOUT.slots)) for _ in range(2))
     return wrong
 
 
