@@ -21,11 +21,11 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from antiphon.model.cache import Cache
 from antiphon.model.ground import ground_predicate, layout, make
 from antiphon.model.ground.form import Expression
 from antiphon.model.ground.intern import forget
 from antiphon.model.native import fields, runtime
-from antiphon.model.native.cache import Cache
 from antiphon.model.native.enumeration import Codes, plan_actions
 from antiphon.model.native.lower import DECLARATIONS, lower
 from antiphon.model.native.packing import WordPacking
@@ -111,7 +111,7 @@ def filling(packing: WordPacking, condition: Expression) -> Iterator[Native]:
 
 def _engine(key: str, assembled: Callable[[], list[bytes]]) -> tuple[Any, bool]:
     """The code of this key, ready to run, and whether it was compiled now; else it came from the cache."""
-    cache = Cache.private()
+    cache = Cache.private("kernels")
     code = cache.get(key)
     built = code is None
     if code is None:

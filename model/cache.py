@@ -1,9 +1,10 @@
-"""Where is compiled code kept? In a private directory of this user, one file a kernel, named by everything that the code depends on.
+"""What was made once is kept on disk, in a private directory of this user: one file an entry, named by all that it depends on.
 
-An entry carries a digest of itself: one that is damaged is as one that is missing. Entries are written aside and renamed, so that processes
-may use the cache at once. A directory that others could write to is not used, since what lies there is executed.
+1. An entry carries a digest of its name and content: one that is damaged, or stands under another name, is as one that is missing.
+2. Entries are written aside and renamed, so that processes may use a directory at once.
+3. A directory that others could write to is not used, since kernels that lie there are executed.
 
-This file knows nothing of what the code is.
+This file knows nothing of what is kept.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from pathlib import Path
 
 import platformdirs
 
-MAGIC = b"antiphon kernel 1\n"
+MAGIC = b"antiphon entry 2\n"
 VARIABLE = "ANTIPHON_CACHE"
-"""An environment variable that names another directory; empty: nothing is kept."""
+"""The environment variable that names another directory; empty: nothing is kept."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class Cache:
     directory: Path | None
 
     @staticmethod
-    def private() -> Cache:
-        """The cache of this user; one that keeps nothing when the directory cannot be made private."""
+    def private(kind: str) -> Cache:
+        """This user's entries of one kind; a cache that keeps nothing when the directory cannot be made private."""
         chosen = os.environ.get(VARIABLE)
         if chosen == "":
             return Cache(None)
-        directory = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("antiphon")) / "kernels"
+        directory = Path(chosen or platformdirs.user_cache_dir("antiphon")) / kind
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = directory.stat()
@@ -49,13 +50,13 @@ class Cache:
         if self.directory is None:
             return None
         try:
-            content = (self.directory / key).read_bytes()
+            entry = (self.directory / key).read_bytes()
         except OSError:
             return None
-        head, digest, code = content[: len(MAGIC)], content[len(MAGIC) : len(MAGIC) + 32], content[len(MAGIC) + 32 :]
-        return code if head == MAGIC and hashlib.sha256(code).digest() == digest else None
+        content = entry[len(MAGIC) + 32 :]
+        return content if entry[: len(MAGIC) + 32] == _head(key, content) else None
 
-    def put(self, key: str, code: bytes) -> None:
+    def put(self, key: str, content: bytes) -> None:
         """Keep an entry; a disk that is full or read-only keeps nothing, and nothing else happens."""
         if self.directory is None:
             return
@@ -63,8 +64,13 @@ class Cache:
             descriptor, name = tempfile.mkstemp(dir=self.directory, prefix=f"{key}.")
             try:
                 with os.fdopen(descriptor, "wb") as file:
-                    file.write(MAGIC + hashlib.sha256(code).digest() + code)
+                    file.write(_head(key, content) + content)
                 Path(name).replace(self.directory / key)
             except OSError:
                 Path(name).unlink(missing_ok=True)
                 raise
+
+
+def _head(key: str, content: bytes) -> bytes:
+    """What an entry begins with."""
+    return MAGIC + hashlib.sha256(key.encode() + b"\0" + content).digest()

@@ -1,0 +1,39 @@
+"""What is kept on disk is what was made, whoever wrote beside it; what is damaged, misplaced or not private is as if it were missing."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from antiphon.model.cache import MAGIC, VARIABLE, Cache
+
+
+def test_a_damaged_entry_is_as_one_that_is_missing(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("key", b"code")
+    assert cache.get("key") == b"code"
+    content = (tmp_path / "key").read_bytes()
+    for damaged in (content[:-1], content + b"x", content[:20] + b"?" + content[21:], b"", MAGIC):
+        (tmp_path / "key").write_bytes(damaged)
+        assert cache.get("key") is None
+    assert cache.get("other") is None
+
+
+def test_an_entry_under_another_name_is_as_one_that_is_missing(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("key", b"code")
+    (tmp_path / "key").rename(tmp_path / "other")
+    assert cache.get("other") is None
+
+
+def test_a_directory_that_others_may_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    private = Cache.private("kind").directory
+    assert private == tmp_path / "kind"
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+    private.chmod(0o777)
+    assert Cache.private("kind").directory is None
+    monkeypatch.setenv(VARIABLE, "")
+    assert Cache.private("kind").directory is None
