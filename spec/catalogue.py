@@ -1,8 +1,9 @@
 """Every specification that has a name, with the places of its parts: the one register of the house.
 
-1. A part stands at a place, "module:attribute", and is loaded when somebody asks for it. Importing this module
-   imports no protocol, and a name can be listed, completed or refused without loading any.
-2. A place names the module that defines the part, not one that passes it on, so that a part is recognised unloaded.
+1. A part stands at a place, "module:attribute", and is loaded when somebody asks for it. Importing this
+   module imports no protocol, and a name can be listed, completed or refused without loading any.
+2. A place names the module that defines the part, not one that passes it on, so that a part is recognised
+   unloaded.
 3. Places in `conformance` are no more than strings to this room: whoever may import that room resolves them.
 
 To add a protocol, add its folder, and its entry here.
@@ -281,7 +282,7 @@ def refinement_named(name: str) -> Refinement:
 
 
 def entry_refined_by(spec: type[Spec]) -> Entry | None:
-    """The entry whose refinement's mapping this specification is, or None; loads no module but the specification's own."""
+    """The entry whose refinement's mapping this specification is, or None; loads its own module alone."""
     stated = [entry for entry in ENTRIES if entry.refinement_at.startswith(f"{spec.__module__}:")]
     return next((entry for entry in stated if entry.refinement and entry.refinement.concrete is spec), None)
 

@@ -1,12 +1,13 @@
 """Specify, check and confront protocols of total order broadcast: what `import antiphon` gives.
 
-Questions about a specification: `program` binds its constants, `check` judges its properties, `find` looks for one state,
-`simulate` walks at random, `state_graph` is its graph, `load` reads a saved trace. Questions about an implementation:
-`binding` joins it to its specification, `lockstep` walks both through every transition, `stateful` at random; `verify` judges
-the logs of many runs, and `Group` is one member of a real group. The language itself is `antiphon.spec.lang`.
+Questions about a specification: `program` binds its constants, `check` judges its properties, `find` looks
+for one state, `simulate` walks at random, `state_graph` is its graph, `load` reads a saved trace. Questions
+about an implementation: `binding` joins it to its specification, `lockstep` walks both through every
+transition, `stateful` at random; `verify` judges the logs of many runs, and `Group` is one member of a real
+group. The language itself is `antiphon.spec.lang`.
 
-Nothing is loaded before its name is used, so that an implementation core, which is imported through this package too, loads
-neither a specification nor a checker. This file must not import a room.
+Nothing is loaded before its name is used, so that an implementation core, which is imported through this
+package too, loads neither a specification nor a checker. This file must not import a room.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Found", "Group", "LockstepReport", "Outcome", "Report", "StatefulReport", "Trace", "Verdict", "binding", "check", "find", "load",
-    "lockstep", "program", "simulate", "state_graph", "stateful", "verify",
+    "Found", "Group", "LockstepReport", "Outcome", "Report", "StatefulReport", "Trace", "Verdict",
+    "binding", "check", "find", "load", "lockstep", "program", "simulate", "state_graph", "stateful",
+    "verify",
 ]  # fmt: skip
 
 _MODULES = {
@@ -64,7 +66,7 @@ def __dir__() -> list[str]:
 
 def _version() -> str:
     """The version of the installed package."""
-    from importlib.metadata import PackageNotFoundError, version  # here, because a core that is imported needs no version
+    from importlib.metadata import PackageNotFoundError, version  # here: an imported core needs no version
 
     try:
         return version("antiphon")

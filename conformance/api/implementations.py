@@ -1,4 +1,4 @@
-"""Questions about an implementation: does it do what its specification does, and do the logs of its runs keep the properties?"""
+"""Questions about an implementation: does it do what its specification does, do its logs keep it?"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lockstep(
     engine: Literal["generated", "reference"] = "generated",
     progress: Callable[[int, int, int], None] | None = None,
 ) -> LockstepReport:
-    """Walk specification and implementation together through every transition of the model; compare variables and events.
+    """Walk specification and implementation together through every transition; compare variables and events.
 
     Args:
         bound: a binding, or the name of a bound protocol.
@@ -65,7 +65,7 @@ def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -
         steps: greatest number of steps of a run.
         seed: number of the random run.
     """
-    from antiphon.conformance.stateful import run_stateful  # here, because Hypothesis takes longer to load than most questions
+    from antiphon.conformance.stateful import run_stateful  # here: Hypothesis takes long to load
     from antiphon.model.explicit import compiled_machine
 
     joined = binding(bound) if isinstance(bound, str) else bound
@@ -88,5 +88,7 @@ def verify(path: str | Path, *, master: str = "local[*]", output: str | Path | N
     try:
         from antiphon.conformance.pipeline import verify as judge
     except ImportError as error:
-        raise ImportError(f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]") from error
+        raise ImportError(
+            f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
+        ) from error
     return judge(path, master=master, output=output)

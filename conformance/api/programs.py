@@ -1,4 +1,4 @@
-"""A specification is meant by its class, by its name in the catalogue, or by module:Class; a program is one with its constants.
+"""A specification is meant by its class, its name or module:Class; a program is one with its constants.
 
 Every question takes any of these, or a program that was bound before.
 """
@@ -18,22 +18,28 @@ from antiphon.spec.lang import program as bind
 from antiphon.spec.lang.hints import did_you_mean
 
 Subject: TypeAlias = Program | type[Spec] | str
-"""What a question may be about; what is no program yet is bound to its defaults, as printed, without any repair."""
+"""What a question may be about; what is no program yet is bound to its defaults, without any repair."""
 
 
 def program(
-    spec: type[Spec] | str, *, repairs: Iterable[str] | str = (), without: Iterable[str] = (), **constants: int | bool | str
+    spec: type[Spec] | str,
+    *,
+    repairs: Iterable[str] | str = (),
+    without: Iterable[str] = (),
+    **constants: int | bool | str,
 ) -> Program:
     """Bind the constants of a specification.
 
     Args:
-        spec: a class; a name of the catalogue (`antiphon check --help` lists them); or "module:Class", also in the current directory.
+        spec: a class; a name of the catalogue (`antiphon check --help` lists them); or "module:Class", also
+            in the current directory.
         repairs: the names of repairs to switch on, or "all".
         without: repairs that are left out of them again, each with what builds on it.
         **constants: constants and readings by name; the others keep their defaults.
 
     Raises:
-        SpecError: no such specification, constant, repair or reading (the known ones are listed), or a value that it cannot have.
+        SpecError: no such specification, constant, repair or reading (the known ones are listed), or a value
+            that it cannot have.
     """
     found = specification(spec) if isinstance(spec, str) else spec
     asked = [repairs] if isinstance(repairs, str) else list(repairs)
@@ -46,7 +52,7 @@ def program_of(subject: Subject) -> Program:
 
 
 def specification(name: str) -> type[Spec]:
-    """The class of a name of the catalogue, or of "module:Class"; modules are also looked for in the current directory.
+    """The class of a name of the catalogue, or of "module:Class", also in the current directory.
 
     Raises:
         SpecError: there is none; the known names are listed.
@@ -89,7 +95,9 @@ def _imported(name: str) -> type[Spec]:
     except ImportError as error:
         raise SpecError(f"specification {name!r}: module {module!r} cannot be imported: {error}") from error
     except SyntaxError as error:
-        raise SpecError(f"specification {name!r}: {error.filename}:{error.lineno}:{error.offset}: {error.msg}") from error
+        raise SpecError(
+            f"specification {name!r}: {error.filename}:{error.lineno}:{error.offset}: {error.msg}"
+        ) from error
     except SpecError:
         raise
     except Exception as error:  # a module may raise anything, and it is not ours

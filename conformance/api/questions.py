@@ -1,7 +1,7 @@
-"""Questions about a specification: do its properties hold, is there such a state, what do random runs show, what is its graph?
+"""Questions about a specification: do its properties hold, is there such a state, what do random runs show?
 
-Each takes a specification or a program first and its bounds by name, chooses the engine, and answers with a result that shows
-itself. A bound that is hit makes an answer unknown, never a pass.
+Each takes a specification or a program first and its bounds by name, chooses the engine, and answers with a
+result that shows itself. A bound that is hit makes an answer unknown, never a pass.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import networkx
 
 Engine = Literal["auto", "native", "generated", "reference", "z3"]
-"""What explores: machine code, generated Python, CPython itself, Z3; auto takes generated Python for small spaces, else machine code."""
+"""Machine code, generated Python, CPython, Z3; auto is generated Python for small spaces, else the first."""
 
 
 def check(
@@ -45,15 +45,15 @@ def check(
         subject: a class, a name of the catalogue, "module:Class", or a program.
         properties: names of properties, or "deadlock"; None means all but deadlock.
         engine: what explores. "z3" judges runs of at most `max_depth` steps, and needs that bound.
-        prove: prove safety for runs of every length, by k-induction with Z3; `max_depth` is then the greatest k, 1 where
-            nothing is said.
+        prove: prove safety for runs of every length, by k-induction with Z3; `max_depth` is then the greatest
+            k, 1 where nothing is said.
         max_depth: look at most so many steps ahead.
         max_states: stop soon after so many states; not with "z3".
         max_seconds: stop after this time.
         max_memory_mb: stop at this size of the process, in MiB; not with "z3".
         progress: called several times a second with how far the search is.
-        **storage: how an explicit engine keeps states, as in `antiphon.model.explicit.check`: `threads`, `fingerprints`,
-            `symmetry`, `cone`, `directory`, `stop_at_first`.
+        **storage: how an explicit engine keeps states, as in `antiphon.model.explicit.check`: `threads`,
+            `fingerprints`, `symmetry`, `cone`, `directory`, `stop_at_first`.
 
     Raises:
         SpecError: the specification cannot be read, or a property does not exist (the known ones are listed).
@@ -65,20 +65,28 @@ def check(
     if engine != "z3" and not prove:
         return Report.of(
             explicit.check(
-                bound, properties=properties, engine=engine, max_depth=max_depth, max_states=max_states, max_seconds=max_seconds,
-                max_memory_mb=max_memory_mb, progress=progress, **storage,
+                bound, properties=properties, engine=engine, max_depth=max_depth, max_states=max_states,
+                max_seconds=max_seconds, max_memory_mb=max_memory_mb, progress=progress, **storage,
             )
         )  # fmt: skip
     depth = 1 if prove and max_depth is None else max_depth
     if depth is None:
         raise ValueError("engine 'z3' looks up to a depth: say which, for example max_depth=10")
-    foreign = [name for name, value in {"max_states": max_states, "max_memory_mb": max_memory_mb, **storage}.items() if value]
+    foreign = [
+        name
+        for name, value in {"max_states": max_states, "max_memory_mb": max_memory_mb, **storage}.items()
+        if value
+    ]
     if foreign:
-        raise ValueError(f"{', '.join(foreign)}: for explicit engines; z3 is bounded by max_depth and max_seconds")
+        raise ValueError(
+            f"{', '.join(foreign)}: for explicit engines; z3 is bounded by max_depth and max_seconds"
+        )
     from antiphon.model import symbolic  # here, because loading Z3 takes longer than most checks
 
     judge = symbolic.prove if prove else symbolic.check_bounded
-    return Report.of(judge(bound, depth=depth, properties=properties, max_seconds=max_seconds, progress=progress))
+    return Report.of(
+        judge(bound, depth=depth, properties=properties, max_seconds=max_seconds, progress=progress)
+    )
 
 
 def find(
@@ -94,8 +102,8 @@ def find(
 ) -> Found:
     """Look for a reachable state in which an expression is true, and the shortest way to one.
 
-    `expression` is a boolean of the language over `self`, for example `any(self.holding[p] for p in self.each(Process))`. The
-    other arguments are those of `check`.
+    `expression` is a boolean of the language over `self`, for example `any(self.holding[p] for p in
+    self.each(Process))`. The other arguments are those of `check`.
 
     Raises:
         SpecError: the specification or the expression cannot be read.
@@ -104,8 +112,8 @@ def find(
     bound = program_of(subject)
     question, witness = asked(bound, expression)
     report = check(
-        question, properties=[witness], engine=engine, max_depth=max_depth, max_states=max_states, max_seconds=max_seconds,
-        max_memory_mb=max_memory_mb, progress=progress,
+        question, properties=[witness], engine=engine, max_depth=max_depth, max_states=max_states,
+        max_seconds=max_seconds, max_memory_mb=max_memory_mb, progress=progress,
     )  # fmt: skip
     wrong = [verdict for verdict in report.verdicts if verdict.kind == "specification"]
     verdict = wrong[0] if wrong else report[witness]
@@ -139,20 +147,23 @@ def simulate(
     from antiphon.model.simulate import simulate as walk
 
     bound = program_of(subject)
-    return Report.of(walk(bound, explicit.compiled_machine(bound), seed=seed, walks=walks, steps=steps, progress=progress))
+    return Report.of(
+        walk(bound, explicit.compiled_machine(bound), seed=seed, walks=walks, steps=steps, progress=progress)
+    )
 
 
 def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.MultiDiGraph:
     """The reachable states and steps as a networkx graph: a node a state, an edge a step.
 
-    Nodes have `label` (the variables in the short notation), `initial` and `broken` (which invariants are false), edges `label`,
-    `action`, `fault` (a step of the environment) and `broken`.
+    Nodes have `label` (the variables in the short notation), `initial` and `broken` (which invariants are
+    false), edges `label`, `action`, `fault` (a step of the environment) and `broken`.
 
     Raises:
-        SpecError: more states than `max_states`, 2,000 where nothing is said; or the specification cannot be read.
+        SpecError: more states than `max_states`, 2,000 where nothing is said; or the specification cannot be
+            read.
     """
     from antiphon.model.export import MOST_STATES
-    from antiphon.model.export import state_graph as graph  # here, because networkx takes longer to load than most checks
+    from antiphon.model.export import state_graph as graph
 
     return graph(program_of(subject), MOST_STATES if max_states is None else max_states)
 
@@ -176,10 +187,14 @@ def _on(bound: Program, verdict: Verdict, expression: str) -> Trace | None:
         return None
     is_error = verdict.kind == "specification"
     why = short_places(verdict.reason) if is_error else f"{expression} is true"
-    return Trace.of(replay(bound, found.start, found.steps, shows="specification" if is_error else "", why=why))
+    return Trace.of(
+        replay(bound, found.start, found.steps, shows="specification" if is_error else "", why=why)
+    )
 
 
-def _answer(verdict: Verdict, explored: Exploration, trace: Trace | None, expression: str, *, bounded: bool) -> tuple[Outcome, str]:
+def _answer(
+    verdict: Verdict, explored: Exploration, trace: Trace | None, expression: str, *, bounded: bool
+) -> tuple[Outcome, str]:
     """Found, or nowhere when all was seen, or unknown."""
     if verdict.kind == "specification":
         return Outcome.UNKNOWN, f"the specification has an error: {short_places(verdict.reason)}"

@@ -1,4 +1,4 @@
-"""Reports, runs and findings as a person wants them: they print in a terminal, show themselves in a notebook, and can be saved.
+"""Reports, runs and findings as a person wants them: they print, show themselves in a notebook, and save.
 
 Engines answer in the types of `antiphon.model`; these are the same types with a face. Nothing here judges.
 """
@@ -60,7 +60,7 @@ class Trace(model_trace.Trace):
 
 
 class Report(model_verdict.Report):
-    """All verdicts about one program: `report["Agreement"]` is the verdict about a property, `report.outcome` the worst.
+    """All verdicts about one program: `report["Agreement"]` is one of them, `report.outcome` the worst.
 
     It prints as a list of verdicts, and shows itself in a notebook with its shortest counterexample.
     """
@@ -68,27 +68,36 @@ class Report(model_verdict.Report):
     @classmethod
     def of(cls, report: model_verdict.Report) -> Report:
         """The same report, with a face."""
-        verdicts = tuple(replace(item, trace=None if item.trace is None else Trace.of(item.trace)) for item in report.verdicts)
+        verdicts = tuple(
+            replace(item, trace=None if item.trace is None else Trace.of(item.trace))
+            for item in report.verdicts
+        )
         return cls(report.program, verdicts, report.exploration, report.notes)
 
     @property
     def counterexample(self) -> Trace | None:
-        """The shortest run that breaks a property, or leads to an error of the specification; None when there is none."""
+        """The shortest run that breaks a property, or leads to an error of the specification, or None."""
         traces = [item.trace for item in self.wrong if isinstance(item.trace, Trace)]
         return min(traces, key=len) if traces else None
 
     @property
     def wrong(self) -> tuple[Verdict, ...]:
         """The verdicts with a counterexample, and that about an error of the specification."""
-        bad = (item for item in self.verdicts if item.outcome is Outcome.VIOLATED or item.kind == "specification")
+        bad = (
+            item for item in self.verdicts if item.outcome is Outcome.VIOLATED or item.kind == "specification"
+        )
         return tuple(item for item in bad if item.trace is not None)
 
     def __repr__(self) -> str:
-        return f"<Report on {called(self.program.spec)}: {self.outcome.value}, {words.counted(len(self.verdicts), 'verdict')}>"
+        count = words.counted(len(self.verdicts), "verdict")
+        return f"<Report on {called(self.program.spec)}: {self.outcome.value}, {count}>"
 
     def __str__(self) -> str:
         lines = [f"{called(self.program.spec)}  {words.constants(self.program)}"]
-        lines += [f"  {item.outcome.value:<9} {item.property}: {words.found(item)}".rstrip(": ") for item in self.verdicts]
+        lines += [
+            f"  {item.outcome.value:<9} {item.property}: {words.found(item)}".rstrip(": ")
+            for item in self.verdicts
+        ]
         return "\n".join([*lines, words.explored(self.exploration), *self.notes]).rstrip()
 
     def _repr_html_(self) -> str:
@@ -103,7 +112,8 @@ class Found:
     Attributes:
         program: the specification that was searched, with its constants.
         expression: what was to be true.
-        outcome: holds when there is such a state, violated when no reachable state is one, unknown when a bound was hit.
+        outcome: holds when there is such a state, violated when no reachable state is one, unknown when a
+            bound was hit.
         reason: the answer in one sentence.
         trace: a shortest way to such a state, or None.
         state: the parts of that state that the expression names, in the short notation.

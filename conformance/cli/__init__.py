@@ -19,6 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         sys.stdout.write(f"antiphon {antiphon.__version__}\n")
         return 0
-    from antiphon.conformance.cli.app import run  # here, because parsing loads more than the version needs
-
+    try:
+        from antiphon.conformance.cli.app import run  # here: the version needs none of it
+    except KeyboardInterrupt:
+        sys.stderr.write("antiphon: interrupted\n")
+        return 130
     return run(given)

@@ -1,7 +1,8 @@
-"""The commands by name, and what becomes of whatever they raise: results are exit codes; exceptions are usage, failure or interruption.
+"""The commands by name, and what becomes of whatever they raise: results are exit codes; exceptions are
+usage, failure or interruption.
 
-Typer's own code for wrong usage is 2 and Python's for a crash is 1; here 2 means unknown and 1 violated, so both are mapped.
-One file a command, and only the command that is asked for is loaded.
+Typer's own code for wrong usage is 2 and Python's for a crash is 1; here 2 means unknown and 1 violated, so
+both are mapped. One file a command, and only the command that is asked for is loaded.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import SpecError
 
 COMMANDS: tuple[str, ...] = (
-    "gate", "check", "claims", "errata", "refine", "find", "simulate", "lockstep", "stateful", "cluster", "verify", "replay",
-    "show", "explain", "stack", "export", "check-exports",
+    "gate", "check", "claims", "errata", "refine", "find", "simulate", "lockstep", "stateful", "cluster",
+    "verify", "replay", "show", "explain", "stack", "export", "check-exports",
 )  # fmt: skip
-"""A further command is one more name: the module of that name has a function of that name, which prints and returns its exit code."""
+"""A further command is one more name: the module of that name has a function of that name, which prints and
+returns its exit code."""
 
 ELSEWHERE = {"check-exports": "export"}
 """A command that shares its module with another."""
@@ -38,7 +40,8 @@ def commands(names: Iterable[str] = COMMANDS) -> typer.Typer:
     app = typer.Typer(
         name="antiphon",
         help="A formal model calls, a real implementation answers, and the two must sing the same.",
-        epilog="Exit codes: 0 holds, 1 violated, 2 unknown, 64 wrong usage, 70 our own failure, 130 interrupted.",
+        epilog="Exit codes: 0 holds, 1 violated, 2 unknown, 64 wrong usage, 70 our own failure, "
+        "130 interrupted.",
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode="rich",
@@ -63,7 +66,9 @@ def _version(wanted: bool) -> None:
 
 
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
 ) -> None:
     """A formal model calls, a real implementation answers, and the two must sing the same."""
 
@@ -71,7 +76,9 @@ def _options(
 def run(given: list[str]) -> int:
     """Run the command line with these arguments; the exit code."""
     try:
-        result = commands(given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS)(given, standalone_mode=False)
+        result = commands(given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS)(
+            given, standalone_mode=False
+        )
     except KeyboardInterrupt:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     except typer.Abort:
@@ -84,7 +91,7 @@ def run(given: list[str]) -> int:
     except BrokenPipeError:
         _silence()
         return FAILURE
-    except Exception as error:  # noqa: BLE001 - whatever else happens is our failure, and must not look like a verdict
+    except Exception as error:  # noqa: BLE001 - our failure, which must not look like a verdict
         return _fail(given, error)
     if result == INTERRUPTED:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
@@ -107,7 +114,8 @@ def _fail(given: list[str], error: Exception) -> int:
         traceback.print_exception(error)
     message = (
         f"{type(error).__name__}: {error}\n"
-        "This is a failure of antiphon or of the machine it runs on; it says nothing about what was checked.\n"
+        "This is a failure of antiphon or of the machine it runs on; "
+        "it says nothing about what was checked.\n"
         f"Please report it with the text above, the command `antiphon {' '.join(given)}`, "
         f"and the versions: antiphon {antiphon.__version__}, Python {sys.version.split()[0]}."
     )

@@ -1,4 +1,4 @@
-"""`antiphon check`: every property of one or more specifications, by the explicit checker or by Z3; exits by the verdict."""
+"""`antiphon check`: every property of specifications, by an explicit engine or Z3; exits by the verdict."""
 
 from __future__ import annotations
 
@@ -36,11 +36,20 @@ class Job:
 
     def command(self, *further: str, verb: str = "check") -> str:
         """The command that asks this again."""
-        return shlex.join(["antiphon", verb, self.name, *self.variant.words(), *said({"--property": self.properties}), *further])
+        return shlex.join(
+            [
+                "antiphon",
+                verb,
+                self.name,
+                *self.variant.words(),
+                *said({"--property": self.properties}),
+                *further,
+            ]
+        )
 
 
 def default_job() -> tuple[Job, ...]:
-    """What is checked when no specification is named: the repaired texts within small bounds, and an example."""
+    """What is checked when none is named: the repaired texts within small bounds, and an example."""
     return (
         _repaired("rbp", "processes=3", "messages=1", "losses=1", "unlimited=true", "urgent=true"),
         _repaired("rbp", "processes=2", "messages=2", "losses=1", "unlimited=true"),
@@ -71,30 +80,47 @@ class Search:
 def check(
     specifications: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SPEC]...", help=f"{', '.join(names())}, or module:Class. Without: a default set."),
+        typer.Argument(
+            metavar="[SPEC]...", help=f"{', '.join(names())}, or module:Class. Without: a default set."
+        ),
     ] = None,
     *,
     variant: Variant,
     properties: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="NAME", help="Judge only this property; may be repeated. `deadlock` is one too."),
+        typer.Option(
+            "--property",
+            metavar="NAME",
+            help="Judge only this property; may be repeated. `deadlock` is one too.",
+        ),
     ] = None,
     prove: Annotated[
         bool,
-        typer.Option("--prove", help="Prove safety for runs of every length by k-induction with Z3; --depth is the greatest k, else 1."),
+        typer.Option(
+            "--prove",
+            help="Prove safety for runs of every length, by k-induction; --depth is the greatest k, else 1.",
+        ),
     ] = False,
     bounds: Bounds,
     storage: Storage,
     counts: Annotated[
-        bool, typer.Option("--counts", help="Count how often each action is possible, and how many values each variable takes.")
+        bool,
+        typer.Option(
+            "--counts",
+            help="Count how often each action is possible, and how many values each variable takes.",
+        ),
     ] = False,
     showing: Showing,
 ) -> int:
     """Check every property of specifications, with shortest counterexamples."""
     search = _search(bounds, storage, prove=prove, counts=counts)
     if not specifications and (variant.words() or properties):
-        raise output.UsageProblem("name the specification that these options are for: antiphon check rbp --processes 3")
-    jobs = [Job(name, variant, tuple(properties or ())) for name in specifications or ()] or list(default_job())
+        raise output.UsageProblem(
+            "name the specification that these options are for: antiphon check rbp --processes 3"
+        )
+    jobs = [Job(name, variant, tuple(properties or ())) for name in specifications or ()] or list(
+        default_job()
+    )
     programs = [job.program for job in jobs]
     if storage.directory is not None and len(jobs) > 1:
         raise output.UsageProblem("--directory holds the states of one specification; name one")
@@ -115,7 +141,9 @@ def check(
             raise KeyboardInterrupt
     outcome = Outcome.worst(outcomes)
     if showing.json:
-        return output.finish(documents.Check(outcome=outcome.value, exit_code=outcome.exit_code, reports=shown, saved=saved))
+        return output.finish(
+            documents.Check(outcome=outcome.value, exit_code=outcome.exit_code, reports=shown, saved=saved)
+        )
     if saved:
         output.out().print(f"counterexample saved: {saved}")
     _summary(jobs, outcomes, outcome)
@@ -128,12 +156,16 @@ def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> S
         if bounds.engine not in ("auto", "z3"):
             raise output.UsageProblem(f"--prove is done by z3, not by {bounds.engine}: leave --engine out")
         if bounds.depth == 0:
-            raise output.UsageProblem("--prove --depth 0: induction needs a state to begin with; --depth is the greatest k, at least 1")
+            raise output.UsageProblem(
+                "--prove --depth 0: induction begins with a state; --depth is the greatest k, at least 1"
+            )
         bounds = dataclasses.replace(bounds, engine="z3", depth=bounds.depth or 1)
     if bounds.engine == "z3" and counts:
         raise output.UsageProblem("--counts counts states; z3 has none")
     if bounds.engine == "z3" and storage != Storage():
-        raise output.UsageProblem("--threads, --fingerprints, --symmetry, --cone and --directory are for explicit engines")
+        raise output.UsageProblem(
+            "--threads, --fingerprints, --symmetry, --cone and --directory are for explicit engines"
+        )
     bounds.refuse_what_z3_lacks()
     return Search(bounds, storage, prove)
 
@@ -143,7 +175,12 @@ def explore(job: Job, bound: Program, search: Search) -> Report:
     with searching(job.name, search.bounds.engine) as progress, states.kept_in(search.storage.directory):
         try:
             return antiphon.check(
-                bound, properties=job.properties or None, prove=search.prove, progress=progress, **search.bounds.asked(), **search.storage.asked()
+                bound,
+                properties=job.properties or None,
+                prove=search.prove,
+                progress=progress,
+                **search.bounds.asked(),
+                **search.storage.asked(),
             )
         except explicit.Refused as error:
             raise output.UsageProblem(f"--directory: {error}") from error
@@ -151,7 +188,10 @@ def explore(job: Job, bound: Program, search: Search) -> Report:
 
 def _counted(job: Job, bound: Program, search: Search) -> explicit.Counts | None:
     asked = {name: value for name, value in search.bounds.asked().items() if name != "max_memory_mb"}
-    with searching(job.name, search.bounds.engine) as progress, suppress(SpecError):  # an error of the specification stands in the report
+    with (
+        searching(job.name, search.bounds.engine) as progress,
+        suppress(SpecError),
+    ):  # an error of the specification stands in the report
         return explicit.count(bound, progress=progress, **asked)
     return None
 
@@ -166,7 +206,10 @@ def searching(name: str, engine: str) -> Iterator[Callable[[Any], None] | None]:
         return
 
     def deeper(progress: Any) -> None:
-        console.print(f"depth {progress.depth}: {progress.clauses:,} clauses, {progress.seconds:.1f} s", style="bright_black")
+        console.print(
+            f"depth {progress.depth}: {progress.clauses:,} clauses, {progress.seconds:.1f} s",
+            style="bright_black",
+        )
 
     yield deeper if console.is_terminal else None
 
@@ -194,7 +237,11 @@ def _print(job: Job, report: Report, again: str, *, picture: bool, counted: expl
     output.print_trace(shown)
     if picture and worst is not None:
         output.print_diagram(worst)
-    others = [f"{verdict.property} ({len(verdict.trace or ())} steps)" for verdict in alike if verdict.property != shown.shows]
+    others = [
+        f"{verdict.property} ({len(verdict.trace or ())} steps)"
+        for verdict in alike
+        if verdict.property != shown.shows
+    ]
     if others:
         told = "violated" if worst is not None else "not proved"
         output.out().print(f"{told} too: {', '.join(others)}; show one with --property NAME")
@@ -208,4 +255,6 @@ def _summary(jobs: list[Job], outcomes: list[Outcome], outcome: Outcome) -> None
         names = [job.name for job, found in zip(jobs, outcomes, strict=True) if found is kind]
         if names:
             groups.append((kind.value, ", ".join(names)))
-    output.last_line(outcome, groups[0][1] if len(groups) == 1 else "; ".join(f"{kind}: {names}" for kind, names in groups))
+    output.last_line(
+        outcome, groups[0][1] if len(groups) == 1 else "; ".join(f"{kind}: {names}" for kind, names in groups)
+    )

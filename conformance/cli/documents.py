@@ -6,19 +6,21 @@ changes its meaning within one.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from antiphon.conformance.lockstep import Difference
 from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import described, trace_changes
 from antiphon.model.constraints import constraints_of
-from antiphon.model.explicit import Counts
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Report, Verdict
 from antiphon.spec.lang import Program
+
+if TYPE_CHECKING:
+    from antiphon.conformance.lockstep import Difference
+    from antiphon.model.explicit import Counts
 
 Outcome = Literal["holds", "violated", "unknown"]
 

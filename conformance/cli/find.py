@@ -1,4 +1,4 @@
-"""`antiphon find`: is there a state in which this expression is true? The shortest way to one; exits 0 with it, 1 when there is none."""
+"""`antiphon find`: the shortest way to a state in which an expression is true; exits 0 with it, 1 without."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ from antiphon.results import Found, Trace
 def find(
     specification: options.Specification,
     expression: Annotated[
-        str, typer.Argument(metavar="EXPRESSION", help="A boolean of the language over `self`: any(self.holding[p] for p in self.each(Process)).")
+        str,
+        typer.Argument(
+            metavar="EXPRESSION",
+            help="A boolean of the language over `self`: any(self.holding[p] for p in self.each(Process)).",
+        ),
     ],
     *,
     variant: Variant,
@@ -40,7 +44,9 @@ def find(
     explored = found.exploration
     if explored.states:
         seen = "every reachable state" if explored.complete else "a part"
-        output.out().print(f"{explored.states:,} states, depth {explored.depth}: {seen}; {explored.seconds:.1f} s")
+        output.out().print(
+            f"{explored.states:,} states, depth {explored.depth}: {seen}; {explored.seconds:.1f} s"
+        )
     output.out().print(f"again:  {again}", soft_wrap=True)
     if saved:
         output.out().print(f"trace saved: {saved}")

@@ -1,4 +1,4 @@
-"""`antiphon lockstep`: specification and implementation walked together through every transition of the bounded model."""
+"""`antiphon lockstep`: specification and implementation, walked together through every transition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from antiphon.conformance.report.words import settings
 
 
 def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Binding:
-    """The binding of a protocol with the constants of the command line, and a planted fault if one is asked for.
+    """The binding of a protocol with the constants of the command line, and a planted fault if one is asked
+    for.
 
     Without any constant the small model of the protocol is bound.
 
@@ -30,19 +31,26 @@ def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Bin
     """
     if not constants.told:
         return antiphon.binding(protocol, fault=fault)
-    return antiphon.binding(protocol, fault=fault, **constants.values(antiphon.binding(protocol).program.spec))
+    return antiphon.binding(
+        protocol, fault=fault, **constants.values(antiphon.binding(protocol).program.spec)
+    )
 
 
 def lockstep(
     protocol: options.Bound,
     *,
     constants: Constants,
-    max_transitions: Annotated[int | None, typer.Option("--max-transitions", min=1, help="Stop after so many.", show_default=False)] = None,
-    sample: Annotated[int, typer.Option("--sample", min=0, help="How many paths are run again from the start.")] = 50,
+    max_transitions: Annotated[
+        int | None, typer.Option("--max-transitions", min=1, help="Stop after so many.", show_default=False)
+    ] = None,
+    sample: Annotated[
+        int, typer.Option("--sample", min=0, help="How many paths are run again from the start.")
+    ] = 50,
     seed: Annotated[int, typer.Option("--seed", help="Number of the random sample.")] = 0,
     fault: options.Fault = None,
     engine: Annotated[
-        Literal["generated", "reference"], typer.Option("--engine", help="What executes the specification: generated or reference.")
+        Literal["generated", "reference"],
+        typer.Option("--engine", help="What executes the specification: generated or reference."),
     ] = "generated",
     save: options.Save = None,
     json: options.Json = False,
@@ -109,11 +117,17 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int
     console.print(f"{protocol}: {', '.join(settings(numbers))}; all repairs", style="bold")
     rate = report.transitions / report.seconds if report.seconds else 0.0
     share = "all transitions" if report.complete else "a part of the transitions"
-    console.print(f"{report.transitions:,} transitions taken on both sides: {share}; {report.seconds:.1f} s, {rate:,.0f}/s")
-    console.print(f"{report.states:,} states, {report.pairs:,} pairs of state and implementation; {report.compared:,} comparisons")
     console.print(
-        f"{report.executed:,} different local steps executed on the code, {report.repeated:,} transitions once more; "
-        f"{report.replayed} paths run again from the start"
+        f"{report.transitions:,} transitions taken on both sides: {share}; "
+        f"{report.seconds:.1f} s, {rate:,.0f}/s"
+    )
+    console.print(
+        f"{report.states:,} states, {report.pairs:,} pairs of state and implementation; "
+        f"{report.compared:,} comparisons"
+    )
+    console.print(
+        f"{report.executed:,} different local steps executed on the code, "
+        f"{report.repeated:,} transitions once more; {report.replayed} paths run again from the start"
     )
     for action, count in sorted(report.fired.items(), key=lambda item: -item[1]):
         console.print(f"  {count:>12,}  {action}")

@@ -1,7 +1,8 @@
 """The options that commands share, each declared once with its help text, and the groups in which they come.
 
-A group is a frozen dataclass whose fields are options. A command takes a group as one parameter; `ungrouped` shows typer a
-command with the fields in its place. A group knows how its options become values, and how a command line says them again.
+A group is a frozen dataclass whose fields are options. A command takes a group as one parameter; `ungrouped`
+shows typer a command with the fields in its place. A group knows how its options become values, and how a
+command line says them again.
 """
 
 from __future__ import annotations
@@ -25,43 +26,61 @@ from antiphon.spec.lang.hints import known_names
 Value = int | bool | str
 Engine = Literal["auto", "native", "generated", "reference", "z3"]
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document (schema antiphon.report, version 1) instead of text.")]
-Save = Annotated[
-    Path | None, typer.Option("--save", metavar="FILE", help="Save the counterexample as FILE, conventionally NAME.itf.json.", show_default=False)
+
+def _option(*names: str, about: str, **more: Any) -> Any:
+    """An option without a default to show."""
+    return typer.Option(*names, help=about, show_default=False, **more)
+
+
+Json = Annotated[
+    bool,
+    _option("--json", about="Print one JSON document (schema antiphon.report, version 1) instead of text."),
 ]
-TraceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A trace: *.itf.json, as --save makes it.", show_default=False)]
+Save = Annotated[
+    Path | None,
+    _option("--save", about="Save the counterexample as FILE, conventionally NAME.itf.json.", metavar="FILE"),
+]
+TraceFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A trace: *.itf.json, as --save makes it.", show_default=False)
+]
 Specification = Annotated[str, typer.Argument(metavar="SPEC", help="A name as for `check`, or module:Class.")]
-Bound = Annotated[str, typer.Argument(metavar="PROTOCOL", help="A protocol whose implementation is bound: rbp.")]
+Bound = Annotated[
+    str, typer.Argument(metavar="PROTOCOL", help="A protocol whose implementation is bound: rbp.")
+]
 Seed = Annotated[
-    int | None, typer.Option("--seed", help="Number of the random run; chosen and printed if not given.", show_default=False)
+    int | None, _option("--seed", about="Number of the random run; chosen and printed if not given.")
 ]
 Fault = Annotated[
-    str | None, typer.Option("--fault", metavar="NAME", help="Plant this mistake in the implementation, to see it caught.", show_default=False)
+    str | None,
+    _option("--fault", about="Plant this mistake in the implementation, to see it caught.", metavar="NAME"),
 ]
-MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="Stop after so many states.", show_default=False)]
-MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", "--time", min=0.0, help="Stop after this time.", show_default=False)]
+MaxStates = Annotated[int | None, _option("--max-states", about="Stop after so many states.", min=1)]
+MaxSeconds = Annotated[
+    float | None, _option("--max-seconds", "--time", about="Stop after this time.", min=0.0)
+]
 
 
 @dataclass(frozen=True)
 class Constants:
     """The constants of a specification."""
 
-    processes: Annotated[int | None, typer.Option("--processes", help="Number of processes.", show_default=False)] = None
+    processes: Annotated[int | None, _option("--processes", about="Number of processes.")] = None
     messages: Annotated[
-        int | None, typer.Option("--messages", help="Number of messages that are broadcast, in all.", show_default=False)
+        int | None, _option("--messages", about="Number of messages that are broadcast, in all.")
     ] = None
-    losses: Annotated[int | None, typer.Option("--losses", help="How many packets may be lost.", show_default=False)] = None
-    timeouts: Annotated[int | None, typer.Option("--timeouts", help="How many timer rounds may pass.", show_default=False)] = None
+    losses: Annotated[int | None, _option("--losses", about="How many packets may be lost.")] = None
+    timeouts: Annotated[int | None, _option("--timeouts", about="How many timer rounds may pass.")] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Set a constant of the specification; may be repeated."),
+        _option("--set", about="Set a constant of the specification; may be repeated.", metavar="NAME=VALUE"),
     ] = None
 
     @property
     def told(self) -> list[str]:
         """All that were set, as `name=value`."""
-        sizes = {"processes": self.processes, "messages": self.messages, "losses": self.losses, "timeouts": self.timeouts}
-        return [*as_settings({name: size for name, size in sizes.items() if size is not None}), *(self.settings or ())]
+        sizes = {name: getattr(self, name) for name in ("processes", "messages", "losses", "timeouts")}
+        given = {name: size for name, size in sizes.items() if size is not None}
+        return [*as_settings(given), *(self.settings or ())]
 
     def values(self, spec: type[Spec]) -> dict[str, Value]:
         """All that were set, by the declared type of each constant.
@@ -79,16 +98,25 @@ class Variant(Constants):
 
     repairs: Annotated[
         list[str] | None,
-        typer.Option(
-            "--repair", metavar="NAME", help="Switch on a named repair, or all of them; may be repeated. Without: the literal text."
+        _option(
+            "--repair",
+            about="Switch on a named repair, or all of them; may be repeated. Without: the literal text.",
+            metavar="NAME",
         ),
     ] = None
     without: Annotated[
-        list[str] | None, typer.Option("--without", metavar="NAME", help="Leave this repair out of `--repair all`; may be repeated.")
+        list[str] | None,
+        _option(
+            "--without", about="Leave this repair out of `--repair all`; may be repeated.", metavar="NAME"
+        ),
     ] = None
     readings: Annotated[
         list[str] | None,
-        typer.Option("--reading", metavar="NAME=VALUE", help="Choose a reading of an ambiguous sentence; may be repeated."),
+        _option(
+            "--reading",
+            about="Choose a reading of an ambiguous sentence; may be repeated.",
+            metavar="NAME=VALUE",
+        ),
     ] = None
 
     @property
@@ -97,7 +125,8 @@ class Variant(Constants):
         return [*super().told, *(self.readings or ())]
 
     def program(self, subject: str | type[Spec], otherwise: Mapping[str, Value] | None = None) -> Program:
-        """The specification of a name, or a class, with what was set; without anything set, with the constants of `otherwise`.
+        """The specification of a name, or a class, with what was set; without anything set, with the
+        constants of `otherwise`.
 
         Raises:
             UsageProblem: a setting that is none, or one that is made twice.
@@ -117,35 +146,48 @@ class Bounds:
     """What explores, and where it stops."""
 
     engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = "auto"
-    depth: Annotated[int | None, typer.Option("--depth", min=0, help="Greatest number of steps; z3 needs it.", show_default=False)] = None
+    depth: Annotated[
+        int | None, _option("--depth", about="Greatest number of steps; z3 needs it.", min=0)
+    ] = None
     max_states: MaxStates = None
     max_seconds: MaxSeconds = None
     max_memory: Annotated[
         int | None,
-        typer.Option("--max-memory", "--memory", min=1, metavar="MIB", help="Stop, or use --directory, at this size.", show_default=False),
+        _option(
+            "--max-memory", "--memory", about="Stop, or use --directory, at this size.", min=1, metavar="MIB"
+        ),
     ] = None
 
     def refuse_what_z3_lacks(self) -> None:
-        """Raises UsageProblem when Z3 is asked, and its bound is missing, or bounds are given that it does not have."""
+        """Raises UsageProblem when Z3 is asked without its bound, or with one that it does not have."""
         if self.engine != "z3":
             return
         if self.depth is None:
             raise UsageProblem("--engine z3 looks up to a depth; say which, for example --depth 10")
         if self.max_states is not None:
-            raise UsageProblem("--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds")
+            raise UsageProblem(
+                "--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds"
+            )
         if self.max_memory is not None:
-            raise UsageProblem("--max-memory bounds an explicit search; z3 is bounded by --depth and --max-seconds")
+            raise UsageProblem(
+                "--max-memory bounds an explicit search; z3 is bounded by --depth and --max-seconds"
+            )
 
     def asked(self) -> dict[str, Any]:
         """The bounds as the questions of `antiphon` take them."""
         return {
-            "engine": self.engine, "max_depth": self.depth, "max_states": self.max_states, "max_seconds": self.max_seconds,
-            "max_memory_mb": self.max_memory,
+            "engine": self.engine, "max_depth": self.depth, "max_states": self.max_states,
+            "max_seconds": self.max_seconds, "max_memory_mb": self.max_memory,
         }  # fmt: skip
 
     def words(self) -> list[str]:
         """The options that say this again."""
-        limits = {"--depth": self.depth, "--max-states": self.max_states, "--max-seconds": self.max_seconds, "--max-memory": self.max_memory}
+        limits = {
+            "--depth": self.depth,
+            "--max-states": self.max_states,
+            "--max-seconds": self.max_seconds,
+            "--max-memory": self.max_memory,
+        }
         told = {option: [f"{value:.15g}"] for option, value in limits.items() if value is not None}
         return said({"--engine": None if self.engine == "auto" else [self.engine], **told})
 
@@ -155,18 +197,22 @@ class Storage:
     """How an explicit engine keeps states."""
 
     threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="Threads of the native engine; all processors.", show_default=False)
+        int | None, _option("--threads", about="Threads of the native engine; all processors.", min=1)
     ] = None
-    fingerprints: Annotated[bool, typer.Option("--fingerprints", help="Keep 64 bits of a state; what may be missed is said.")] = False
+    fingerprints: Annotated[
+        bool, _option("--fingerprints", about="Keep 64 bits of a state; what may be missed is said.")
+    ] = False
     symmetry: Annotated[
-        bool, typer.Option("--symmetry", help="One state for all that differ in the names of interchangeable members.")
+        bool,
+        _option("--symmetry", about="One state for all that differ in the names of interchangeable members."),
     ] = False
     cone: Annotated[
-        bool, typer.Option("--cone", help="Keep only what matters to the properties asked, their cone of influence.")
+        bool,
+        _option("--cone", about="Keep only what matters to the properties asked, their cone of influence."),
     ] = False
     directory: Annotated[
         Path | None,
-        typer.Option("--directory", help="Keep states in files here, and go on where an earlier run ended.", show_default=False),
+        _option("--directory", about="Keep states in files here, and go on where an earlier run ended."),
     ] = None
 
     def asked(self) -> dict[str, Any]:
@@ -175,7 +221,11 @@ class Storage:
 
     def words(self) -> list[str]:
         """The options that say this again."""
-        return [word for name, value in self.asked().items() for word in ([f"--{name}"] if value is True else [f"--{name}", str(value)])]
+        return [
+            word
+            for name, value in self.asked().items()
+            for word in ([f"--{name}"] if value is True else [f"--{name}", str(value)])
+        ]
 
 
 @dataclass(frozen=True)
@@ -184,7 +234,7 @@ class Showing:
 
     save: Save = None
     json: Json = False
-    no_diagram: Annotated[bool, typer.Option("--no-diagram", help="Leave out the space-time diagram.")] = False
+    no_diagram: Annotated[bool, _option("--no-diagram", about="Leave out the space-time diagram.")] = False
 
 
 def said(options: Mapping[str, Iterable[str] | None]) -> list[str]:
@@ -193,7 +243,7 @@ def said(options: Mapping[str, Iterable[str] | None]) -> list[str]:
 
 
 def ungrouped(command: Callable[..., int]) -> Callable[..., int]:
-    """The command as typer wants to see it: each parameter that is a group is replaced by the options of the group."""
+    """The command as typer wants to see it: the options of a group in the place of the group."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
     parameters: list[inspect.Parameter] = []
@@ -201,10 +251,15 @@ def ungrouped(command: Callable[..., int]) -> Callable[..., int]:
         if parameter.name in groups:
             parameters += _options(groups[parameter.name])
         else:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name]))
+            parameters.append(
+                parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
+            )
 
     def call(**given: Any) -> int:
-        made = {name: group(**{item.name: given.pop(item.name) for item in dataclasses.fields(group)}) for name, group in groups.items()}
+        made = {
+            name: group(**{item.name: given.pop(item.name) for item in dataclasses.fields(group)})
+            for name, group in groups.items()
+        }
         return command(**given, **made)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
@@ -216,7 +271,9 @@ def ungrouped(command: Callable[..., int]) -> Callable[..., int]:
 def _options(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
-        inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=hints[item.name])
+        inspect.Parameter(
+            item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=hints[item.name]
+        )
         for item in dataclasses.fields(group)
     ]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.console import Console
@@ -23,12 +24,14 @@ from antiphon.conformance.cli.documents import Document, Error
 from antiphon.conformance.report import diagram, text_diagram, words
 from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import described, trace_changes
-from antiphon.model.explicit import Counts
 from antiphon.model.export import save
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.programs import called
+
+if TYPE_CHECKING:
+    from antiphon.model.explicit import Counts
 
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 WIDTH = 110

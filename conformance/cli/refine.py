@@ -1,4 +1,4 @@
-"""`antiphon refine`: is every transition of a protocol a step of the abstract machine that it refines, or none? Exits by the verdict."""
+"""`antiphon refine`: every transition of a protocol is a step of its abstract machine, or none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from antiphon.spec.catalogue import refined, refinement_named
 def refine(
     protocols: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROTOCOL]...", help=f"{', '.join(refined())}. Without: all of them, repaired, within small bounds."),
+        typer.Argument(
+            metavar="[PROTOCOL]...",
+            help=f"{', '.join(refined())}. Without: all of them, repaired, within small bounds.",
+        ),
     ] = None,
     *,
     variant: Variant,
@@ -35,7 +38,9 @@ def refine(
     Without any constant the protocol is explored within the bounds that its mapping states.
     """
     if not protocols and variant.words():
-        raise output.UsageProblem("name the protocol that these options are for: antiphon refine rbp --processes 3")
+        raise output.UsageProblem(
+            "name the protocol that these options are for: antiphon refine rbp --processes 3"
+        )
     jobs = [Job(name, variant if protocols else Variant(repairs=["all"])) for name in protocols or refined()]
     refinements = [refinement_named(job.name) for job in jobs]
     shown: list[documents.ReportDocument] = []
@@ -45,7 +50,12 @@ def refine(
         bound = job.variant.program(refinement.concrete, otherwise=refinement.bounds)
         with progress_bar(job.name, output.err()) as progress:
             report = check_refinement(
-                bound, refinement, max_states=max_states, max_seconds=max_seconds, engine=engine, progress=progress
+                bound,
+                refinement,
+                max_states=max_states,
+                max_seconds=max_seconds,
+                engine=engine,
+                progress=progress,
             )
         outcomes.append(report.outcome)
         saved = saved or output.keep(report.verdicts[0].trace, showing.save)
@@ -56,10 +66,14 @@ def refine(
             _print(job.name, report, again, picture=not showing.no_diagram)
     outcome = Outcome.worst(outcomes)
     if showing.json:
-        return output.finish(documents.Refine(outcome=outcome.value, exit_code=outcome.exit_code, reports=shown, saved=saved))
+        return output.finish(
+            documents.Refine(outcome=outcome.value, exit_code=outcome.exit_code, reports=shown, saved=saved)
+        )
     if saved:
         output.out().print(f"counterexample saved: {saved}")
-    output.last_line(outcome, ", ".join(job.name for job, found in zip(jobs, outcomes, strict=True) if found is outcome))
+    output.last_line(
+        outcome, ", ".join(job.name for job, found in zip(jobs, outcomes, strict=True) if found is outcome)
+    )
     return outcome.exit_code
 
 

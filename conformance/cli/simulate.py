@@ -32,13 +32,23 @@ def simulate(
     console = output.err()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(specification, total=walks)
-        report = antiphon.simulate(bound, seed=chosen, walks=walks, steps=steps, progress=lambda done, _: bar.update(task, completed=done))
+        report = antiphon.simulate(
+            bound,
+            seed=chosen,
+            walks=walks,
+            steps=steps,
+            progress=lambda done, _: bar.update(task, completed=done),
+        )
     again = job.command("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), verb="simulate")
     outcome, worst = report.outcome, report.counterexample
     saved = output.keep(worst, showing.save)
     if showing.json:
         found = documents.report_document(specification, report, again)
-        return output.finish(documents.Simulate(outcome=outcome.value, exit_code=outcome.exit_code, seed=chosen, report=found, saved=saved))
+        return output.finish(
+            documents.Simulate(
+                outcome=outcome.value, exit_code=outcome.exit_code, seed=chosen, report=found, saved=saved
+            )
+        )
     output.print_report(specification, report)
     if worst is not None:
         output.print_trace(worst)
@@ -48,5 +58,9 @@ def simulate(
     if saved:
         output.out().print(f"counterexample saved: {saved}")
     explored = report.exploration
-    output.last_line(outcome, f"{walks:,} walks, {explored.transitions:,} steps, {explored.states:,} different states, seed {chosen}")
+    output.last_line(
+        outcome,
+        f"{walks:,} walks, {explored.transitions:,} steps, "
+        f"{explored.states:,} different states, seed {chosen}",
+    )
     return outcome.exit_code

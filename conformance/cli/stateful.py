@@ -1,4 +1,4 @@
-"""`antiphon stateful`: long random runs of specification and implementation, by Hypothesis, with the shortest difference it can find."""
+"""`antiphon stateful`: random runs of specification and implementation, and what differs, shortened."""
 
 from __future__ import annotations
 
@@ -30,19 +30,26 @@ def stateful(
     if not json:
         output.out().print(f"seed {chosen}")
     console = output.err()
-    with console.status(f"{protocol}: {runs} runs of up to {steps} steps") if console.is_terminal else console:
+    with (
+        console.status(f"{protocol}: {runs} runs of up to {steps} steps") if console.is_terminal else console
+    ):
         report = antiphon.stateful(binding, runs=runs, steps=steps, seed=chosen)
     saved = output.keep(report.difference.trace if report.difference else None, save)
     outcome = report.outcome
     if json:
         return output.finish(
             documents.Stateful(
-                outcome=outcome.value, exit_code=outcome.exit_code, protocol=protocol, constants=report.program.constants, seed=chosen,
-                runs=report.runs, steps=report.steps, seconds=round(report.seconds, 3),
+                outcome=outcome.value, exit_code=outcome.exit_code, protocol=protocol,
+                constants=report.program.constants, seed=chosen, runs=report.runs, steps=report.steps,
+                seconds=round(report.seconds, 3),
                 difference=documents.difference_document(report.difference), saved=saved,
             )
         )  # fmt: skip
     print_difference(report.difference, saved)
     reason = "specification and implementation agree" if report.difference is None else report.difference.what
-    output.last_line(outcome, f"{protocol}: {reason}; {report.runs:,} runs, {report.steps:,} steps, {report.seconds:.1f} s, seed {chosen}")
+    output.last_line(
+        outcome,
+        f"{protocol}: {reason}; {report.runs:,} runs, {report.steps:,} steps, "
+        f"{report.seconds:.1f} s, seed {chosen}",
+    )
     return outcome.exit_code

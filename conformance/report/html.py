@@ -1,4 +1,4 @@
-"""Verdicts and runs as HTML, for notebooks: tables without script or style sheet, and space-time diagrams as SVG."""
+"""Verdicts and runs as HTML for notebooks: tables without script or style sheet, and diagrams as SVG."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ COLOURS = {Outcome.HOLDS: "#1e7b34", Outcome.VIOLATED: "#c53030", Outcome.UNKNOW
 def report_html(name: str, report: Report) -> str:
     """The verdicts of a report under the name of its specification, and what was explored for them."""
     rows = [
-        (escape(item.property), escape(item.kind), outcome_html(item.outcome), escape(words.found(item))) for item in report.verdicts
+        (escape(item.property), escape(item.kind), outcome_html(item.outcome), escape(words.found(item)))
+        for item in report.verdicts
     ]
     notes = [words.explored(report.exploration), *report.notes]
     return "".join(
@@ -39,12 +40,22 @@ def report_html(name: str, report: Report) -> str:
 def trace_html(name: str, trace: Trace) -> str:
     """A run: its space-time diagram, and a table of its steps with what each changed and emitted."""
     rows = []
-    for number, (transition, changed) in enumerate(zip(trace.transitions, trace_changes(trace), strict=True), 1):
-        broken = [f'<span style="color:{COLOURS[Outcome.VIOLATED]}">{escape(short_places(str(item)))}</span>' for item in transition.refused]
-        said = [*(escape(str(change)) for change in changed), *(f"» {escape(compact(event))}" for event in transition.events), *broken]
+    for number, (transition, changed) in enumerate(
+        zip(trace.transitions, trace_changes(trace), strict=True), 1
+    ):
+        broken = [
+            f'<span style="color:{COLOURS[Outcome.VIOLATED]}">{escape(short_places(str(item)))}</span>'
+            for item in transition.refused
+        ]
+        said = [
+            *(escape(str(change)) for change in changed),
+            *(f"» {escape(compact(event))}" for event in transition.events),
+            *broken,
+        ]
         rows.append((str(number), f"<code>{escape(compact_step(transition.step))}</code>", "<br>".join(said)))
-    title = f"<p><b>{escape(trace.shows or 'a run')}</b>: {words.length(trace)}. {escape(short_places(trace.why))}</p>"
-    return title + svg(diagram(trace, name)) + _table(("", "step", "what it changed"), rows)
+    shows = f"<b>{escape(trace.shows or 'a run')}</b>: {words.length(trace)}"
+    steps = _table(("", "step", "what it changed"), rows)
+    return f"<p>{shows}. {escape(short_places(trace.why))}</p>{svg(diagram(trace, name))}{steps}"
 
 
 def comparison_html(name: str, report: LockstepReport | StatefulReport) -> str:
@@ -65,5 +76,10 @@ def outcome_html(outcome: Outcome) -> str:
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Cells are HTML; what they show stands on the left."""
     head = "".join(f'<th style="text-align:left">{title}</th>' for title in titles)
-    body = "".join("<tr>" + "".join(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in row) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in row)
+        + "</tr>"
+        for row in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -15,16 +15,20 @@ Value = int | bool | str
 
 def settings(constants: Mapping[str, Value]) -> list[str]:
     """`processes=3`, `urgent=true`: constants as the command line takes them."""
-    return [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in constants.items()]
+    return [
+        f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in constants.items()
+    ]
 
 
 def constants(program: Program) -> str:
-    """The constants of a program: all numbers, the others that are no defaults, which repairs are on, what bounds the exploration."""
+    """The constants of a program: all numbers, others that are no defaults, repairs, and what bounds it."""
     declared = [item for item in program.declaration.constants if not item.repair]
     numbers = {item.name: program.constants[item.name] for item in declared if type(item.default) is int}
-    others = {item.name: program.constants[item.name] for item in declared if item.name not in numbers}
-    chosen = {item.name: others[item.name] for item in declared if item.name in others and others[item.name] != item.default}
-    return "; ".join(part for part in (", ".join(settings(numbers | chosen)), repairs(program), under(program)) if part)
+    changed = [item.name for item in declared if program.constants[item.name] != item.default]
+    shown = numbers | {name: program.constants[name] for name in changed}
+    parts = (", ".join(settings(shown)), repairs(program), under(program))
+    return "; ".join(part for part in parts if part)
 
 
 def repairs(program: Program) -> str:
@@ -53,7 +57,8 @@ def found(verdict: Verdict) -> str:
     """What was found about a property."""
     if verdict.reason or verdict.outcome is not Outcome.HOLDS:
         return short_places(verdict.reason)
-    return verdict.evidence.bound if verdict.evidence.kind is EvidenceKind.PROVED else "true in all that was seen"
+    proved = verdict.evidence.kind is EvidenceKind.PROVED
+    return verdict.evidence.bound if proved else "true in all that was seen"
 
 
 def explored(exploration: Exploration) -> str:
@@ -62,12 +67,16 @@ def explored(exploration: Exploration) -> str:
         return ""
     seen = "every reachable state" if exploration.complete else "a part"
     rate = f", {exploration.states / exploration.seconds:,.0f} states/s" if exploration.seconds > 0.05 else ""
-    counts = f"{counted(exploration.states, 'state')}, {counted(exploration.transitions, 'transition')}, depth {exploration.depth}"
-    return f"{counts}: {seen}; {exploration.seconds:.1f} s{rate}"
+    counts = f"{counted(exploration.states, 'state')}, {counted(exploration.transitions, 'transition')}"
+    return f"{counts}, depth {exploration.depth}: {seen}; {exploration.seconds:.1f} s{rate}"
 
 
 def length(trace: Trace) -> str:
     """How long a run is; of a lasso, how long until it repeats, and what."""
     if trace.loop is None:
         return f"{len(trace)} steps"
-    return f"{trace.loop} steps, then {len(trace) - trace.loop} for ever" if trace.loop < len(trace) else f"{trace.loop} steps, then none"
+    return (
+        f"{trace.loop} steps, then {len(trace) - trace.loop} for ever"
+        if trace.loop < len(trace)
+        else f"{trace.loop} steps, then none"
+    )

@@ -41,8 +41,12 @@ def test_an_unknown_name_is_answered_with_the_public_ones() -> None:
 
 
 def test_a_subject_is_a_name_a_class_or_a_program() -> None:
-    named, meant, bound = (antiphon.check(subject) for subject in ("two-phase", TwoPhase, antiphon.program("two-phase")))
-    outcomes = [[(item.property, item.outcome) for item in report.verdicts] for report in (named, meant, bound)]
+    named, meant, bound = (
+        antiphon.check(subject) for subject in ("two-phase", TwoPhase, antiphon.program("two-phase"))
+    )
+    outcomes = [
+        [(item.property, item.outcome) for item in report.verdicts] for report in (named, meant, bound)
+    ]
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert named.exploration.states == explicit.check(antiphon.program(TwoPhase)).exploration.states
 
@@ -54,7 +58,9 @@ def test_repairs_are_switched_on_by_name_and_left_out_again() -> None:
     assert [name for name in names if everything.constants[name]] == names
     assert [name for name in names if not but_one.constants[name]] == ["await_body"]
     assert antiphon.program("rbp", repairs=["await_body"]).constants["await_body"] is True
-    with pytest.raises(SpecError, match=r"has no repair 'await_bodies' to leave out; .*did you mean 'await_all_bodies'"):
+    with pytest.raises(
+        SpecError, match=r"has no repair 'await_bodies' to leave out; .*did you mean 'await_all_bodies'"
+    ):
         antiphon.program("rbp", repairs="all", without=["await_bodies"])
 
 
@@ -131,6 +137,8 @@ def test_an_implementation_is_walked_and_run_at_random() -> None:
     small = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0}
     assert antiphon.lockstep(antiphon.binding("rbp", **small)).outcome is antiphon.Outcome.HOLDS
     assert antiphon.binding("rbp").program.constants["urgent"] is True
-    report = antiphon.stateful(antiphon.binding("rbp", fault="keeps-token", processes=2, messages=1), runs=100, seed=1)
+    report = antiphon.stateful(
+        antiphon.binding("rbp", fault="keeps-token", processes=2, messages=1), runs=100, seed=1
+    )
     assert report.outcome is antiphon.Outcome.VIOLATED
     assert "difference" in vars(report)

@@ -38,11 +38,18 @@ def test_the_script_prints_what_stands_there(tmp_path: Path) -> None:
     (session,) = blocks("console")
     command, _, expected = session.partition("\n")
     assert command == "$ python explore.py"
-    done = subprocess.run([sys.executable, "explore.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "explore.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert [line.rstrip() for line in done.stdout.splitlines()] == expected.splitlines()
     assert ElementTree.parse(tmp_path / "turnstile.svg").getroot().tag.endswith("svg")
     read = "import antiphon; print(len(antiphon.load('turnstile.itf.json')))"
-    assert subprocess.run([sys.executable, "-c", read], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "2\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", read], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+        == "2\n"
+    )
 
 
 def test_the_notebook_cells_show_verdicts_and_diagrams() -> None:
@@ -59,7 +66,12 @@ def test_the_notebook_cells_show_verdicts_and_diagrams() -> None:
 
 def test_the_page_lists_every_public_name_and_no_other() -> None:
     table = PAGE.partition("## The names")[2].partition("\n## ")[0]
-    said = {name for line in table.splitlines() if line.startswith("| `") for name in re.findall(r"`(\w+)", line.split("|")[1])}
+    said = {
+        name
+        for line in table.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`(\w+)", line.split("|")[1])
+    }
     assert said == {*antiphon.__all__, "__version__"}
 
 
