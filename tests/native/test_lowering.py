@@ -121,4 +121,4 @@ MISTAKES: dict[str, tuple[type, str, Callable[..., Any]]] = {
 def test_a_mistake_in_the_writer_of_steps_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, wrong = MISTAKES[mistake]
     monkeypatch.setattr(owner, name, wrong)
-    assert next(differences(40, 3), None) is not None
+    assert any(next(differences(40, seed), None) is not None for seed in range(5))
