@@ -69,18 +69,18 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "figure-2",
         "reliable broadcast with a token that carries the messages (RBP report, figure 2)",
-        "antiphon.spec.protocols.token_broadcast:Figure2Judged",
+        "antiphon.spec.protocols.token_broadcast.properties:Figure2Checked",
         claims_at="antiphon.spec.claims.token_broadcast:TOKEN_BROADCAST",
         family="rbc",
-        refinement_at="antiphon.spec.refinements.token_broadcast:FIGURE_2",
+        refinement_at="antiphon.spec.protocols.token_broadcast.refinement:FIGURE_2",
     ),
     Entry(
         "figure-5",
         "reliable broadcast with a token that carries identifiers (RBP report, figure 5)",
-        "antiphon.spec.protocols.token_broadcast:Figure5Judged",
+        "antiphon.spec.protocols.token_broadcast.properties:Figure5Checked",
         claims_at="antiphon.spec.claims.token_broadcast:TOKEN_BROADCAST",
         family="rbc",
-        refinement_at="antiphon.spec.refinements.token_broadcast:FIGURE_5",
+        refinement_at="antiphon.spec.protocols.token_broadcast.refinement:FIGURE_5",
     ),
     Entry(
         "moving-sequencer",

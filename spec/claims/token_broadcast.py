@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Source, Standing
-from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 
 _SMALL = {"processes": 2, "messages": 1, "losses": 1}
 _TWO_LOST = {"processes": 2, "messages": 2, "losses": 2}
@@ -14,8 +14,8 @@ _LARGER = {"processes": 3, "messages": 2, "losses": 0}
 
 def _three(*properties: str) -> tuple[Check, ...]:
     """Figure 5, repaired, with three processes: a message and a loss, and, deep, two messages and no loss."""
-    quick = tuple(Check(Figure5Judged, property, "holds", "all", constants=_RING, long_for_z3=True) for property in properties)
-    return quick + tuple(Check(Figure5Judged, property, "holds", "all", constants=_LARGER, deep=True) for property in properties)
+    quick = tuple(Check(Figure5Checked, property, "holds", "all", constants=_RING, long_for_z3=True) for property in properties)
+    return quick + tuple(Check(Figure5Checked, property, "holds", "all", constants=_LARGER, deep=True) for property in properties)
 
 
 TOKEN_BROADCAST: tuple[Claim, ...] = (
@@ -36,11 +36,11 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         "The token brings a message that is also still in flight; line 20 delivers it again when it arrives. Agreement and Validity hold once "
         "the token starts.",
         (
-            Check(Figure2Judged, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=4),
-            Check(Figure2Judged, "UniformIntegrity", "holds", "all", constants=_THREE),
-            Check(Figure2Judged, "UniformAgreement", "holds", "all", constants=_THREE),
-            Check(Figure2Judged, "Validity", "holds", "all", constants=_THREE),
-            Check(Figure2Judged, "AllDelivered", "holds", "all", constants=_THREE, length=5),
+            Check(Figure2Checked, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=4),
+            Check(Figure2Checked, "UniformIntegrity", "holds", "all", constants=_THREE),
+            Check(Figure2Checked, "UniformAgreement", "holds", "all", constants=_THREE),
+            Check(Figure2Checked, "Validity", "holds", "all", constants=_THREE),
+            Check(Figure2Checked, "AllDelivered", "holds", "all", constants=_THREE, length=5),
         ),
         defect="text",
         repairs=("start_token", "deliver_once"),
@@ -55,9 +55,9 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         "With the own copy there at once the sender itself delivers. If the own copy travels like the others, losing all copies loses the "
         "message: Validity then rests on the loopback being reliable, which the figure does not say.",
         (
-            Check(Figure2Judged, "Validity", "holds", ("start_token",), constants={"processes": 2, "messages": 1, "losses": 2}),
+            Check(Figure2Checked, "Validity", "holds", ("start_token",), constants={"processes": 2, "messages": 1, "losses": 2}),
             Check(
-                Figure2Judged,
+                Figure2Checked,
                 "Validity",
                 "violated",
                 ("start_token",),
@@ -83,11 +83,11 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         "Line 8 is an `if` about one m': a process that missed two listed messages delivers one and passes the token on. With every missing "
         "message delivered the sentence is true.",
         (
-            Check(Figure2Judged, "ReturnMeansDelivered", "violated", ("start_token",), constants=_TWO_LOST, length=5),
-            Check(Figure2Judged, "ReturnMeansDelivered", "violated", "all", ("recover_all",), constants=_TWO_LOST, length=5),
-            Check(Figure2Judged, "ReturnMeansDelivered", "holds", "all", constants=_TWO_LOST),
-            Check(Figure2Judged, "ReturnMeansDelivered", "holds", "all", constants=_THREE),
-            Check(Figure2Judged, "TokenReturns", "holds", "all", constants=_THREE, length=5),
+            Check(Figure2Checked, "ReturnMeansDelivered", "violated", ("start_token",), constants=_TWO_LOST, length=5),
+            Check(Figure2Checked, "ReturnMeansDelivered", "violated", "all", ("recover_all",), constants=_TWO_LOST, length=5),
+            Check(Figure2Checked, "ReturnMeansDelivered", "holds", "all", constants=_TWO_LOST),
+            Check(Figure2Checked, "ReturnMeansDelivered", "holds", "all", constants=_THREE),
+            Check(Figure2Checked, "TokenReturns", "holds", "all", constants=_THREE, length=5),
         ),
         defect="text",
         repairs=("start_token", "recover_all"),
@@ -105,7 +105,7 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Kind.NEGATIVE,
         "holds",
         "A run lists every message there is; nothing removes one.",
-        (Check(Figure2Judged, "TokenListsAll", "holds", "all", constants=_THREE, length=3),),
+        (Check(Figure2Checked, "TokenListsAll", "holds", "all", constants=_THREE, length=3),),
     ),
     Claim(
         "RBC-05",
@@ -124,10 +124,10 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         "shortest trace). And the holder's own: line 25 delivers the answer, line 13 delivers it again. So does "
         "one that is answered by two processes.",
         (
-            Check(Figure5Judged, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=8),
-            Check(Figure5Judged, "UniformIntegrity", "violated", "all", ("deliver_once",), constants=_SMALL, length=8),
-            Check(Figure5Judged, "UniformIntegrity", "holds", "all", constants=_SMALL),
-            Check(Figure5Judged, "Recovered", "holds", "all", constants=_SMALL, length=6),
+            Check(Figure5Checked, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=8),
+            Check(Figure5Checked, "UniformIntegrity", "violated", "all", ("deliver_once",), constants=_SMALL, length=8),
+            Check(Figure5Checked, "UniformIntegrity", "holds", "all", constants=_SMALL),
+            Check(Figure5Checked, "Recovered", "holds", "all", constants=_SMALL, length=6),
         ),
         defect="text",
         repairs=("start_token", "deliver_once"),
@@ -149,13 +149,13 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         "Line 8 is an `if` about one m': the holder passes the token although it misses another listed message, against the sentence. With all "
         "of them recovered before line 15, and delivered once, reliable broadcast holds.",
         (
-            Check(Figure5Judged, "ListedWherePassed", "violated", ("start_token",), constants=_TWO_LOST, length=9),
-            Check(Figure5Judged, "ListedWherePassed", "violated", "all", ("recover_all",), constants=_TWO_LOST, length=9),
-            Check(Figure5Judged, "ListedWherePassed", "holds", "all", constants=_TWO_LOST),
-            Check(Figure5Judged, "UniformIntegrity", "holds", "all", constants=_TWO_LOST),
-            Check(Figure5Judged, "UniformAgreement", "holds", "all", constants=_TWO_LOST),
-            Check(Figure5Judged, "Validity", "holds", "all", constants=_TWO_LOST),
-            Check(Figure5Judged, "AllDelivered", "holds", "all", constants=_TWO_LOST, length=4),
+            Check(Figure5Checked, "ListedWherePassed", "violated", ("start_token",), constants=_TWO_LOST, length=9),
+            Check(Figure5Checked, "ListedWherePassed", "violated", "all", ("recover_all",), constants=_TWO_LOST, length=9),
+            Check(Figure5Checked, "ListedWherePassed", "holds", "all", constants=_TWO_LOST),
+            Check(Figure5Checked, "UniformIntegrity", "holds", "all", constants=_TWO_LOST),
+            Check(Figure5Checked, "UniformAgreement", "holds", "all", constants=_TWO_LOST),
+            Check(Figure5Checked, "Validity", "holds", "all", constants=_TWO_LOST),
+            Check(Figure5Checked, "AllDelivered", "holds", "all", constants=_TWO_LOST, length=4),
             *_three("ListedWherePassed", "UniformIntegrity", "UniformAgreement", "Validity"),
         ),
         defect="text",
@@ -186,10 +186,10 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         "Whoever holds the token received it, and the initialisation gives it to nobody. In the literal figures nothing that needs the token "
         "ever happens; every claim about them is judged with `start_token`.",
         (
-            Check(Figure2Judged, "TokenReturns", "unknown", constants=_SMALL),
-            Check(Figure5Judged, "Recovered", "unknown", constants=_SMALL),
-            Check(Figure2Judged, "TokenReturns", "holds", ("start_token",), constants=_SMALL, length=4),
-            Check(Figure5Judged, "Recovered", "holds", ("start_token",), constants=_SMALL, length=6),
+            Check(Figure2Checked, "TokenReturns", "unknown", constants=_SMALL),
+            Check(Figure5Checked, "Recovered", "unknown", constants=_SMALL),
+            Check(Figure2Checked, "TokenReturns", "holds", ("start_token",), constants=_SMALL, length=4),
+            Check(Figure5Checked, "Recovered", "holds", ("start_token",), constants=_SMALL, length=6),
         ),
         defect="text",
         repairs=("start_token",),

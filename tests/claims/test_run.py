@@ -171,8 +171,8 @@ def test_each_repair_that_is_left_out_is_one_that_the_claim_demands(claim: str, 
 
 def test_a_check_says_how_it_differs_from_the_printed_text() -> None:
     first = claim_of("RBC-01").checks[0]
-    assert str(first) == "Figure2Judged.UniformIntegrity (repairs: start_token; processes=2, messages=1, losses=1)"
-    assert str(replace(first, repairs=(), constants=MappingProxyType({}))) == "Figure2Judged.UniformIntegrity (literal; )"  # type: ignore[arg-type]
+    assert str(first) == "Figure2Checked.UniformIntegrity (repairs: start_token; processes=2, messages=1, losses=1)"
+    assert str(replace(first, repairs=(), constants=MappingProxyType({}))) == "Figure2Checked.UniformIntegrity (literal; )"  # type: ignore[arg-type]
 
 
 def test_a_run_that_is_recorded_without_a_repair_shows_that_it_is_needed() -> None:

@@ -9,7 +9,7 @@ import pytest
 from antiphon.model.explicit import check, count
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, program
-from antiphon.spec.protocols.token_broadcast import Figure5Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure5Checked
 
 
 def walked(bound: Program) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
@@ -35,7 +35,7 @@ def walked(bound: Program) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
 
 @pytest.mark.parametrize("engine", ["generated", "reference"])
 @pytest.mark.parametrize(
-    "bound", [program(TwoPhase, managers=2), program(Figure5Judged, processes=2, messages=1, repairs="all")], ids=["two-phase", "figure-5"]
+    "bound", [program(TwoPhase, managers=2), program(Figure5Checked, processes=2, messages=1, repairs="all")], ids=["two-phase", "figure-5"]
 )
 def test_counts_are_those_of_a_walk_on_the_reference(bound: Program, engine: str) -> None:
     counts = count(bound, engine=engine)

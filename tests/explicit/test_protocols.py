@@ -11,11 +11,11 @@ from antiphon.model.explicit.groups import Group
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import RbpJudged
-from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 
 CASES: list[tuple[type[Spec], Any, int]] = [
-    (MovingSequencerChecked, (), 9), (MovingSequencerChecked, "all", 4), (RbpJudged, "all", 3), (RbpJudged, (), 2), (Figure2Judged, (), 9),
-    (Figure2Judged, "all", 5), (Figure5Judged, "all", 4),
+    (MovingSequencerChecked, (), 9), (MovingSequencerChecked, "all", 4), (RbpJudged, "all", 3), (RbpJudged, (), 2), (Figure2Checked, (), 9),
+    (Figure2Checked, "all", 5), (Figure5Checked, "all", 4),
 ]  # fmt: skip
 
 

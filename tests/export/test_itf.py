@@ -12,7 +12,7 @@ from antiphon.model.export import TraceFileError, load, save
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.rbp import Rbp, RbpJudged
-from antiphon.spec.protocols.token_broadcast import Figure2Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 
 def walked(spec: type[Spec], length: int, **constants: Any) -> Trace:
@@ -30,11 +30,11 @@ def walked(spec: type[Spec], length: int, **constants: Any) -> Trace:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "run.itf.json"
-    save(walked(Figure2Judged, 4, messages=2), path)
+    save(walked(Figure2Checked, 4, messages=2), path)
     return path
 
 
-@pytest.mark.parametrize("spec", [Rbp, RbpJudged, Figure2Judged])
+@pytest.mark.parametrize("spec", [Rbp, RbpJudged, Figure2Checked])
 def test_a_trace_survives_its_file(tmp_path: Path, spec: type[Spec]) -> None:
     trace = walked(spec, 6)
     save(trace, tmp_path / "t.itf.json")
@@ -89,7 +89,7 @@ META = ["#meta", "antiphon"]
         ([*META, "constants", "colour"], 2, "has no constant 'colour'"),
         ([*META, "digest"], "0" * 64, "go back to the version that made the trace"),
         ([*META, "surprise"], 1, "unknown field"),
-        ([*META, "steps", 0, "action"], "fly", "steps[0]: Figure2Judged has no action 'fly'"),
+        ([*META, "steps", 0, "action"], "fly", "steps[0]: Figure2Checked has no action 'fly'"),
         ([*META, "steps", 0, "arguments"], [], "steps[0]: broadcast takes 2 arguments, not 0"),
         ([*META, "steps", 0, "arguments", 0], "Process(9)", "steps[0].arguments[0]: 'Process(9)' leaves the domain"),
         (["states", 1, "network"], {"#set": [3]}, "states[1].network[0]: 3 where"),

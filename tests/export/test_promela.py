@@ -41,7 +41,7 @@ from antiphon.spec.lang import (
     require,
 )
 from antiphon.spec.protocols.rbp import RbpJudged
-from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 
 RunPromela = Callable[[Any], Any]
 
@@ -129,9 +129,9 @@ CASES = [
     program(ChangRoberts),
     program(TwoPhase),
     program(Mixture),
-    program(Figure2Judged, processes=2, messages=1),
-    program(Figure2Judged, repairs="all", processes=3, messages=1),
-    program(Figure5Judged, repairs=["start_token"], processes=2, messages=1),
+    program(Figure2Checked, processes=2, messages=1),
+    program(Figure2Checked, repairs="all", processes=3, messages=1),
+    program(Figure5Checked, repairs=["start_token"], processes=2, messages=1),
     program(RbpJudged, processes=2, messages=1),
     program(RbpJudged, repairs="all", processes=2, messages=1, urgent=True),
 ]
@@ -196,7 +196,7 @@ def test_sets_are_as_narrow_as_an_exploration_says_and_the_model_checks_it(run_p
 
 def test_only_the_state_is_in_the_state() -> None:
     """Scratch variables are hidden, what never changes is left out, and every variable is read, so that SPIN keeps it."""
-    text = promela(program(Figure2Judged, repairs="all", processes=3, messages=1)).text
+    text = promela(program(Figure2Checked, repairs="all", processes=3, messages=1)).text
     assert set(re.findall(r"^(\w+) ", text[text.index("unsigned") : text.index("active")], flags=re.MULTILINE)) == {"unsigned", "hidden"}
     assert "crashed" not in text
     (kept,) = re.findall(r"false -> assert\((.*) >= 0\)", text)

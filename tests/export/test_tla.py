@@ -44,7 +44,7 @@ from antiphon.spec.lang import (
     record,
     require,
 )
-from antiphon.spec.protocols.token_broadcast import Figure5Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure5Checked
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -194,7 +194,7 @@ CASES = {
     "DiningPhilosophers": program(DiningPhilosophers),
     "Chameneos": program(Chameneos),
     "Corners": program(Corners),
-    "Figure5Judged": program(Figure5Judged, repairs="all", processes=2, messages=1),
+    "Figure5Checked": program(Figure5Checked, repairs="all", processes=2, messages=1),
 }
 
 

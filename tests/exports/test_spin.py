@@ -16,7 +16,7 @@ from antiphon.spec.examples.chang_roberts import ChangRoberts
 from antiphon.spec.examples.die_hard import DieHard
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
-from antiphon.spec.protocols.token_broadcast import Figure2Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 REPORT = """
 pan:1: assertion violated ({number}==0) (at depth 8)
@@ -130,7 +130,7 @@ def test_a_missing_tool_is_named_with_what_to_install(tools: Path, present: tupl
 
 
 def test_specifications_with_repairs_are_compared_without_and_with_them() -> None:
-    models = list(small_models([("figure-2", Figure2Judged), ("die-hard", DieHard)]))
+    models = list(small_models([("figure-2", Figure2Checked), ("die-hard", DieHard)]))
     assert [(model.name, model.constants) for model in models] == [
         ("figure-2", "processes=2, messages=1, losses=1; no repairs: the literal text"),
         ("figure-2", "processes=2, messages=1, losses=1; all 3 repairs"),
@@ -141,7 +141,7 @@ def test_specifications_with_repairs_are_compared_without_and_with_them() -> Non
 
 
 def test_the_elements_that_are_seen_are_those_of_all_reachable_states() -> None:
-    bound = program(Figure2Judged, repairs="all", processes=3, messages=1)
+    bound = program(Figure2Checked, repairs="all", processes=3, messages=1)
     states = list(bound.reference.initial())
     known = set(states)
     for state in states:

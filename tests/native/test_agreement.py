@@ -23,7 +23,7 @@ from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, SpecError, State, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import Rbp, RbpJudged
-from antiphon.spec.protocols.token_broadcast import Figure2Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 RANDOM = range(12)
 
@@ -39,7 +39,7 @@ def summary(report: Report) -> tuple[Any, ...]:
     "bound",
     [
         program(TwoPhase, managers=4),
-        program(Figure2Judged, processes=2, messages=2),
+        program(Figure2Checked, processes=2, messages=2),
         program(MovingSequencerChecked, processes=2, messages=1, repairs="all"),
         program(RbpJudged, processes=2, messages=1),
         program(RbpJudged, processes=2, messages=1, repairs="all"),

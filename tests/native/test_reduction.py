@@ -18,12 +18,12 @@ from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Between, Const, Program, Spec, SpecError, action, invariant, program, require, witness
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import RbpJudged
-from antiphon.spec.protocols.token_broadcast import Figure2Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 SMALL = {"processes": 2, "messages": 1}
 PROGRAMS = [
-    program(Figure2Judged, **SMALL),
-    program(Figure2Judged, repairs="all", **SMALL),
+    program(Figure2Checked, **SMALL),
+    program(Figure2Checked, repairs="all", **SMALL),
     program(MovingSequencerChecked, **SMALL),
     program(RbpJudged, **SMALL),
     program(RbpJudged, repairs="all", **SMALL),
@@ -52,7 +52,7 @@ def test_the_answers_are_those_of_the_full_search(bound: Program) -> None:
 
 
 def test_fewer_states_are_told_apart_when_less_matters() -> None:
-    bound = program(Figure2Judged, repairs="all")
+    bound = program(Figure2Checked, repairs="all")
     full = check(bound, properties=["Integrity", "BroadcastOnce"])
     one = check(bound, properties=["Integrity"], cone=True)
     assert (full.exploration.states, one.exploration.states) == (20_595, 2_571)

@@ -13,7 +13,8 @@ from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import RbpJudged
-from antiphon.spec.protocols.token_broadcast import Data, Figure2Judged, Figure5Judged, Request
+from antiphon.spec.protocols.token_broadcast.figure5 import Data, Request
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 from antiphon.spec.services import Message, Process
 
 PAIR = {"processes": 2, "messages": 1, "losses": 1}
@@ -21,8 +22,8 @@ LIVE = PAIR | {"unlimited": True}
 RING = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "urgent": True, "assigned": True}
 
 MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int], set[str]]] = {
-    "figure 2": (Figure2Judged, {"processes": 3, "messages": 2, "losses": 1}, (20595, 62028, 16), set()),
-    "figure 5": (Figure5Judged, {"processes": 2, "messages": 2, "losses": 1}, (7181, 30139, 26), set()),
+    "figure 2": (Figure2Checked, {"processes": 3, "messages": 2, "losses": 1}, (20595, 62028, 16), set()),
+    "figure 5": (Figure5Checked, {"processes": 2, "messages": 2, "losses": 1}, (7181, 30139, 26), set()),
     "moving sequencer": (MovingSequencerChecked, PAIR, (5929, 32949, 41), {"request_body"}),
     "rbp of two": (RbpJudged, LIVE, (3107, 18575, 19), {"receive_request_numbers"}),
     "rbp of three": (RbpJudged, RING, (62751, 363949, 26), set()),
@@ -62,8 +63,8 @@ def test_every_action_fires(name: str) -> None:
 
 
 SMALL: dict[str, tuple[type[Spec], dict[str, Any], int]] = {
-    "figure 2": (Figure2Judged, PAIR, 46),
-    "figure 5": (Figure5Judged, PAIR, 281),
+    "figure 2": (Figure2Checked, PAIR, 46),
+    "figure 5": (Figure5Checked, PAIR, 281),
     "rbp": (RbpJudged, PAIR | {"losses": 0, "timeouts": 0, "urgent": True}, 40),
 }
 
@@ -129,6 +130,7 @@ READINGS: list[tuple[type[Spec], dict[str, Any], set[str], int, dict[str, int]]]
     (RbpJudged, LIVE | {"waiting": "blocking"}, set(), 1234, {"Validity": 2, "Returns": 2, "UniformAgreement": 6, "Agreement": 6}),
     (RbpJudged, LIVE | {"asked": "all"}, set(), 3107, {}),
     (RbpJudged, LIVE | {"answering": "current"}, set(), 1430, {}),
+    (Figure5Checked, {"processes": 2, "messages": 2, "losses": 2, "missed": "the listed"}, set(), 11483, {}),
     (MovingSequencerChecked, PAIR | {"recording": "when missing"}, set(), 5769, {"UniformAgreement": 7, "Agreement": 7}),
     (
         MovingSequencerChecked,
@@ -149,7 +151,7 @@ READINGS: list[tuple[type[Spec], dict[str, Any], set[str], int, dict[str, int]]]
 def test_what_the_other_readings_come_to(
     spec: type[Spec], constants: dict[str, Any], without: set[str], states: int, violated: dict[str, int]
 ) -> None:
-    """Section 3.1.3, lines 22, 29, 34-49 and 38; section 3.1.2, lines 17 and 31. The nesting of line 22 matters only while bodies that
+    """Figure 16, lines 22, 29, 34-49 and 38; figure 12, lines 17 and 31; figure 5, lines 28-29. The nesting of line 22 matters only while bodies that
     come late are not stored (RBP-39)."""
     repairs = [item.name for item in program(spec).declaration.constants if item.repair and item.name not in without]
     report = check(program(spec, repairs=repairs, **constants))
@@ -174,7 +176,7 @@ def test_line_13_of_figure_5_delivers_what_line_25_has_delivered() -> None:
     ]  # fmt: skip
     refused = {}
     for name, repairs in (("literal", ["start_token"]), ("repaired", ["start_token", "deliver_once"])):
-        bound = program(Figure5Judged, repairs=repairs, **PAIR)
+        bound = program(Figure5Checked, repairs=repairs, **PAIR)
         trace = replay(bound, bound.reference.initial()[0], steps)
         refused[name] = [[item.property for item in transition.refused] for transition in trace.transitions]
     assert refused["literal"] == [[]] * 10 + [["UniformIntegrity", "Integrity"]]

@@ -26,12 +26,12 @@ from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
 from antiphon.spec.protocols.rbp import RbpJudged
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged
-from antiphon.spec.protocols.token_broadcast import Figure2Judged, Figure5Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
+from antiphon.spec.protocols.token_broadcast.refinement import Figure2Ordered, Figure5Ordered
 from antiphon.spec.protocols.total_judged import TotalJudged
 from antiphon.spec.protocols.totem.properties import TotemChecked
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.refinements.rbp import RBP, RbpOrdering
-from antiphon.spec.refinements.token_broadcast import Figure2Ordered, Figure5Ordered
 from antiphon.spec.services import Process
 from antiphon.spec.services.ordering import Assigned, OrderingChecked, OrderingMachine, Position
 from antiphon.spec.services.unordered import BroadcastChecked
@@ -137,8 +137,8 @@ FULL_STACK: dict[str, int | bool | str] = {
     "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True, "oracle": "itself",
 }  # fmt: skip
 JUDGED = {
-    "figure-2": Judged(Figure2Judged, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
-    "figure-5": Judged(Figure5Judged, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
+    "figure-2": Judged(Figure2Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
+    "figure-5": Judged(Figure5Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "moving-sequencer": Judged(MovingSequencerChecked, ("UniqueNumbers", *UNIFORM), FIGURE_12),
     "rbp": Judged(RbpJudged, ("UniqueNumbers", *UNIFORM), FIGURE_16),
     "rbp-resilient": Judged(RbpResilientJudged, ("UniqueNumbers", *UNIFORM), FIGURE_25),

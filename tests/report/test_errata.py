@@ -12,7 +12,7 @@ from antiphon.conformance.ledger import run_ledger
 from antiphon.conformance.report import errata
 from antiphon.programs import called
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of
-from antiphon.spec.protocols.token_broadcast import Figure5Judged
+from antiphon.spec.protocols.token_broadcast.properties import Figure5Checked
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHEAP = ("RBC-01", "RBC-05", "MSQ-03", "MSQ-05", "MSQ-07", "RBP-01")
@@ -71,7 +71,7 @@ def changed(claim: Claim) -> list[Claim]:
     """The claim with something else in its record, its checks, or the meaning of what they check."""
     first = claim.checks[0]
     assert isinstance(first, Check)
-    others = [replace(first, length=5), replace(first, constants={"processes": 2}), replace(first, spec=Figure5Judged)]
+    others = [replace(first, length=5), replace(first, constants={"processes": 2}), replace(first, spec=Figure5Checked)]
     return [
         replace(claim, because="Otherwise."),
         replace(claim, repairs=()),

@@ -1,20 +1,21 @@
-"""In what sense are figures 2 and 5 abstract machines? They order nothing: they are the machine without numbers, and their deliveredQ is its state.
+"""Figures 2 and 5 are the machine without numbers, since they order nothing: their deliveredQ is its state.
 
-No mapping makes either of them an ordering machine: that would give total order, and two processes of theirs deliver two messages in two orders
-(`Figure2Ordered`, `Figure5Ordered`). Tokens, lists, notices, requests and copies on their way are stutters.
+No mapping makes either of them an ordering machine: that would give total order, and two processes of theirs
+deliver two messages in two orders (`Figure2Ordered`, `Figure5Ordered`). Tokens, lists, notices, requests and
+copies on their way are stutters.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Set
-from antiphon.spec.protocols.token_broadcast import Figure2, Figure5
+from antiphon.spec.protocols.token_broadcast.bounds import Figure2Bounded, Figure5Bounded
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.order import TotalOrderBroadcast
 from antiphon.spec.services.unordered import BroadcastMachine, deliveries_between
 
 
-class Figure2Deliveries(Figure2):
+class Figure2Deliveries(Figure2Bounded):
     """Figure 2, seen as the machine without numbers."""
 
     def submitted(self) -> Set[Message]:
@@ -26,7 +27,7 @@ class Figure2Deliveries(Figure2):
         return self.delivered_queue[p]
 
 
-class Figure5Deliveries(Figure5):
+class Figure5Deliveries(Figure5Bounded):
     """Figure 5, seen as the machine without numbers."""
 
     def submitted(self) -> Set[Message]:
@@ -38,12 +39,12 @@ class Figure5Deliveries(Figure5):
         return self.delivered_queue[p]
 
 
-class Figure2Ordered(Figure2, TotalOrderBroadcast):
-    """Figure 2, judged by total order broadcast, which it does not claim to be."""
+class Figure2Ordered(Figure2Bounded, TotalOrderBroadcast):
+    """Figure 2, checked against total order broadcast, which it does not claim to be."""
 
 
-class Figure5Ordered(Figure5, TotalOrderBroadcast):
-    """Figure 5, judged by total order broadcast, which it does not claim to be."""
+class Figure5Ordered(Figure5Bounded, TotalOrderBroadcast):
+    """Figure 5, checked against total order broadcast, which it does not claim to be."""
 
 
 FIGURE_2 = Refinement(

@@ -1,5 +1,5 @@
--------------------------------------------- MODULE Figure5Judged --------------------------------------------
-(* Figure5Judged, made by antiphon from its specification, digest 134bb0e24dbbc8a0. *)
+------------------------------------------- MODULE Figure5Checked --------------------------------------------
+(* Figure5Checked, made by antiphon from its specification, digest 4003a09a83999e18. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
@@ -9,6 +9,7 @@ processes == 2
 messages == 1
 losses == 1
 own_copy == "at once"
+missed == "the announced"
 start_token == TRUE
 deliver_once == TRUE
 recover_all == TRUE
@@ -27,8 +28,14 @@ vars == <<crashed, origin, delivered, network, lost, received, delivered_queue, 
 \* Whether p has not crashed.
 correct(p, crashed_) == ~(crashed_[p])
 
-\* S + 1 mod n.
+\* Line 18: s + 1 mod n.
 successor(p) == ((p + 1) % processes)
+
+\* Line 8 is asked again.
+stage_after_one == "checking"
+
+\* Lines 28-29: the announced message, since p has not got the token's list (`missed`).
+is_missed(p, m, packet) == (m = packet.message)
 
 TypeOK ==
   /\ (DOMAIN crashed = Process /\ \A k \in Process : (crashed[k] \in BOOLEAN))
@@ -57,7 +64,7 @@ Init ==
       /\ lost = 0
       /\ received = [k_4 \in Process |-> {}]
       /\ delivered_queue = [k_5 \in Process |-> {}]
-      /\ token_to = IF start_token THEN 0 ELSE None
+      /\ token_to = 0
       /\ holder = None
       /\ stage = "checking"
       /\ wanted = None
@@ -72,29 +79,28 @@ lose(packet) ==
   /\ lost' = lost + 1
   /\ UNCHANGED <<crashed, origin, delivered, received, delivered_queue, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Lines 1-3: send (m) to all.
+\* Lines 1-3.
 broadcast(p, m) ==
   /\ m = broadcasts
   /\ LET event == [record |-> "Broadcast", process |-> p, message |-> m]
          first == origin[event.message]
          origin_2 == IF (first # None) THEN origin ELSE [origin EXCEPT ![event.message] = event.process]
-         c == ~(deliver_once) \/ ~((m \in delivered_queue[p]))
          event_1 == [record |-> "Deliver", process |-> p, message |-> m]
          m_1 == event_1.message
      IN
        /\ Assert((((first # None)) => FALSE), "BroadcastOnce")
-       /\ Assert((((own_copy = "at once") /\ c /\ (m_1 = None)) => FALSE), "UniformIntegrity")
-       /\ Assert((((own_copy = "at once") /\ c /\ (m_1 = None)) => FALSE), "Integrity")
-       /\ Assert((((own_copy = "at once") /\ c /\ ~(m_1 = None)) => ~(delivered[event_1.process][m_1])), "UniformIntegrity")
-       /\ Assert((((own_copy = "at once") /\ c /\ ~(m_1 = None)) => ~(delivered[event_1.process][m_1])), "Integrity")
-       /\ Assert((((own_copy = "at once") /\ c /\ ~(m_1 = None)) => (origin_2[m_1] # None)), "UniformIntegrity")
-       /\ Assert((((own_copy = "at once") /\ c /\ ~(m_1 = None)) => (origin_2[m_1] # None)), "Integrity")
+       /\ Assert(((~((m \in delivered_queue[p])) /\ (m_1 = None)) => FALSE), "UniformIntegrity")
+       /\ Assert(((~((m \in delivered_queue[p])) /\ (m_1 = None)) => FALSE), "Integrity")
+       /\ Assert(((~((m \in delivered_queue[p])) /\ ~(m_1 = None)) => ~(delivered[event_1.process][m_1])), "UniformIntegrity")
+       /\ Assert(((~((m \in delivered_queue[p])) /\ ~(m_1 = None)) => ~(delivered[event_1.process][m_1])), "Integrity")
+       /\ Assert(((~((m \in delivered_queue[p])) /\ ~(m_1 = None)) => (origin_2[m_1] # None)), "UniformIntegrity")
+       /\ Assert(((~((m \in delivered_queue[p])) /\ ~(m_1 = None)) => (origin_2[m_1] # None)), "Integrity")
        /\ broadcasts' = broadcasts + 1
        /\ origin' = origin_2
-       /\ network' = network \cup {[record |-> "Data", to |-> q, message |-> m] : q \in {q \in Process : ((q # p) \/ (own_copy = "by network"))}}
-       /\ received' = IF (own_copy = "at once") THEN [received EXCEPT ![p] = (received[p] \cup {m})] ELSE received
-       /\ delivered_queue' = IF (own_copy = "at once") THEN (IF c THEN [delivered_queue EXCEPT ![p] = (delivered_queue[p] \cup {m})] ELSE delivered_queue) ELSE delivered_queue
-       /\ delivered' = IF (own_copy = "at once") THEN (IF c THEN (IF (m_1 = None) THEN delivered ELSE [delivered EXCEPT ![event_1.process][m_1] = TRUE]) ELSE delivered) ELSE delivered
+       /\ network' = network \cup {[record |-> "Data", to |-> q, message |-> m] : q \in {q \in Process : (q # p)}}
+       /\ received' = [received EXCEPT ![p] = (received[p] \cup {m})]
+       /\ delivered_queue' = IF ~((m \in delivered_queue[p])) THEN [delivered_queue EXCEPT ![p] = (delivered_queue[p] \cup {m})] ELSE delivered_queue
+       /\ delivered' = IF ~((m \in delivered_queue[p])) THEN (IF (m_1 = None) THEN delivered ELSE [delivered EXCEPT ![event_1.process][m_1] = TRUE]) ELSE delivered
        /\ UNCHANGED <<crashed, lost, token_to, holder, stage, wanted, listed>>
 
 \* Line 7.
@@ -105,7 +111,7 @@ receive_token(p) ==
   /\ stage' = "checking"
   /\ UNCHANGED <<crashed, origin, delivered, network, lost, received, delivered_queue, wanted, listed, broadcasts>>
 
-\* Lines 8-9: is some listed message m' not delivered? `missing` is that m', None if there is none.
+\* Lines 8-9: a listed m' was not delivered, `missing`, or there is none (None).
 check(p, missing) ==
   /\ (holder = p) /\ (stage = "checking")
   /\ ((missing = None)) => (\A m \in listed : (m \in delivered_queue[p]))
@@ -118,7 +124,8 @@ check(p, missing) ==
 request(p) ==
   /\ LET m == wanted
      IN
-       /\ (holder = p) /\ (stage = "waiting") /\ (m # None) /\ ~((m \in received[p]))
+       /\ (holder = p) /\ (stage = "waiting")
+       /\ (m # None) /\ ~((m \in received[p]))
        /\ network' = IF (m # None) THEN (network \cup {[record |-> "Request", to |-> q, sender |-> p, message |-> m] : q \in {q \in Process : (q # p)}}) ELSE network
        /\ UNCHANGED <<crashed, origin, delivered, lost, received, delivered_queue, token_to, holder, stage, wanted, listed, broadcasts>>
 
@@ -126,36 +133,36 @@ request(p) ==
 deliver_missing(p) ==
   /\ LET m == wanted
      IN
-       /\ (holder = p) /\ (stage = "waiting") /\ (m # None) /\ (m \in received[p])
-       /\ LET c == (m # None) /\ (~(deliver_once) \/ ~((m \in delivered_queue[p])))
-              event == [record |-> "Deliver", process |-> p, message |-> m]
+       /\ (holder = p) /\ (stage = "waiting")
+       /\ (m # None) /\ (m \in received[p])
+       /\ LET event == [record |-> "Deliver", process |-> p, message |-> m]
               m_1 == event.message
           IN
-            /\ Assert(((c /\ (m_1 = None)) => FALSE), "UniformIntegrity")
-            /\ Assert(((c /\ (m_1 = None)) => FALSE), "Integrity")
-            /\ Assert(((c /\ ~(m_1 = None)) => ~(delivered[event.process][m_1])), "UniformIntegrity")
-            /\ Assert(((c /\ ~(m_1 = None)) => ~(delivered[event.process][m_1])), "Integrity")
-            /\ Assert(((c /\ ~(m_1 = None)) => (origin[m_1] # None)), "UniformIntegrity")
-            /\ Assert(((c /\ ~(m_1 = None)) => (origin[m_1] # None)), "Integrity")
+            /\ Assert((((m # None) /\ ~((m \in delivered_queue[p])) /\ (m_1 = None)) => FALSE), "UniformIntegrity")
+            /\ Assert((((m # None) /\ ~((m \in delivered_queue[p])) /\ (m_1 = None)) => FALSE), "Integrity")
+            /\ Assert((((m # None) /\ ~((m \in delivered_queue[p])) /\ ~(m_1 = None)) => ~(delivered[event.process][m_1])), "UniformIntegrity")
+            /\ Assert((((m # None) /\ ~((m \in delivered_queue[p])) /\ ~(m_1 = None)) => ~(delivered[event.process][m_1])), "Integrity")
+            /\ Assert((((m # None) /\ ~((m \in delivered_queue[p])) /\ ~(m_1 = None)) => (origin[m_1] # None)), "UniformIntegrity")
+            /\ Assert((((m # None) /\ ~((m \in delivered_queue[p])) /\ ~(m_1 = None)) => (origin[m_1] # None)), "Integrity")
             /\ wanted' = None
-            /\ stage' = IF recover_all THEN "checking" ELSE "passing"
-            /\ delivered_queue' = IF c THEN [delivered_queue EXCEPT ![p] = (delivered_queue[p] \cup {m})] ELSE delivered_queue
-            /\ delivered' = IF c THEN (IF (m_1 = None) THEN delivered ELSE [delivered EXCEPT ![event.process][m_1] = TRUE]) ELSE delivered
+            /\ stage' = stage_after_one
+            /\ delivered_queue' = IF (m # None) THEN (IF ~((m \in delivered_queue[p])) THEN [delivered_queue EXCEPT ![p] = (delivered_queue[p] \cup {m})] ELSE delivered_queue) ELSE delivered_queue
+            /\ delivered' = IF (m # None) THEN (IF ~((m \in delivered_queue[p])) THEN (IF (m_1 = None) THEN delivered ELSE [delivered EXCEPT ![event.process][m_1] = TRUE]) ELSE delivered) ELSE delivered
             /\ UNCHANGED <<crashed, origin, network, lost, received, token_to, holder, listed, broadcasts>>
 
 \* Lines 15-18: list and announce what is new, pass the token on.
 pass_token(p) ==
   /\ (holder = p) /\ (stage = "passing")
-  /\ network' = network \cup UNION {{[record |-> "Notice", to |-> q, message |-> m] : q \in {q \in Process : (q # p)}} : m \in {m \in delivered_queue[p] : ~((m \in listed))}}
+  /\ network' = network \cup UNION {{[record |-> "Notice", to |-> q, message |-> m_2] : q \in {q \in Process : (q # p)}} : m_2 \in {m : m \in {m \in delivered_queue[p] : ~((m \in listed))}}}
   /\ listed' = listed \cup delivered_queue[p]
   /\ holder' = None
   /\ token_to' = successor(p)
   /\ UNCHANGED <<crashed, origin, delivered, lost, received, delivered_queue, stage, wanted, broadcasts>>
 
-\* Lines 23-26.
+\* Line 23.
 receive_data(packet) ==
   /\ packet \in network
-  /\ LET c == ~(deliver_once) \/ ~((packet.message \in delivered_queue[packet.to]))
+  /\ LET c == ~((packet.message \in delivered_queue[packet.to]))
          event == [record |-> "Deliver", process |-> packet.to, message |-> packet.message]
          m == event.message
      IN
@@ -171,12 +178,13 @@ receive_data(packet) ==
        /\ delivered' = IF c THEN (IF (m = None) THEN delivered ELSE [delivered EXCEPT ![event.process][m] = TRUE]) ELSE delivered
        /\ UNCHANGED <<crashed, origin, lost, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Lines 27-29: ask once for the announced message. The list of line 28 is the token's, which a receiver has not got.
+\* Lines 27-29: ask once for what was missed.
 receive_notice(packet) ==
   /\ packet \in network
-  /\ LET network_1 == network \ {packet}
+  /\ LET p == packet.to
+         network_1 == network \ {packet}
      IN
-       /\ network' = IF ~((packet.message \in received[packet.to])) THEN (network_1 \cup {[record |-> "Request", to |-> q, sender |-> packet.to, message |-> packet.message] : q \in {q \in Process : (q # packet.to)}}) ELSE network_1
+       /\ network' = IF (is_missed(p, 0, packet) /\ ~((0 \in received[p]))) THEN (network_1 \cup {[record |-> "Request", to |-> q, sender |-> p, message |-> 0] : q \in {q \in Process : (q # p)}}) ELSE network_1
        /\ UNCHANGED <<crashed, origin, delivered, lost, received, delivered_queue, token_to, holder, stage, wanted, listed, broadcasts>>
 
 \* Lines 30-32: whoever has the message sends it.

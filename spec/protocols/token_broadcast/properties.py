@@ -1,0 +1,75 @@
+"""Figures 2 and 5 are checked against reliable broadcast, and the token's list against what was delivered."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Map, Set, action, everywhere, invariant, witness
+from antiphon.spec.protocols.token_broadcast.bounds import Figure2Bounded, Figure5Bounded
+from antiphon.spec.protocols.token_broadcast.figure5 import Stage
+from antiphon.spec.services import Message, Process, ReliableBroadcast
+
+
+class Figure2Checked(Figure2Bounded, ReliableBroadcast):
+    """Figure 2 and what must be true of it.
+
+    `lister` remembers who listed a message, `returned` the messages whose lister has had the token again.
+    """
+
+    lister: Map[Message, Process | None] = everywhere(None)
+    returned: Set[Message] = Set()
+
+    @action(fairness="weak")
+    def receive_token(self, p: Process, missing: Message | None) -> None:
+        """Lines 7-13, and a note of what p listed before, and of what it lists now."""
+        super().receive_token(p, missing)
+        self.returned |= {m for m in self.each(Message) if self.lister[m] == p}
+        for m in self.each(Message):
+            if m in self.listed and self.lister[m] is None:
+                self.lister[m] = p
+
+    @invariant
+    def ReturnMeansDelivered(self) -> bool:
+        """When the token returns to the process that listed m, all have delivered m."""
+        return all(m in self.delivered_queue[p] for m in self.returned for p in self.each(Process))
+
+    @witness
+    def TokenListsAll(self) -> bool:
+        """The token lists every message that there is: its list is as long as the history."""
+        return len(self.listed) == self.messages
+
+    @witness
+    def TokenReturns(self) -> bool:
+        """The token has been around after listing something."""
+        return len(self.returned) > 0
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Everything was broadcast and is delivered everywhere."""
+        return self.broadcasts == self.messages and all(
+            len(self.delivered_queue[p]) == self.messages for p in self.each(Process)
+        )
+
+
+class Figure5Checked(Figure5Bounded, ReliableBroadcast):
+    """Figure 5 and what must be true of it."""
+
+    @invariant
+    def ListedWherePassed(self) -> bool:
+        """Nobody holds the token at line 15 with a listed message that it has not delivered."""
+        return all(
+            self.holder != p
+            or self.stage is not Stage.passing
+            or all(m in self.delivered_queue[p] for m in self.listed)
+            for p in self.each(Process)
+        )
+
+    @witness
+    def Recovered(self) -> bool:
+        """The holder waits for a message that it missed."""
+        return self.stage is Stage.waiting
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Everything was broadcast and is delivered everywhere."""
+        return self.broadcasts == self.messages and all(
+            len(self.delivered_queue[p]) == self.messages for p in self.each(Process)
+        )
