@@ -13,7 +13,7 @@ from antiphon.conformance.replay import on_specification
 from antiphon.model.explicit import check
 from antiphon.model.export import load, save
 from antiphon.model.refinement import PROPERTY, check_refinement, fails_at_the_end
-from antiphon.model.symbolic import induction
+from antiphon.model.symbolic import prove
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.catalogue import refined, refinement_named, refinement_of
 from antiphon.spec.lang import Program, Set, Spec, SpecError, program
@@ -69,7 +69,7 @@ def test_over_several_series_order_is_kept_and_prefixes_are_not() -> None:
 
 
 def test_that_numbers_are_unique_is_proved_for_runs_of_every_length() -> None:
-    verdict = induction(program(OrderingMachine, processes=2, messages=2, numbers=2), "NumberToMessage")
+    verdict = prove(program(OrderingMachine, processes=2, messages=2, numbers=2), properties=["NumberToMessage"])["NumberToMessage"]
     assert verdict.outcome is Outcome.HOLDS
     assert verdict.evidence.kind.value == "proved"
 
@@ -263,7 +263,7 @@ def test_what_the_flush_sends_must_be_buffered() -> None:
     """HOR-11: delivered at once, it stands at one member before the numbered messages that follow it at another."""
     crash = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
     assert refine(REFINEMENTS["horus-total"], **crash)[PROPERTY].outcome is Outcome.HOLDS
-    at_once = refine(REFINEMENTS["horus-total"], buffers=False, **crash)[PROPERTY]
+    at_once = refine(REFINEMENTS["horus-total"], deliver_at_once=True, **crash)[PROPERTY]
     assert at_once.outcome is Outcome.VIOLATED
     assert at_once.trace is not None
     assert len(at_once.trace) == 6
