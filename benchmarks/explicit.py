@@ -32,11 +32,12 @@ from rich.console import Console
 from rich.table import Table
 
 from antiphon.conformance.exports import find_tools, seen_members
-from antiphon.model.explicit import check
-from antiphon.model.explicit.checking import kinds_of
-from antiphon.model.explicit.search import resident_mb
+from antiphon.model.bounds import Bounds, resident_mb
+from antiphon.model.engines import StorageOptions
+from antiphon.model.engines.native.kernel import kernel_of
+from antiphon.model.explore import check
 from antiphon.model.export import promela as exported
-from antiphon.model.native.kernel import kernel_of
+from antiphon.model.properties import kinds_of
 from antiphon.spec.catalogue import ENTRIES
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, program
@@ -98,12 +99,14 @@ class Figures:
 def one_run(model: Model, threads: int, most: int | None) -> dict[str, Any]:
     """One search, in this process: what the parent asked for with `--one`."""
     bound = model.program()
-    check(bound, properties=model.properties, engine="native", threads=threads, max_states=1)  # the kernel is there before the clock runs
+    storage = StorageOptions(threads=threads)
+    check(bound, properties=model.properties, engine="native", storage=storage, bounds=Bounds(states=1))  # the kernel is there before the clock runs
     gc.collect()
     base, sizes = resident_mb(), [0.0]
     before, began = time.process_time(), time.perf_counter()
     report = check(
-        bound, properties=model.properties, engine="native", threads=threads, max_states=most, progress=lambda _: sizes.append(resident_mb())
+        bound, properties=model.properties, engine="native", storage=storage, bounds=Bounds(states=most),
+        progress=lambda _: sizes.append(resident_mb()),
     )
     elapsed, cpu = time.perf_counter() - began, time.process_time() - before
     seen, words = report.exploration, kernel_of(bound).packing.words
@@ -326,7 +329,7 @@ def reduction(console: Console, repeat: int) -> list[dict[str, Any]]:
             for _ in range(repeat + 1):  # the first compiles
                 began = time.perf_counter()
                 cone, symmetry = (reduced and name == kind for kind in ("cone", "symmetry"))
-                report = check(bound, properties=asked, engine="native", threads=1, cone=cone, symmetry=symmetry)
+                report = check(bound, properties=asked, engine="native", storage=StorageOptions(threads=1, cone=cone, symmetry=symmetry))
                 times.append(time.perf_counter() - began)
             answers = [(item.property, item.outcome, item.trace and len(item.trace)) for item in report.verdicts]
             figures[reduced] = report.exploration.states, statistics.median(times[1:]), answers

@@ -27,8 +27,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from antiphon.model.explicit import check, kinds_of
-from antiphon.model.explicit.search import Progress, resident_mb
+from antiphon.model.bounds import Bounds, Progress, resident_mb
+from antiphon.model.engines import StorageOptions
+from antiphon.model.explore import check, kinds_of
 from antiphon.model.verdict import Outcome
 from antiphon.programs import specification
 from antiphon.spec.lang import program
@@ -236,7 +237,10 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
     asked = [name for name, kind in kinds_of(bound).items() if kind in PROMISED and name not in ladder.but]
     before = _largest()
     hope = Hope(seconds / 2, memory / 2)
-    report = check(bound, properties=asked, engine="native", max_seconds=seconds, max_memory_mb=memory, threads=threads, progress=hope.look)
+    report = check(
+        bound, properties=asked, engine="native", bounds=Bounds(seconds=seconds, memory_mb=memory), storage=StorageOptions(threads=threads),
+        progress=hope.look,
+    )  # fmt: skip
     seen = report.exploration
     broken, undecided = (
         tuple(verdict.property for verdict in report.verdicts if verdict.outcome is outcome) for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)

@@ -1,4 +1,4 @@
-"""What does an engine answer? A verdict: an outcome with its evidence, and a trace when there is something to show.
+"""An engine answers with verdicts: an outcome with its evidence, and a trace when there is something to show.
 
 All engines answer in this form. A bound that was hit, a checker that failed, an empty model are `unknown`, never a pass.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
+from antiphon.model.bounds import StopReason
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program
 
@@ -39,6 +40,19 @@ class Outcome(StrEnum):
             if outcome in seen:
                 return outcome
         return Outcome.HOLDS if seen else Outcome.UNKNOWN
+
+
+class PropertyKind(StrEnum):
+    """What a verdict is about; `SPECIFICATION` is an error of the text, `SERVICE` a property of a composed service."""
+
+    INVARIANT = "invariant"
+    SERVICE = "service"
+    OBLIGATION = "obligation"
+    WITNESS = "witness"
+    LIVENESS = "liveness"
+    DEADLOCK = "deadlock"
+    REFINEMENT = "refinement"
+    SPECIFICATION = "specification"
 
 
 class EvidenceKind(Enum):
@@ -83,14 +97,12 @@ class Provenance:
 class Verdict:
     """The answer about one property of one program.
 
-    `kind` is invariant, service (a property of a composed service), witness, obligation, liveness, deadlock, or specification (an error of the
-    text).
     `reason` says in one sentence what happened, above all why something is unknown. `trace` is a shortest counterexample of a violated
     property, or the shortest way to a witness.
     """
 
     property: str
-    kind: str
+    kind: PropertyKind
     outcome: Outcome
     evidence: Evidence
     provenance: Provenance
@@ -103,7 +115,8 @@ class Exploration:
     """What an engine saw: all counts over the explored part. `complete`: every reachable state was seen.
 
     `transitions` counts every enabled step of every expanded state, self loops too; `depth` is the number of steps to the deepest state.
-    `fired` gives for each action with how many different argument tuples it was enabled somewhere, `never_fired` the actions with none.
+    `fired` gives for each action with how many different argument tuples it was enabled somewhere, `never_fired` the actions with none;
+    `stopped` is why it ended early, if it did.
     """
 
     states: int
@@ -113,6 +126,7 @@ class Exploration:
     seconds: float
     fired: tuple[tuple[str, int], ...] = ()
     never_fired: tuple[str, ...] = ()
+    stopped: StopReason | None = None
 
 
 @dataclass(frozen=True)

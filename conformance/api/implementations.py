@@ -66,7 +66,7 @@ def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -
         seed: number of the random run.
     """
     from antiphon.conformance.stateful import run_stateful  # here: Hypothesis takes long to load
-    from antiphon.model.explicit import compiled_machine
+    from antiphon.model.engines import compiled_machine
 
     joined = binding(bound) if isinstance(bound, str) else bound
     return run_stateful(joined, compiled_machine(joined.program), runs=runs, steps=steps, seed_number=seed)

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from antiphon.model import explicit
+from antiphon.model import explore
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines import StorageOptions, compiled_machine
 from antiphon.model.notation import short_places
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Exploration, Outcome, Verdict
@@ -52,8 +54,8 @@ def check(
         max_seconds: stop after this time.
         max_memory_mb: stop at this size of the process, in MiB; not with "z3".
         progress: called several times a second with how far the search is.
-        **storage: how an explicit engine keeps states, as in `antiphon.model.explicit.check`: `threads`,
-            `fingerprints`, `symmetry`, `cone`, `directory`, `stop_at_first`.
+        **storage: how an explicit engine keeps states (`antiphon.model.engines.StorageOptions`):
+            `threads`, `fingerprints`, `symmetry`, `cone`, `directory`; and `stop_at_first`.
 
     Raises:
         SpecError: the specification cannot be read, or a property does not exist (the known ones are listed).
@@ -64,11 +66,16 @@ def check(
         raise ValueError(f"prove is done by z3, not by {engine!r}: leave the engine out")
     if engine != "z3" and not prove:
         return Report.of(
-            explicit.check(
-                bound, properties=properties, engine=engine, max_depth=max_depth, max_states=max_states,
-                max_seconds=max_seconds, max_memory_mb=max_memory_mb, progress=progress, **storage,
+            explore.check(
+                bound,
+                properties=properties,
+                engine=engine,
+                bounds=Bounds(max_states, max_seconds, max_depth, max_memory_mb),
+                stop_at_first=storage.pop("stop_at_first", False),
+                storage=StorageOptions(**storage),
+                progress=progress,
             )
-        )  # fmt: skip
+        )
     depth = 1 if prove and max_depth is None else max_depth
     if depth is None:
         raise ValueError("engine 'z3' looks up to a depth: say which, for example max_depth=10")
@@ -148,7 +155,7 @@ def simulate(
 
     bound = program_of(subject)
     return Report.of(
-        walk(bound, explicit.compiled_machine(bound), seed=seed, walks=walks, steps=steps, progress=progress)
+        walk(bound, compiled_machine(bound), seed=seed, walks=walks, steps=steps, progress=progress)
     )
 
 

@@ -14,7 +14,10 @@ import typer
 import antiphon
 from antiphon.conformance.cli import documents, output, states
 from antiphon.conformance.cli.options import Bounds, Showing, Storage, Variant, said
-from antiphon.model import explicit
+from antiphon.conformance.cli.progress import progress_bar
+from antiphon.model import explore as explicit
+from antiphon.model.bounds import StopReason
+from antiphon.model.engines import Refused
 from antiphon.model.verdict import Outcome, Verdict
 from antiphon.results import Report
 from antiphon.spec.catalogue import names
@@ -182,17 +185,17 @@ def explore(job: Job, bound: Program, search: Search) -> Report:
                 **search.bounds.asked(),
                 **search.storage.asked(),
             )
-        except explicit.Refused as error:
+        except Refused as error:
             raise output.UsageProblem(f"--directory: {error}") from error
 
 
 def _counted(job: Job, bound: Program, search: Search) -> explicit.Counts | None:
-    asked = {name: value for name, value in search.bounds.asked().items() if name != "max_memory_mb"}
     with (
         searching(job.name, search.bounds.engine) as progress,
         suppress(SpecError),
     ):  # an error of the specification stands in the report
-        return explicit.count(bound, progress=progress, **asked)
+        bounds = search.bounds
+        return explicit.count(bound, progress=progress, engine=bounds.engine, bounds=bounds.explicit)
     return None
 
 
@@ -201,7 +204,7 @@ def searching(name: str, engine: str) -> Iterator[Callable[[Any], None] | None]:
     """On a terminal, a bar, or of Z3 a line a depth."""
     console = output.err()
     if engine != "z3":
-        with explicit.progress_bar(name, console) as show:
+        with progress_bar(name, console) as show:
             yield show
         return
 
@@ -216,7 +219,7 @@ def searching(name: str, engine: str) -> Iterator[Callable[[Any], None] | None]:
 
 def _interrupted(report: Report) -> bool:
     """Whether Ctrl-C ended the search; the engine reports what it had."""
-    return any(note.endswith(": interrupted") for note in report.notes)
+    return report.exploration.stopped is StopReason.INTERRUPTED
 
 
 def _unproved(verdict: Verdict) -> bool:

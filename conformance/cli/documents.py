@@ -20,7 +20,7 @@ from antiphon.spec.lang import Program
 
 if TYPE_CHECKING:
     from antiphon.conformance.lockstep import Difference
-    from antiphon.model.explicit import Counts
+    from antiphon.model.explore import Counts
 
 Outcome = Literal["holds", "violated", "unknown"]
 

@@ -18,6 +18,7 @@ import typer
 
 from antiphon.conformance.cli.output import UsageProblem
 from antiphon.conformance.report.words import settings as as_settings
+from antiphon.model import bounds
 from antiphon.programs import program, specification
 from antiphon.spec.lang import Program, Spec, SpecError
 from antiphon.spec.lang.declare import declare
@@ -179,6 +180,11 @@ class Bounds:
             "engine": self.engine, "max_depth": self.depth, "max_states": self.max_states,
             "max_seconds": self.max_seconds, "max_memory_mb": self.max_memory,
         }  # fmt: skip
+
+    @property
+    def explicit(self) -> bounds.Bounds:
+        """The bounds as what explores takes them."""
+        return bounds.Bounds(self.max_states, self.max_seconds, self.depth, self.max_memory)
 
     def words(self) -> list[str]:
         """The options that say this again."""

@@ -31,7 +31,7 @@ from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.programs import called
 
 if TYPE_CHECKING:
-    from antiphon.model.explicit import Counts
+    from antiphon.model.explore import Counts
 
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 WIDTH = 110

@@ -9,7 +9,8 @@ import typer
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Showing, Variant
-from antiphon.model.explicit import progress_bar
+from antiphon.conformance.cli.progress import progress_bar
+from antiphon.model.bounds import Bounds
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.catalogue import refined, refinement_named
@@ -50,12 +51,7 @@ def refine(
         bound = job.variant.program(refinement.concrete, otherwise=refinement.bounds)
         with progress_bar(job.name, output.err()) as progress:
             report = check_refinement(
-                bound,
-                refinement,
-                max_states=max_states,
-                max_seconds=max_seconds,
-                engine=engine,
-                progress=progress,
+                bound, refinement, bounds=Bounds(max_states, max_seconds), engine=engine, progress=progress
             )
         outcomes.append(report.outcome)
         saved = saved or output.keep(report.verdicts[0].trace, showing.save)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from antiphon.conformance.exports.spin import SpinRun, run_spin
 from antiphon.conformance.report import words
-from antiphon.model.explicit import check
+from antiphon.model.bounds import Bounds
+from antiphon.model.explore import check
 from antiphon.model.export import promela
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Program, Spec, program
@@ -81,13 +82,14 @@ def compare(model: Model, *, most_states: int = 60_000) -> Comparison:
         SpinFailure: SPIN does not accept the model, or gives no report.
     """
     bound = model.program
-    explored = check(bound, properties=(), max_states=most_states, engine="native")
+    explored = check(bound, properties=(), bounds=Bounds(states=most_states), engine="native")
     seen = explored.exploration
     wrong = any(verdict.kind == SPECIFICATION for verdict in explored.verdicts)
     if not seen.complete and not wrong:
         reason = f"more than {most_states:,} states"
         return Comparison(model, seen.states, seen.transitions, frozenset(), None, Outcome.UNKNOWN, reason)
-    broken = frozenset({SPECIFICATION}) if wrong else _broken(check(bound, properties=_safety(bound), max_states=most_states, engine="native"))
+    bounds = Bounds(states=most_states)
+    broken = frozenset({SPECIFICATION}) if wrong else _broken(check(bound, properties=_safety(bound), bounds=bounds, engine="native"))
     model_text = promela(bound)
     spin = run_spin(model_text, len(bound.reference.initial()), depth=seen.states + 10_000)
     transitions = seen.transitions if model_text.counts_steps else spin.transitions

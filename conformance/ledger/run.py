@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from antiphon.conformance.ledger.measurements import measure
-from antiphon.model.explicit import check, kinds_of
+from antiphon.model.explore import check, kinds_of
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Verdict
 from antiphon.spec.catalogue import refinement_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from antiphon.model.explicit import edges_of
+from antiphon.model.engines import transitions_of
 from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Program, State, program
 from antiphon.spec.protocols.rbp import RbpJudged
@@ -58,13 +58,13 @@ def follow(bound: Program, script: Sequence[str]) -> State:
 def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
     """How many states can be reached from `state` without faults until one in which the predicate is true is met, and whether one is."""
     faults = {method.name for method in bound.declaration.marked("environment")}
-    edges = edges_of(bound)
+    edges = transitions_of(bound)
     start = edges.pack(state)
     seen, pending = {start}, [start]
     for here in pending:
         if bound.reference.holds(edges.unpack(here), predicate):
             return len(seen), True
-        for number, after in edges.out(here):
+        for number, after in edges.successors(here):
             if after not in seen and edges.step(number).action not in faults:
                 seen.add(after)
                 pending.append(after)

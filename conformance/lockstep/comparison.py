@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from antiphon.conformance.bindings import Binding, Refused
 from antiphon.conformance.bindings import system as systems
 from antiphon.conformance.bindings.system import System
-from antiphon.model.explicit import compiled_machine
+from antiphon.model.engines import compiled_machine
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.lang import Machine, State, Step

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 
 from antiphon.conformance.bindings import Binding, Refused
 from antiphon.conformance.bindings.system import System
-from antiphon.model.explicit import Edges, Parts
+from antiphon.model.engines import Transitions
+from antiphon.model.ground.parts import Parts
 from antiphon.spec.lang import Step
 
 FIELD_BITS = 24
@@ -82,7 +83,7 @@ class LocalSteps:
         executed: how many local steps were run on the code.
     """
 
-    def __init__(self, binding: Binding, edges: Edges) -> None:
+    def __init__(self, binding: Binding, edges: Transitions) -> None:
         self.binding, self.edges = binding, edges
         self.parts = Parts(binding.program, edges.packing)
         self.processes = [Process() for _ in range(binding.members)]

@@ -23,7 +23,7 @@ from antiphon.conformance.bindings import system as systems
 from antiphon.conformance.lockstep.comparison import Comparison, Difference, Differs
 from antiphon.conformance.lockstep.local import FIELD, FIELD_BITS, LocalSteps
 from antiphon.conformance.lockstep.report import LockstepReport
-from antiphon.model.explicit import edges_of
+from antiphon.model.engines import transitions_of
 from antiphon.spec.lang import Machine, State, Step
 
 NO_PARENT = 0xFFFFFFFF
@@ -60,7 +60,7 @@ class _Walk:
     def __init__(self, binding: Binding, machine: Machine | None, seed: int) -> None:
         self.binding = binding
         self.comparison = Comparison(binding, machine)
-        self.edges = edges_of(binding.program, machine)
+        self.edges = transitions_of(binding.program, machine)
         self.locals = LocalSteps(binding, self.edges)
         self.seed, self.random = seed, random.Random(seed)
         self.states: list[int] = []
@@ -129,7 +129,7 @@ class _Walk:
 
     def _walk(self, begin: int, end: int) -> None:
         """All steps of these pairs. The only hot place: for most edges two look-ups, a few operations on integers, a comparison."""
-        steps, out, events, known = self.locals, self.edges.out, self.edges.events, self.locals.known
+        steps, out, events, known = self.locals, self.edges.successors, self.edges.events, self.locals.known
         first, add, compared, several = self.first, self._add, steps.compared, steps.several
         shifts = [FIELD_BITS * me for me in range(self.binding.members + 1)]
         offers = [process.offers for process in steps.processes]
@@ -219,7 +219,7 @@ class _Walk:
 
     def _offers_differ(self, position: int) -> bool:
         state, system = self.states[position], self.systems[position]
-        enabled = [self.edges.step(number) for number, _ in self.edges.out(state)]
+        enabled = [self.edges.step(number) for number, _ in self.edges.successors(state)]
         try:
             self.comparison.offers(enabled, self.locals.unpack(state, system))
         except Differs:

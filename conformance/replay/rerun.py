@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from antiphon.conformance.bindings import Binding, bound_protocol, bound_protocols
 from antiphon.conformance.lockstep import Comparison, Difference
-from antiphon.model.liveness import shows_lasso
+from antiphon.model.explore.liveness import shows_lasso
 from antiphon.model.refinement import PROPERTY as REFINEMENT
 from antiphon.model.refinement import fails_at_the_end
 from antiphon.model.trace import Trace

@@ -1,4 +1,4 @@
-"""Is every transition a step of the abstract machine, or none? Walk all of them, breadth first, and have each change explained.
+"""Every transition is a step of the abstract machine, or none: all are walked, breadth first, and each change is explained.
 
 1. A transition that leaves the mapped state alone and emits nothing that the abstract machine knows is a stutter.
 2. Every other one is explained by steps of the machine (`explain.py`); explanations are remembered by mapped state before, mapped state after
@@ -17,11 +17,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.model.explicit import Edges, Progress, edges_of
+from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress, Stop, StopReason
+from antiphon.model.engines.choice import Engine, engine_named, transitions_by
+from antiphon.model.engines.interface import Transitions
 from antiphon.model.refinement.explain import PROPERTY, Explained, Explainer
 from antiphon.model.refinement.mapping import Mapper
 from antiphon.model.trace import Trace, replay
-from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, InternalError, Outcome, Provenance, Report, Verdict
+from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, InternalError, Outcome, PropertyKind, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.refinement import Refinement
 
@@ -34,9 +36,8 @@ def check_refinement(
     program: Program,
     refinement: Refinement,
     *,
-    max_states: int | None = None,
-    max_seconds: float | None = None,
-    engine: str = "generated",
+    bounds: Bounds = UNBOUNDED,
+    engine: Engine | str = Engine.GENERATED,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Checks on all transitions of `program` that they are steps of the abstract machine, or stutters, through the refinement's mapping.
@@ -44,8 +45,7 @@ def check_refinement(
     Args:
         program: the protocol with its constants, a program of `refinement.concrete`.
         refinement: the mapping.
-        max_states: stop soon after this many states were found.
-        max_seconds: stop after this time.
+        bounds: where to stop.
         engine: "reference" lets CPython execute the protocol; any other name stands for generated code.
         progress: called now and then with how far the walk is.
 
@@ -57,8 +57,8 @@ def check_refinement(
         SpecError: the mapping lacks a helper, or the program is of another specification.
     """
     concrete, abstract = refinement.bind(program)
-    edges = edges_of(concrete, concrete.reference if engine == "reference" else None)
-    return _Walk(refinement, edges, abstract, engine).run(max_states, max_seconds, progress)
+    engine = engine_named(engine)
+    return _Walk(refinement, transitions_by(concrete, engine), abstract, engine.value).run(bounds, progress)
 
 
 class _Found(Exception):
@@ -71,7 +71,7 @@ class _Found(Exception):
 class _Walk:
     """A walk under way: states in the order of discovery, each with its parent and the number of its mapped state."""
 
-    def __init__(self, refinement: Refinement, edges: Edges, abstract: Program, engine: str) -> None:
+    def __init__(self, refinement: Refinement, edges: Transitions, abstract: Program, engine: str) -> None:
         self.edges, self.abstract, self.engine = edges, abstract, engine
         self.mapper, self.explainer = Mapper(edges, abstract), Explainer(refinement, abstract)
         self.states: list[int] = []
@@ -82,31 +82,38 @@ class _Walk:
         self.taken: Counter[tuple[str, ...]] = Counter()
         self.transitions = self.depth = 0
 
-    def run(self, max_states: int | None, max_seconds: float | None, progress: Callable[[Progress], None] | None) -> Report:
+    def run(self, bounds: Bounds, progress: Callable[[Progress], None] | None) -> Report:
         """Until every transition is explained, one cannot be, or a bound is hit."""
         began = time.monotonic()
-        stopped, trace, why, done = "", None, "", 0
+        stopped: Stop | None = None
+        trace, why, done = None, "", 0
         try:
             why = self._begin()
             level = len(self.states)
-            while not why and done < len(self.states) and not stopped:
+            while not why and done < len(self.states) and stopped is None:
                 if done == level:
                     level, self.depth = len(self.states), self.depth + 1
+                stopped = bounds.too_deep(self.depth)
+                if stopped is not None:
+                    break
                 last = min(done + BLOCK, level)
                 for number in range(done, last):
                     self._expand(number)
                 done = last
                 if progress is not None:
                     progress(Progress(len(self.states), self.transitions, self.depth, len(self.states) - done, time.monotonic() - began))
-                stopped = self._bound(max_states, max_seconds, time.monotonic() - began) if done < len(self.states) else ""
+                stopped = bounds.reached(len(self.states), time.monotonic() - began) if done < len(self.states) else None
         except _Found as found:
             trace, why = self._trace(found), found.why
         except SpecError as error:
-            stopped = str(error)
+            stopped = Stop(StopReason.ERROR, str(error))
         except KeyboardInterrupt:
-            stopped = "interrupted"
-        complete = not stopped and not why
-        explored = Exploration(len(self.states), self.transitions, self.depth, complete, time.monotonic() - began)
+            stopped = INTERRUPTED
+        complete = stopped is None and not why
+        reason = stopped.reason if stopped is not None else None
+        explored = Exploration(
+            len(self.states), self.transitions, self.depth, complete, time.monotonic() - began, stopped=reason
+        )
         return Report(self.edges.program, (self._verdict(explored, stopped, trace, why),), explored, self._notes(stopped))
 
     # The walk ----------------------------------------------------------------------------------------------------------------------------
@@ -134,7 +141,7 @@ class _Walk:
 
     def _expand(self, number: int) -> None:
         packed, image = self.states[number], self.mapped[number]
-        for step, successor in self.edges.out(packed):
+        for step, successor in self.edges.successors(packed):
             after = self._add(successor, number, step)
             self.transitions += 1
             events = self.explainer.shared(self.edges.events(packed, step))
@@ -143,11 +150,6 @@ class _Walk:
                 if explained.why:
                     raise _Found(number, step, explained.why)
                 self.taken[tuple(dict.fromkeys(item.action for item in explained.steps))] += 1
-
-    def _bound(self, states: int | None, seconds: float | None, passed: float) -> str:
-        if states is not None and len(self.states) >= states:
-            return f"the bound of {states:,} states"
-        return f"the bound of {seconds:g} seconds" if seconds is not None and passed >= seconds else ""
 
     def _look_up(self, before: int, after: int, events: tuple[Any, ...]) -> Explained:
         found = self.explained.get((before, after, events))
@@ -171,7 +173,7 @@ class _Walk:
             raise InternalError(f"{self.engine}: the trace for {PROPERTY} passes through other states than the reference")
         return trace
 
-    def _verdict(self, explored: Exploration, stopped: str, trace: Trace | None, why: str) -> Verdict:
+    def _verdict(self, explored: Exploration, stopped: Stop | None, trace: Trace | None, why: str) -> Verdict:
         extent = f"all {explored.states:,} states" if explored.complete else f"{explored.states:,} states to depth {explored.depth}, not all"
         shown = ", ".join(f"{name}={value}" for name, value in self.edges.program.constants.items() if value is not False)
         evidence = Evidence(EvidenceKind.BOUNDED, f"{shown}; {extent}")
@@ -181,7 +183,7 @@ class _Walk:
         reason = why or (f"not decided: {stopped}" if stopped else "")
         if unreached:
             reason = f"nothing was refined: no state is mapped to one in which {', '.join(unreached)} is true"
-        return Verdict(PROPERTY, "refinement", outcome, evidence, provenance, reason, trace)
+        return Verdict(PROPERTY, PropertyKind.REFINEMENT, outcome, evidence, provenance, reason, trace)
 
     def _unreached(self) -> list[str]:
         """The witnesses of the abstract machine that are true in no mapped state."""
@@ -189,7 +191,7 @@ class _Walk:
         names = [method.mark.name for method in self.abstract.declaration.marked("witness") if method.mark]
         return [name for name in names if not any(reference.holds(image, name) for image in self.images)]
 
-    def _notes(self, stopped: str) -> tuple[str, ...]:
+    def _notes(self, stopped: Stop | None) -> tuple[str, ...]:
         explained = ", ".join(f"{' + '.join(actions)} {count:,}" for actions, count in sorted(self.taken.items()))
         stutters = self.transitions - sum(self.taken.values())
         told = f"{self.abstract.name}: {len(self.images):,} of its states; transitions: {explained or 'none is a step'}, stutters {stutters:,}"

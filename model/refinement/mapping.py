@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from antiphon.model.explicit import Edges, Parts
+from antiphon.model.engines.interface import Transitions
+from antiphon.model.ground.parts import Parts
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.lang.types import Domain, MapOf
 
@@ -35,7 +36,7 @@ class _Part:
 class Mapper:
     """The mapping of one protocol (its transitions as `edges`) to the states of `abstract`."""
 
-    def __init__(self, edges: Edges, abstract: Program) -> None:
+    def __init__(self, edges: Transitions, abstract: Program) -> None:
         self.edges, self.abstract = edges, abstract
         self._reads = _Reads(edges.program)
         self._parts: list[list[_Part]] = []

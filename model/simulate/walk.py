@@ -1,4 +1,4 @@
-"""What do random walks show? Each takes enabled steps by chance from an initial state, and every state and step is judged on the way.
+"""Random walks take enabled steps by chance from an initial state, and every state and step is judged on the way.
 
 The verdicts are measured: that nothing was found says something about these walks only. Walk k of seed s is the same whatever the others do.
 An obligation is judged where a walk ends because nothing but faults can happen. Where only a spent budget keeps a step from happening, it is not
@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from antiphon.model.budgets import held_step, short_of_budget
+from antiphon.model.ground.budgets import held_step, short_of_budget
+from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
-from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, Provenance, Report, Verdict
+from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
 from antiphon.spec.lang import Machine, Program, State, Step
 
 ENGINE = "simulate"
@@ -63,12 +64,8 @@ class _Tally:
     excused: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        marked = self.program.declaration.marked
-        names = {kind: tuple(method.mark.name for method in marked(kind) if method.mark) for kind in ("invariant", "witness", "obligation")}
-        self.kinds = dict.fromkeys(names["invariant"], "invariant") | dict.fromkeys(self.program.module.properties, "service")
-        self.kinds |= dict.fromkeys(names["obligation"], "obligation") | dict.fromkeys(names["witness"], "witness")
-        self.kinds |= {promise.name: "liveness" for promise in self.program.module.promises}
-        self.faults = {method.name for method in marked("environment")}
+        self.kinds = kinds_of(self.program)
+        self.faults = {method.name for method in self.program.declaration.marked("environment")}
         self.starts = list(self.machine.initial())
 
     def walk(self, chance: random.Random, length: int) -> None:
@@ -99,12 +96,12 @@ class _Tally:
             return
         self.states.add(state)
         for name, kind in self.kinds.items():
-            if kind in ("invariant", "witness") and self.machine.holds(state, name) is (kind == "witness"):
-                said = "is true" if kind == "witness" else "is false"
+            if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS) and self.machine.holds(state, name) is (kind is PropertyKind.WITNESS):
+                said = "is true" if kind is PropertyKind.WITNESS else "is false"
                 self._note(name, start, taken, f"{name} {said} after {len(taken)} steps")
 
     def _oblige(self, start: State, taken: list[Step], state: State) -> None:
-        missed = [name for name, kind in self.kinds.items() if kind == "obligation" and not self.machine.holds(state, name)]
+        missed = [name for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION and not self.machine.holds(state, name)]
         held = held_step(self.program, state) if missed else None
         for name in missed:
             if held is not None:
@@ -127,21 +124,21 @@ class _Tally:
         explored = Exploration(len(self.states), self.steps, self.deepest, complete=False, seconds=seconds, never_fired=never)
         return Report(self.program, verdicts, explored)
 
-    def _verdict(self, name: str, kind: str, evidence: Evidence, provenance: Provenance) -> Verdict:
+    def _verdict(self, name: str, kind: PropertyKind, evidence: Evidence, provenance: Provenance) -> Verdict:
         if name in self.found:
             start, steps, why = self.found[name]
             trace = replay(self.program, start, steps, shows=name, why=why)
-            outcome = Outcome.HOLDS if kind == "witness" else Outcome.VIOLATED
+            outcome = Outcome.HOLDS if kind is PropertyKind.WITNESS else Outcome.VIOLATED
             return Verdict(name, kind, outcome, evidence, provenance, why, trace)
         reason = ""
         if not self.steps:
             reason = "no walk took a step"
-        elif kind == "witness":
+        elif kind is PropertyKind.WITNESS:
             reason = "no walk reached it"
         elif name in self.excused:
             reason = self.excused[name]
-        elif kind == "obligation" and not self.quiet:
+        elif kind is PropertyKind.OBLIGATION and not self.quiet:
             reason = "no walk ended where nothing but faults can happen"
-        elif kind == "liveness":
+        elif kind is PropertyKind.LIVENESS:
             reason = "a walk ends, so it keeps or breaks no promise; `check` judges it"
         return Verdict(name, kind, Outcome.UNKNOWN if reason else Outcome.HOLDS, evidence, provenance, reason)

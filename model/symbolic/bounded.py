@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
+from antiphon.model.bounds import StopReason
 from antiphon.model.symbolic.budget_limited import search_for
 from antiphon.model.symbolic.circuit import Circuit
 from antiphon.model.symbolic.clock import INTERRUPTED, Clock, TimeOver
@@ -22,7 +23,7 @@ from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import SPECIFICATION, Target, groups, targets
 from antiphon.model.symbolic.translate import TooWide
-from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, Provenance, Report, Verdict
+from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError
 
 ENGINE = "symbolic"
@@ -84,7 +85,7 @@ def check_bounded(
 def _promise(program: Program, name: str) -> Verdict:
     """The verdict about a promise: bounded runs have no cycles, so nothing is said."""
     reason = "Z3 looks at runs of a bounded length, which keep or break no promise; the explicit engines judge it"
-    return Verdict(name, "liveness", Outcome.UNKNOWN, Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE), reason)
+    return Verdict(name, PropertyKind.LIVENESS, Outcome.UNKNOWN, Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE), reason)
 
 
 # The answer -------------------------------------------------------------------------------------------------
@@ -100,17 +101,21 @@ def _report(program: Program, listed: list[Target], searches: list[Search], cloc
     verdicts = tuple(_verdict(program, target, by_target[target], searches[-1]) for target in told)
     ran = [search for search in searches if search.finished >= 0]
     depth = min((search.finished for search in ran), default=0)
-    explored = Exploration(0, 0, depth, all(search.complete for search in searches), clock.elapsed())
+    explored = Exploration(0, 0, depth, all(search.complete for search in searches), clock.elapsed(), stopped=_stop_reason(searches))
     stopped = [f"the search is not complete: {search.stopped}" for search in searches if search.stopped]
     clauses = sum(search.clauses for search in searches)
     return Report(program, verdicts, explored, (f"Z3 {Solver.version()}: {clauses:,} clauses", *stopped))
+
+
+def _stop_reason(searches: list[Search]) -> StopReason | None:
+    return StopReason.INTERRUPTED if any(search.stopped == INTERRUPTED for search in searches) else None
 
 
 def _unexplored(program: Program, listed: list[Target], reason: str, clock: Clock) -> Report:
     """The report when there is not even an initial state."""
     evidence = Evidence(EvidenceKind.BOUNDED, "no state")
     provenance = Provenance.of(program, ENGINE)
-    verdicts = [Verdict(target.property, target.kind, Outcome.UNKNOWN, evidence, provenance, reason) for target in listed]
+    verdicts = [Verdict(target.property, PropertyKind(target.kind), Outcome.UNKNOWN, evidence, provenance, reason) for target in listed]
     return Report(program, tuple(verdicts), Exploration(0, 0, 0, complete=False, seconds=clock.elapsed()))
 
 
@@ -118,7 +123,7 @@ def _verdict(program: Program, target: Target, search: Search, errors: Search) -
     outcome, reason = _outcome(target, search, errors)
     evidence = Evidence(EvidenceKind.BOUNDED, _bound(program, target, search, errors))
     provenance = Provenance.of(program, ENGINE)
-    return Verdict(target.property, target.kind, outcome, evidence, provenance, reason, search.found.get(target))
+    return Verdict(target.property, PropertyKind(target.kind), outcome, evidence, provenance, reason, search.found.get(target))
 
 
 def _outcome(target: Target, search: Search, errors: Search) -> tuple[Outcome, str]:

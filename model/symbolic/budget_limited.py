@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from antiphon.model.budgets import held_back, held_step, short_of_budget
+from antiphon.model.ground.budgets import held_back, held_step, short_of_budget
 from antiphon.model.symbolic.recovery import RecoverySearch
 from antiphon.model.symbolic.search import Progress, Search
 from antiphon.model.symbolic.steps import Template

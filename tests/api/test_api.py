@@ -11,7 +11,7 @@ from typing import Annotated
 import pytest
 
 import antiphon
-from antiphon.model import explicit
+from antiphon.model import explore
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Between, Spec, SpecError, action, invariant, require
 
@@ -48,7 +48,7 @@ def test_a_subject_is_a_name_a_class_or_a_program() -> None:
         [(item.property, item.outcome) for item in report.verdicts] for report in (named, meant, bound)
     ]
     assert outcomes[0] == outcomes[1] == outcomes[2]
-    assert named.exploration.states == explicit.check(antiphon.program(TwoPhase)).exploration.states
+    assert named.exploration.states == explore.check(antiphon.program(TwoPhase)).exploration.states
 
 
 def test_repairs_are_switched_on_by_name_and_left_out_again() -> None:

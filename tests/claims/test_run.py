@@ -11,9 +11,9 @@ import pytest
 from antiphon.conformance.ledger import ClaimResult, run_ledger
 from antiphon.conformance.ledger.minimal import needs
 from antiphon.conformance.ledger.run import program_of
-from antiphon.model.explicit import check as explore
-from antiphon.model.explicit import kinds_of
-from antiphon.model.explicit.compiled import compiled_machine
+from antiphon.model.engines.python.machine import compiled_machine
+from antiphon.model.explore import check as explore
+from antiphon.model.explore import kinds_of
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of, claims_of

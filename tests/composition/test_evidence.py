@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from antiphon.conformance.ledger.run import program_of
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.verdict import Report
 from antiphon.spec.claims import Check
 from antiphon.spec.composition import EVIDENCE, Entry, Property, Role, layer_of

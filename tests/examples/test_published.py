@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome
 from antiphon.spec.examples.chameneos import Chameneos, Creature
 from antiphon.spec.examples.chang_roberts import ChangRoberts, Standing

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import check, compiled_machine, state_graph
-from antiphon.model.explicit.generated import GeneratedSpace
+from antiphon.model.engines import compiled_machine
+from antiphon.model.engines.python.space import GeneratedSpace
+from antiphon.model.explore import check, state_graph
 from antiphon.model.verdict import Report
 from antiphon.spec.lang import Disabled, Program, SpecError, Step, Transition, program
 
@@ -131,22 +132,22 @@ def test_what_is_remembered_does_not_change_the_result(specs: SimpleNamespace, m
     """A group that stops remembering gives the same graph."""
     bound = program(specs.JudgedPost, again=True)
     expected = summary(check(bound))
-    monkeypatch.setattr("antiphon.model.explicit.generated.HOPELESS_SHARE", -1.0)
-    monkeypatch.setattr("antiphon.model.explicit.generated.LONG_BLOCK", 0)
+    monkeypatch.setattr("antiphon.model.engines.python.space.HOPELESS_SHARE", -1.0)
+    monkeypatch.setattr("antiphon.model.engines.python.space.LONG_BLOCK", 0)
     monkeypatch.setattr(GeneratedSpace, "block", 7)
     assert summary(check(bound)) == expected
 
 
 SCRIPT = """
 import sys
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
 report = check(program(TwoPhase, managers=3))
 print(report.exploration.fired)
 for verdict in report.verdicts:
     print(verdict.property, verdict.outcome, [str(step) for step in verdict.trace.steps] if verdict.trace else None)
-from antiphon.model.explicit.generated import GeneratedSpace
+from antiphon.model.engines.python.space import GeneratedSpace
 bound = program(TwoPhase, managers=3)
 space = GeneratedSpace(bound, bound.reference.initial())
 done = 0

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from rich.console import Console
 
-from antiphon.model.explicit import Progress, check, progress_bar, reach
-from antiphon.model.explicit.checking import open_space
-from antiphon.model.explicit.judge import Judge
-from antiphon.model.explicit.search import Decision, Search
+from antiphon.conformance.cli.progress import progress_bar
+from antiphon.model.bounds import Bounds, Progress
+from antiphon.model.engines import Engine, open_space
+from antiphon.model.engines.interface import Decision
+from antiphon.model.explore import check, reach
+from antiphon.model.explore.judge import Judge
+from antiphon.model.explore.search import Search
 from antiphon.model.trace import replay
-from antiphon.model.verdict import InternalError, Outcome, Report
+from antiphon.model.verdict import InternalError, Outcome, PropertyKind, Report
 from antiphon.spec.lang import SpecError, program
 
 BOTH = pytest.mark.parametrize("engine", ["generated", "reference"])
@@ -150,9 +152,9 @@ def test_an_empty_model_proves_nothing(specs: SimpleNamespace, engine: str) -> N
 
 
 @BOTH
-@pytest.mark.parametrize("bound", [{"max_states": 40}, {"max_depth": 3}, {"max_seconds": 0.0}, {"max_memory_mb": 1}])
-def test_a_bound_gives_unknown_for_what_is_undecided(specs: SimpleNamespace, engine: str, bound: dict[str, Any]) -> None:
-    report = check(program(specs.TwoPhase), engine=engine, **bound)
+@pytest.mark.parametrize("bounds", [Bounds(states=40), Bounds(depth=3), Bounds(seconds=0.0), Bounds(memory_mb=1)])
+def test_a_bound_gives_unknown_for_what_is_undecided(specs: SimpleNamespace, engine: str, bounds: Bounds) -> None:
+    report = check(program(specs.TwoPhase), engine=engine, bounds=bounds)
     assert outcomes(report) == {"consistent": Outcome.UNKNOWN, "all_committed": Outcome.UNKNOWN}
     assert "the bound of" in report["consistent"].reason
     assert not report.exploration.complete
@@ -161,14 +163,14 @@ def test_a_bound_gives_unknown_for_what_is_undecided(specs: SimpleNamespace, eng
 
 @BOTH
 def test_a_violation_within_a_bound_stays_a_violation(specs: SimpleNamespace, engine: str) -> None:
-    report = check(program(specs.HastyCommit), engine=engine, max_depth=3)
+    report = check(program(specs.HastyCommit), engine=engine, bounds=Bounds(depth=3))
     assert report["consistent"].outcome is Outcome.VIOLATED
-    assert check(program(specs.HastyCommit), engine=engine, max_depth=2)["consistent"].outcome is Outcome.UNKNOWN
+    assert check(program(specs.HastyCommit), engine=engine, bounds=Bounds(depth=2))["consistent"].outcome is Outcome.UNKNOWN
 
 
 @BOTH
 def test_max_states_is_hardly_overshot(specs: SimpleNamespace, engine: str) -> None:
-    assert 100 <= check(program(specs.TwoPhase), engine=engine, max_states=100).exploration.states < 120
+    assert 100 <= check(program(specs.TwoPhase), engine=engine, bounds=Bounds(states=100)).exploration.states < 120
 
 
 @BOTH
@@ -236,12 +238,12 @@ def test_reach_finds_the_nearest_state(specs: SimpleNamespace, engine: str) -> N
 def test_a_space_that_lies_is_our_failure_not_a_result(specs: SimpleNamespace) -> None:
     """A counterexample that the reference does not confirm must never be shown."""
     bound = program(specs.TwoPhase)
-    space = open_space(bound, "reference")
+    space = open_space(bound, Engine.REFERENCE)
     search = Search(space, watched=["consistent"])
     search.run()
     search.decided["consistent"] = Decision(5)
     with pytest.raises(InternalError):
-        Judge(bound, space, search, {"consistent": "invariant"}).verdicts()
+        Judge(bound, space, search, {"consistent": PropertyKind.INVARIANT}).verdicts()
     assert InternalError.exit_code == 70
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from antiphon.model.explicit import check, count
+from antiphon.model.bounds import Bounds
+from antiphon.model.explore import check, count
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, program
 from antiphon.spec.protocols.token_broadcast.properties import Figure5Checked
@@ -52,7 +53,7 @@ def test_counts_are_those_of_a_walk_on_the_reference(bound: Program, engine: str
 
 
 def test_a_bound_ends_the_counting_with_what_there_is() -> None:
-    counts = count(program(TwoPhase, managers=3), max_depth=1)
+    counts = count(program(TwoPhase, managers=3), bounds=Bounds(depth=1))
     assert not counts.complete
     assert counts.states == 8
-    assert count(program(TwoPhase, managers=3), max_states=1).states == 1
+    assert count(program(TwoPhase, managers=3), bounds=Bounds(states=1)).states == 1

@@ -8,7 +8,7 @@ from typing import Any
 import networkx
 import pytest
 
-from antiphon.model.explicit.obligations import futures
+from antiphon.model.engines.recovery import futures
 
 
 class Graph:
@@ -20,7 +20,7 @@ class Graph:
     def __len__(self) -> int:
         return len(self.edges)
 
-    def onward(self, state: int) -> tuple[bool, list[int]]:
+    def successors(self, state: int) -> tuple[bool, list[int]]:
         return not self.edges[state], self.edges[state]
 
 

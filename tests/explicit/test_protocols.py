@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import check
-from antiphon.model.explicit.groups import Group
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines.python.groups import Group
+from antiphon.model.explore import check
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp import RbpJudged
@@ -24,7 +25,7 @@ def test_both_engines_see_the_same(spec: type[Spec], repairs: Any, depth: int) -
     bound = program(spec, repairs=repairs)
     seen = []
     for engine in ("generated", "reference"):
-        report = check(bound, engine=engine, max_depth=depth)
+        report = check(bound, engine=engine, bounds=Bounds(depth=depth))
         verdicts = {verdict.property: (verdict.outcome, len(verdict.trace) if verdict.trace else None) for verdict in report.verdicts}
         shown = report.exploration
         seen.append((verdicts, shown.states, shown.transitions, shown.depth, shown.complete, shown.fired, shown.never_fired))
@@ -42,6 +43,6 @@ def test_figure_16_is_remembered_in_few_entries(monkeypatch: pytest.MonkeyPatch)
         return original(self, state)
 
     monkeypatch.setattr(Group, "open", count)
-    report = check(program(RbpJudged, repairs="all"), properties=(), max_states=50_000)
+    report = check(program(RbpJudged, repairs="all"), properties=(), bounds=Bounds(states=50_000))
     assert report.exploration.states >= 50_000
     assert len(opened) < 0.1 * report.exploration.states

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from tests.lang.random_specs import program_of, random_states
 
-from antiphon.model.explicit import check, compiled_machine
-from antiphon.model.explicit.compiled import CompiledMachine
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines import compiled_machine
+from antiphon.model.engines.python.machine import CompiledMachine
+from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Program, SpecError, State, Transition
 
@@ -39,7 +41,7 @@ def verdicts(report: Report) -> dict[str, tuple[Outcome, int | None]]:
 
 def explore(bound: Program, engine: str) -> tuple[Any, ...]:
     """What both engines must agree on within two steps; what stopped at an error has no counts to compare."""
-    report = check(bound, engine=engine, max_depth=2)
+    report = check(bound, engine=engine, bounds=Bounds(depth=2))
     seen = report.exploration
     failed = any(verdict.kind == "specification" for verdict in report.verdicts)
     return (failed, None, None) if failed else (failed, verdicts(report), (seen.states, seen.transitions, seen.depth, seen.fired))

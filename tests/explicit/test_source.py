@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from antiphon.model.explicit.footprint import footprint, split
-from antiphon.model.explicit.packing import Packing
-from antiphon.model.explicit.source import _OPERATIONS, compile_functions, predicate_source, step_source
+from antiphon.model.engines.python.source import _OPERATIONS, compile_functions, predicate_source, step_source
+from antiphon.model.ground.footprint import footprint, split
 from antiphon.model.ground.form import Bits, Boolean, Break, Check, Expression, GroundStep, Number, Operator, SlotInfo, Sort
+from antiphon.model.ground.packing import Packing
 from antiphon.spec.lang import Location
 
 HERE = Location("built", 1)

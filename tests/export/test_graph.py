@@ -8,7 +8,7 @@ import re
 import networkx
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.export import dot, graphml, state_graph
 from antiphon.spec.examples.chang_roberts import ChangRoberts
 from antiphon.spec.examples.die_hard import DieHard

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.export import members_of, promela
 from antiphon.model.export.possible import possible
 from antiphon.model.ground import flatten, layout

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.export import tla
 from antiphon.model.verdict import Outcome
 from antiphon.spec.examples.chameneos import Chameneos

@@ -9,7 +9,7 @@ import pytest
 from tests.lang.mutations import ODD_EXPRESSIONS
 from tests.lang.random_specs import program_of, random_states
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import SpecError, program

@@ -251,7 +251,7 @@ def test_super_is_called_with_the_parameters_as_they_are() -> None:
 @pytest.mark.parametrize("repairs", [(), ("by_one",), ("by_one", "first_is_fast"), "all"])
 @pytest.mark.parametrize("others", [{}, {"in_turn": True}, {"whose": "all"}])
 def test_every_reading_of_a_composed_text_has_the_same_states(repairs: tuple[str, ...] | str, others: dict[str, bool | str]) -> None:
-    from antiphon.model.explicit import check
+    from antiphon.model.explore import check
 
     bound = program(Bounded, repairs=repairs, limit=5, **others)
     expected = len(reached(bound))

@@ -11,18 +11,17 @@ from typing import Annotated, Any
 import pytest
 from tests.lang.random_specs import program_of, random_states
 
-from antiphon.model import budgets
-from antiphon.model.budgets import held_back, held_back_among, held_step, unspent
-from antiphon.model.explicit import check
-from antiphon.model.explicit.excuses import excused
-from antiphon.model.explicit.generated import GeneratedSpace
-from antiphon.model.explicit.packing import Packing
-from antiphon.model.explicit.search import Search
-from antiphon.model.explicit.source import compile_functions, predicate_source
-from antiphon.model.ground import flatten, layout
+from antiphon.model.engines.native import NativeSpace
+from antiphon.model.engines.native import space as native_space
+from antiphon.model.engines.python.source import compile_functions, predicate_source
+from antiphon.model.engines.python.space import GeneratedSpace
+from antiphon.model.explore import check
+from antiphon.model.explore.budget_limited import budget_limited
+from antiphon.model.explore.search import Search
+from antiphon.model.ground import budgets, flatten, layout
+from antiphon.model.ground.budgets import held_back, held_back_among, held_step, unspent
 from antiphon.model.ground.form import Bits, Expression
-from antiphon.model.native import NativeSpace
-from antiphon.model.native import space as native_space
+from antiphon.model.ground.packing import Packing
 from antiphon.model.symbolic import check_bounded
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import (
@@ -221,7 +220,7 @@ def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Bo
     Search(space).run()
     states = [space.value(number) for number in range(len(space))]
     held = held_in(bound, held_back(bound))
-    assert list(excused(bound, space) or ()) == [held(state) for state in states] == [False, True]
+    assert list(budget_limited(bound, space) or ()) == [held(state) for state in states] == [False, True]
     assert held_back_among(bound, states[0]) is None, "nothing is in the box at first"
     whole, here = held_back(bound), held_back_among(bound, states[1])
     assert (whole is here) is (spec is Box), "the second is never in the box of Half"
@@ -235,7 +234,7 @@ def test_machine_code_and_reference_agree_where_a_budget_holds_a_step_back(monke
     sets = [position for position, slot in enumerate(layout(bound).slots) if isinstance(slot.sort, Bits)]
     leaves = [flatten(bound, space.value(number)) for number in range(len(space))]
     assert [space.union()[place] for place in sets] == [functools.reduce(operator.or_, (row[place] for row in leaves)) for place in sets]
-    held = excused(bound, space)
+    held = budget_limited(bound, space)
     assert held is not None
     assert 0 < sum(held) < len(held) == len(space)
     for number in random.Random(1).sample(range(len(space)), 60):

@@ -9,7 +9,7 @@ import pytest
 from tests.liveness.specs import Lock, LossyChannel, Philosopher, Table
 
 from antiphon.conformance.report import diagram, svg, text_diagram
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.export import load, save
 from antiphon.model.export.itf import to_itf
 from antiphon.model.trace import Trace

@@ -8,8 +8,8 @@ import pytest
 from tests.lang.random_specs import program_of
 from tests.liveness.specs import ALL_STRONG, Lock, LossyChannel, Table
 
-from antiphon.model import liveness
-from antiphon.model.explicit import check
+from antiphon.model.bounds import Bounds
+from antiphon.model.explore import check, liveness
 from antiphon.model.simulate import simulate
 from antiphon.model.symbolic import check_bounded
 from antiphon.model.trace import ReplayError, replay
@@ -85,7 +85,7 @@ def test_both_engines_give_the_same_verdicts_and_lassos(spec: type[Spec]) -> Non
 def test_random_specifications_have_lassos_that_the_reference_confirms(seed: int) -> None:
     bound = program_of(seed)
     promised = liveness.promised(bound)
-    by_engine = [liveness.judge(bound, promised.values(), engine=engine, max_depth=3) for engine in ("generated", "reference")]
+    by_engine = [liveness.judge(bound, promised.values(), engine=engine, bounds=Bounds(depth=3)) for engine in ("generated", "reference")]
     assert [(item.property, item.outcome) for item in by_engine[0].verdicts] == [(item.property, item.outcome) for item in by_engine[1].verdicts]
     for verdict in by_engine[0].verdicts:
         assert verdict.outcome is not Outcome.HOLDS or by_engine[0].exploration.complete
@@ -96,13 +96,13 @@ def test_random_specifications_have_lassos_that_the_reference_confirms(seed: int
 def test_what_a_bound_leaves_open_is_unknown_and_a_lasso_within_it_counts() -> None:
     bound = program(Table)
     promised = liveness.promised(bound)
-    open_ = liveness.judge(bound, [promised["never_all_hungry"]], max_depth=2).verdicts[0]
+    open_ = liveness.judge(bound, [promised["never_all_hungry"]], bounds=Bounds(depth=2)).verdicts[0]
     assert (open_.outcome, open_.reason) == (Outcome.UNKNOWN, "not decided: the bound of 2 steps")
     assert open_.evidence.bound.endswith("states, not all")
-    assert liveness.judge(bound, [], max_depth=2).notes[1] == "the walk for promises is not complete: the bound of 2 steps"
-    few = liveness.judge(bound, [promised["never_all_hungry"]], max_states=1).verdicts[0]
+    assert liveness.judge(bound, [], bounds=Bounds(depth=2)).notes[1] == "the walk for promises is not complete: the bound of 2 steps"
+    few = liveness.judge(bound, [promised["never_all_hungry"]], bounds=Bounds(states=1)).verdicts[0]
     assert few.outcome is Outcome.UNKNOWN
-    early = liveness.judge(program(Lock), [liveness.promised(program(Lock))["all_get_it"]], fairness={"lock": "none"}, max_depth=1)
+    early = liveness.judge(program(Lock), [liveness.promised(program(Lock))["all_get_it"]], fairness={"lock": "none"}, bounds=Bounds(depth=1))
     assert early.verdicts[0].outcome is Outcome.VIOLATED
     assert not early.exploration.complete
 

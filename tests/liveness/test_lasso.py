@@ -8,7 +8,7 @@ import random
 import networkx
 import pytest
 
-from antiphon.model.liveness.lasso import Graph, Lasso, find_lasso
+from antiphon.model.explore.liveness.lasso import Graph, Lasso, find_lasso
 
 KINDS = 4
 

@@ -9,9 +9,9 @@ import pytest
 from tests.liveness.specs import Lock, LossyChannel, Table
 from tests.liveness.test_lasso import Edge, graph_of, shortest_stem
 
-from antiphon.model import liveness
-from antiphon.model.liveness import Fairness, Question
-from antiphon.model.liveness.lasso import Graph
+from antiphon.model.explore import liveness
+from antiphon.model.explore.liveness import Fairness, Question
+from antiphon.model.explore.liveness.lasso import Graph
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program, ir, program
 

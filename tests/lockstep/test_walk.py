@@ -9,7 +9,7 @@ import pytest
 from antiphon.conformance.bindings import Effect, binding_of
 from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.conformance.lockstep import Comparison, lockstep, walk
-from antiphon.model.explicit import compiled_machine, edges_of
+from antiphon.model.engines import compiled_machine, transitions_of
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Step
 
@@ -59,7 +59,7 @@ def test_what_is_remembered_is_what_the_code_does(monkeypatch: pytest.MonkeyPatc
 def test_edges_are_the_transitions_of_the_reference(machine: str) -> None:
     binding = binding_of("rbp", **SMALL, losses=0, timeouts=0)
     reference = binding.program.reference
-    edges = edges_of(
+    edges = transitions_of(
         binding.program, {"generated": None, "compiled": compiled_machine(binding.program), "reference": reference}[machine]
     )
     todo, seen = [edges.pack(state) for state in reference.initial()], set[int]()
@@ -68,11 +68,11 @@ def test_edges_are_the_transitions_of_the_reference(machine: str) -> None:
         if packed in seen:
             continue
         seen.add(packed)
-        found = {edges.step(number): (edges.unpack(after), edges.events(packed, number)) for number, after in edges.out(packed)}
+        found = {edges.step(number): (edges.unpack(after), edges.events(packed, number)) for number, after in edges.successors(packed)}
         state = edges.unpack(packed)
         wanted = {step: reference.apply(state, step) for step in reference.enabled(state)}
         assert found == {step: (transition.state, transition.events) for step, transition in wanted.items()}
-        todo += [after for _, after in edges.out(packed)]
+        todo += [after for _, after in edges.successors(packed)]
     assert len(seen) > 20
 
 

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from tests.lang.random_specs import program_of, random_states
 
-from antiphon.model.explicit import check
-from antiphon.model.explicit.over_machine import MachineSpace
-from antiphon.model.explicit.search import Bounds, Search
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines.native import NativeSpace, fields, store
+from antiphon.model.engines.reference import ReferenceSpace
+from antiphon.model.explore import check
+from antiphon.model.explore.search import Search
 from antiphon.model.ground import layout
-from antiphon.model.native import NativeSpace, fields, store
-from antiphon.model.native.packing import WordPacking
+from antiphon.model.ground.words import WordPacking
 from antiphon.model.verdict import Report
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, SpecError, State, program
@@ -50,7 +51,7 @@ def test_both_engines_give_the_same_report(bound: Program) -> None:
     assert summary(check(bound, engine="native")) == summary(check(bound, engine="generated"))
 
 
-def numbered(bound: Program, most: int, space: NativeSpace | MachineSpace) -> list[tuple[State, int]]:
+def numbered(bound: Program, most: int, space: NativeSpace | ReferenceSpace) -> list[tuple[State, int]]:
     """The states of a space with their parents, in the order of discovery."""
     Search(space, bounds=Bounds(depth=most)).run()
     return [(space.value(number), space.parent(number)) for number in range(len(space))]
@@ -60,7 +61,7 @@ def numbered(bound: Program, most: int, space: NativeSpace | MachineSpace) -> li
 def test_states_are_numbered_as_the_reference_finds_them_whatever_the_number_of_threads(threads: int) -> None:
     bound = program(Rbp, processes=2, messages=1, repairs="all")
     starts = bound.reference.initial()
-    expected = numbered(bound, 7, MachineSpace(bound, starts))
+    expected = numbered(bound, 7, ReferenceSpace(bound, starts))
     assert numbered(bound, 7, NativeSpace(bound, starts, threads=threads)) == expected
 
 
@@ -112,7 +113,7 @@ def test_all_steps_from_random_states_of_random_specifications_agree(seed: int) 
 def test_reports_about_random_specifications_agree(seed: int) -> None:
     """Verdicts and counts within two steps; a search that an error of the specification ends has no counts to compare."""
     bound = program_of(seed)
-    reports = [check(bound, engine=engine, max_depth=2) for engine in ("native", "reference")]
+    reports = [check(bound, engine=engine, bounds=Bounds(depth=2)) for engine in ("native", "reference")]
     failed = [any(item.kind == "specification" for item in report.verdicts) for report in reports]
     assert failed[0] == failed[1]
     assert failed[0] or summary(reports[0]) == summary(reports[1])
@@ -159,7 +160,7 @@ def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(mode: int, threa
     whole.store.close()
     again = space()
     assert (whole.mode, again.mode) == (mode, mode)
-    again.store.go_on(whole.store.known, whole.store.counts(), whole.store.transitions())
+    again.store.resume(whole.store.known, whole.store.counts(), whole.store.transitions())
     search = Search(again)
     search.run()
     assert (len(again), search.complete) == (8_832, True)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests.native.test_agreement import summary
 
-from antiphon.model.explicit import check
+from antiphon.model.engines.native import enumeration, kernel_of
+from antiphon.model.engines.native.enumeration import plan_actions
+from antiphon.model.engines.native.kernel import steps_texts
+from antiphon.model.explore import check
 from antiphon.model.ground import LargeStep, ground, layout, make
 from antiphon.model.ground.intern import forget
-from antiphon.model.native import enumeration, kernel_of
-from antiphon.model.native.enumeration import plan_actions
-from antiphon.model.native.kernel import steps_texts
-from antiphon.model.native.packing import WordPacking
+from antiphon.model.ground.words import WordPacking
 from antiphon.spec.lang import Program, program
 from antiphon.spec.protocols.horus.fifo_stacks import NakStack
 from antiphon.spec.protocols.horus.full_stack import Horus

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import check
-from antiphon.model.native import Refused, checkpoint
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines import Refused, StorageOptions
+from antiphon.model.engines.native import checkpoint
+from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import SpecError, program
@@ -22,14 +24,16 @@ from antiphon.spec.protocols.rbp import RbpJudged
 SEARCH = """
 import sys, time
 from pathlib import Path
-from antiphon.model.explicit import check
-from antiphon.model.native import checkpoint
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines import StorageOptions
+from antiphon.model.explore import check
+from antiphon.model.engines.native import checkpoint
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
-from antiphon.model.native.space import NativeSpace
+from antiphon.model.engines.native.space import NativeSpace
 checkpoint.SECONDS = 0.0
 NativeSpace.block = 256
-report = check(program(TwoPhase, managers=6), directory=Path(sys.argv[1]), threads=2, progress=lambda _: time.sleep(0.002))
+report = check(program(TwoPhase, managers=6), storage=StorageOptions(directory=Path(sys.argv[1]), threads=2), progress=lambda _: time.sleep(0.002))
 print(report.exploration.states, report.exploration.transitions, report.exploration.depth, report.exploration.complete)
 """
 
@@ -51,7 +55,7 @@ def test_a_search_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -
         if running.returncode == 0:
             break
     assert -signal.SIGKILL in ends
-    whole = check(program(TwoPhase, managers=6), engine="native", threads=1).exploration
+    whole = check(program(TwoPhase, managers=6), engine="native", storage=StorageOptions(threads=1)).exploration
     assert told.split() == [str(whole.states), str(whole.transitions), str(whole.depth), "True"]
 
 
@@ -62,7 +66,7 @@ def _modified(directory: Path) -> float | None:
 
 def test_a_finished_search_is_read_again_with_its_counterexamples(tmp_path: Path) -> None:
     bound = program(RbpJudged, processes=2, messages=1)
-    first, second = (check(bound, directory=tmp_path) for _ in "12")
+    first, second = (check(bound, storage=StorageOptions(directory=tmp_path)) for _ in "12")
     assert summary(first) == summary(second)
     assert any(verdict.outcome is Outcome.VIOLATED and verdict.trace for verdict in second.verdicts)
 
@@ -73,45 +77,48 @@ def summary(report: Report) -> list[tuple[Any, ...]]:
 
 def test_a_bound_is_raised_by_going_on(tmp_path: Path) -> None:
     bound = program(TwoPhase, managers=5)
-    assert check(bound, directory=tmp_path, max_states=1000).exploration.complete is False
-    seen = check(bound, directory=tmp_path).exploration
+    assert check(bound, storage=StorageOptions(directory=tmp_path), bounds=Bounds(states=1000)).exploration.complete is False
+    seen = check(bound, storage=StorageOptions(directory=tmp_path)).exploration
     assert (seen.states, seen.transitions, seen.complete) == (8832, 58145, True)
 
 
 def test_a_directory_of_another_search_is_refused(tmp_path: Path) -> None:
-    check(program(TwoPhase, managers=2), directory=tmp_path)
+    check(program(TwoPhase, managers=2), storage=StorageOptions(directory=tmp_path))
     with pytest.raises(Refused, match="another specification, other constants"):
-        check(program(TwoPhase, managers=3), directory=tmp_path)
+        check(program(TwoPhase, managers=3), storage=StorageOptions(directory=tmp_path))
     (tmp_path / checkpoint.NAME).write_bytes(b"\xff{")
     with pytest.raises(Refused, match=r"checkpoint\.json: is no checkpoint"):
-        check(program(TwoPhase, managers=2), directory=tmp_path)
+        check(program(TwoPhase, managers=2), storage=StorageOptions(directory=tmp_path))
 
 
 @pytest.mark.parametrize(("name", "fingerprints"), [("states", False), ("parents", False), ("actions", False), ("prints", True)])
 def test_an_array_that_is_not_what_the_search_left_is_refused(name: str, fingerprints: bool, tmp_path: Path) -> None:
     bound = program(TwoPhase, managers=4)
-    check(bound, properties=["consistent"], directory=tmp_path, fingerprints=fingerprints)
-    assert check(bound, properties=["consistent"], directory=tmp_path, fingerprints=fingerprints).exploration.states == 1_568
+    check(bound, properties=["consistent"], storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints))
+    assert check(bound, properties=["consistent"], storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints)).exploration.states == 1_568
     with (tmp_path / name).open("r+b") as file:
         file.seek(700)
         before = file.read(1)
         file.seek(700)
         file.write(bytes([before[0] ^ 4]))
     with pytest.raises(Refused, match=f"{name}: is not what the search left here; remove the directory"):
-        check(bound, properties=["consistent"], directory=tmp_path, fingerprints=fingerprints)
+        check(bound, properties=["consistent"], storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints))
 
 
 SPILL = """
 import sys
 from pathlib import Path
-from antiphon.model.explicit import check
-from antiphon.model.explicit.search import resident_mb
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines import StorageOptions
+from antiphon.model.explore import check
+from antiphon.model.bounds import resident_mb
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
 check(program(TwoPhase, managers=3), engine="native")
 allowed = int(resident_mb()) + 12
 directory = Path(sys.argv[1]) if sys.argv[1:] else None
-report = check(program(TwoPhase, managers=8), engine="native", threads=1, properties=(), max_memory_mb=allowed, directory=directory)
+bounds = Bounds(memory_mb=allowed)
+report = check(program(TwoPhase, managers=8), engine="native", properties=(), bounds=bounds, storage=StorageOptions(threads=1, directory=directory))
 print(report.exploration.states, *report.notes)
 """
 
@@ -128,11 +135,11 @@ def test_fingerprints_find_the_same_and_say_what_they_may_miss() -> None:
     bound = program(RbpJudged, processes=2, messages=1)
     names = [verdict.property for verdict in check(bound).verdicts if verdict.kind in ("service", "invariant", "witness")]
     whole = check(bound, properties=names, engine="native")
-    short = check(bound, properties=names, fingerprints=True)
+    short = check(bound, properties=names, storage=StorageOptions(fingerprints=True))
     assert summary(short) == summary(whole)
     assert short.exploration.states == whole.exploration.states
     assert "told apart by 64 bits" in short.notes[0]
     with pytest.raises(SpecError, match="needs whole states"):
-        check(bound, fingerprints=True)
+        check(bound, storage=StorageOptions(fingerprints=True))
     with pytest.raises(SpecError, match="knows neither fingerprints, reductions nor a directory"):
-        check(bound, properties=names, fingerprints=True, engine="generated")
+        check(bound, properties=names, storage=StorageOptions(fingerprints=True), engine="generated")

@@ -12,12 +12,12 @@ import pytest
 from tests.ground.random_expressions import random_state
 from tests.native.random_steps import SLOTS, StepMaker, taken
 
+from antiphon.model.engines.native import steps as lowering
+from antiphon.model.engines.native.expressions import Value, Writer
+from antiphon.model.engines.native.kernel import assemble
+from antiphon.model.engines.native.lower import DECLARATIONS
 from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Operator
-from antiphon.model.native import steps as lowering
-from antiphon.model.native.expressions import Value, Writer
-from antiphon.model.native.kernel import assemble
-from antiphon.model.native.lower import DECLARATIONS
-from antiphon.model.native.packing import WordPacking
+from antiphon.model.ground.words import WordPacking
 
 PACKING = WordPacking(SLOTS)
 STATES = 12

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit.checking import collision_probability
-from antiphon.model.native import NativeSpace, fields, kernel_of, runtime
-from antiphon.model.native.lower import lower
-from antiphon.model.native.memory import PAGE, Area
+from antiphon.model.engines.native import NativeSpace, fields, kernel_of, runtime
+from antiphon.model.engines.native.lower import lower
+from antiphon.model.engines.native.memory import PAGE, Area
+from antiphon.model.explore.checking import collision_probability
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
 
@@ -66,7 +66,7 @@ def test_what_is_not_in_the_subset_is_refused_with_its_line() -> None:
 
 
 CHILD = """
-from antiphon.model.native import kernel_of
+from antiphon.model.engines.native import kernel_of
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
 print(kernel_of(program(TwoPhase, managers=2)).built)

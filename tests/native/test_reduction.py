@@ -6,11 +6,12 @@ from typing import Annotated
 
 import pytest
 
-from antiphon.model.explicit import check
-from antiphon.model.explicit.checking import kinds_of
+from antiphon.model.engines import StorageOptions
+from antiphon.model.engines.native.reduction import WHOLE, Reduction
+from antiphon.model.explore import check
 from antiphon.model.ground import layout
-from antiphon.model.native.packing import WordPacking
-from antiphon.model.native.reduction import WHOLE, Reduction
+from antiphon.model.ground.words import WordPacking
+from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Report
 from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
@@ -31,6 +32,8 @@ PROGRAMS = [
     program(DiningPhilosophers),
 ]
 
+CONE = StorageOptions(cone=True)
+
 
 def told(report: Report) -> list[tuple[object, ...]]:
     return [(item.property, item.outcome, item.trace and len(item.trace)) for item in report.verdicts if item.kind != "liveness"]
@@ -42,7 +45,7 @@ def test_the_answers_are_those_of_the_full_search(bound: Program) -> None:
     full = check(bound, properties=names)
     answers = {item.property: item for item in full.verdicts}
     for some in (names[part::3] for part in range(3)):
-        reduced = check(bound, properties=some, cone=True)
+        reduced = check(bound, properties=some, storage=CONE)
         assert reduced.exploration.states <= full.exploration.states
         for verdict in reduced.verdicts:
             expected = answers[verdict.property]
@@ -54,7 +57,7 @@ def test_the_answers_are_those_of_the_full_search(bound: Program) -> None:
 def test_fewer_states_are_told_apart_when_less_matters() -> None:
     bound = program(Figure2Checked, repairs="all")
     full = check(bound, properties=["Integrity", "BroadcastOnce"])
-    one = check(bound, properties=["Integrity"], cone=True)
+    one = check(bound, properties=["Integrity"], storage=CONE)
     assert (full.exploration.states, one.exploration.states) == (20_595, 2_571)
     [note] = one.notes
     assert note.startswith("left out, for they do not matter to what is asked: ")
@@ -86,11 +89,11 @@ class Counting(Spec):
 
 def test_errors_of_the_specification_matter_to_every_question() -> None:
     bound = program(Counting)
-    assert check(bound, properties=["Small"], cone=True).notes[-1] == "left out, for they do not matter to what is asked: seen"
-    assert check(bound, properties=["Late"], cone=True).notes[-1] == "left out, for they do not matter to what is asked: seen"
-    [error, _] = check(bound, properties=["Late"], cone=True).verdicts
+    assert check(bound, properties=["Small"], storage=CONE).notes[-1] == "left out, for they do not matter to what is asked: seen"
+    assert check(bound, properties=["Late"], storage=CONE).notes[-1] == "left out, for they do not matter to what is asked: seen"
+    [error, _] = check(bound, properties=["Late"], storage=CONE).verdicts
     assert (error.kind, error.outcome.value) == ("specification", "unknown")
-    assert told(check(bound, properties=["Small", "Late"], cone=True)) == told(check(bound, properties=["Small", "Late"]))
+    assert told(check(bound, properties=["Small", "Late"], storage=CONE)) == told(check(bound, properties=["Small", "Late"]))
 
 
 def test_states_take_less_room() -> None:
@@ -105,11 +108,11 @@ def test_it_goes_with_symmetry_and_with_fingerprints() -> None:
     bound = program(TwoPhase, managers=4)
     names = [name for name, kind in kinds_of(bound).items() if kind in ("invariant", "witness")]
     expected = told(check(bound, properties=names))
-    both = check(bound, properties=names, cone=True, symmetry=True)
+    both = check(bound, properties=names, storage=StorageOptions(cone=True, symmetry=True))
     assert told(both) == expected
-    assert told(check(bound, properties=names, cone=True, fingerprints=True)) == expected
+    assert told(check(bound, properties=names, storage=StorageOptions(cone=True, fingerprints=True))) == expected
 
 
 def test_other_engines_refuse() -> None:
     with pytest.raises(SpecError, match="knows neither fingerprints, reductions nor a directory"):
-        check(program(TwoPhase, managers=2), cone=True, engine="reference")
+        check(program(TwoPhase, managers=2), storage=CONE, engine="reference")

@@ -7,11 +7,12 @@ import math
 
 import pytest
 
-from antiphon.model.explicit import check
-from antiphon.model.explicit.checking import kinds_of
+from antiphon.model.engines import StorageOptions
+from antiphon.model.engines.native import NativeSpace
+from antiphon.model.engines.native.symmetry import Exchange, columns, exchanged_state, exchanges, orders, rounds, symmetric_sets
+from antiphon.model.explore import check
 from antiphon.model.ground.layout import layout, plan
-from antiphon.model.native import NativeSpace
-from antiphon.model.native.symmetry import Exchange, columns, exchanged_state, exchanges, orders, rounds, symmetric_sets
+from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
 from antiphon.spec.examples.chameneos import Chameneos
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -50,7 +51,7 @@ def test_there_are_as_many_states_as_orbits(bound: Program) -> None:
     states = reachable(bound)
     orbits = {orbit(bound, state) for state in states}
     assert sum(map(len, orbits)) == len(set(states))
-    reduced = check(bound, symmetry=True)
+    reduced = check(bound, storage=StorageOptions(symmetry=True))
     assert reduced.exploration.states == len(orbits)
     whole = check(bound, engine="native")
     assert [(item.property, item.outcome, item.trace and len(item.trace)) for item in reduced.verdicts] == [
@@ -79,14 +80,14 @@ def test_an_exchange_is_its_own_inverse_and_all_orders_are_passed_through() -> N
 
 def test_a_counterexample_found_with_symmetry_is_a_real_run() -> None:
     bound = program(TwoPhase, managers=3)
-    for verdict in check(bound, symmetry=True).verdicts:
+    for verdict in check(bound, storage=StorageOptions(symmetry=True)).verdicts:
         if verdict.trace is not None:
             again = replay(bound, verdict.trace.states[0], [item.step for item in verdict.trace.transitions])
             assert again.states == verdict.trace.states
 
 
 def test_the_states_that_are_left_out_are_counted() -> None:
-    report = check(program(TwoPhase, managers=6), symmetry=True)
+    report = check(program(TwoPhase, managers=6), storage=StorageOptions(symmetry=True))
     assert report.exploration.states == 553
     assert report.notes == ("553 states stand for 50,816 that differ in the names of interchangeable members only",)
 
@@ -94,8 +95,9 @@ def test_the_states_that_are_left_out_are_counted() -> None:
 def test_it_goes_with_fingerprints_and_any_number_of_threads() -> None:
     bound = program(TwoPhase, managers=5)
     names = [name for name, kind in kinds_of(bound).items() if kind in ("invariant", "witness")]
-    whole = check(bound, properties=names, symmetry=True, threads=1)
-    for other in (check(bound, properties=names, symmetry=True, threads=3), check(bound, properties=names, symmetry=True, fingerprints=True)):
+    whole = check(bound, properties=names, storage=StorageOptions(symmetry=True, threads=1))
+    for storage in (StorageOptions(symmetry=True, threads=3), StorageOptions(symmetry=True, fingerprints=True)):
+        other = check(bound, properties=names, storage=storage)
         assert other.exploration.states == whole.exploration.states
         assert [(item.outcome, item.trace and item.trace.steps) for item in other.verdicts] == [
             (item.outcome, item.trace and item.trace.steps) for item in whole.verdicts
@@ -125,19 +127,19 @@ class Turns(Spec):
 
 def test_promises_on_fair_runs_are_refused() -> None:
     with pytest.raises(SpecError, match="symmetry cannot decide AllWork: fairness to each member tells the members apart"):
-        check(program(Turns), symmetry=True)
+        check(program(Turns), storage=StorageOptions(symmetry=True))
 
 
 def test_a_program_without_symmetric_sets_is_refused() -> None:
     with pytest.raises(SpecError, match="no symmetric index set"):
-        check(program(Rbp, processes=2, messages=1), symmetry=True)
+        check(program(Rbp, processes=2, messages=1), storage=StorageOptions(symmetry=True))
 
 
 def test_too_many_orders_are_refused() -> None:
     with pytest.raises(SpecError, match="40,320 orders of its symmetric sets are too many"):
-        check(program(Chameneos, creatures=8, meetings=1), symmetry=True)
+        check(program(Chameneos, creatures=8, meetings=1), storage=StorageOptions(symmetry=True))
     with pytest.raises(SpecError, match="21 members of symmetric sets are too many; at most 20"):
-        check(program(TwoPhase, managers=21), symmetry=True)
+        check(program(TwoPhase, managers=21), storage=StorageOptions(symmetry=True))
 
 
 def test_columns_are_sorted_where_nothing_speaks_of_two_members() -> None:
@@ -146,7 +148,7 @@ def test_columns_are_sorted_where_nothing_speaks_of_two_members() -> None:
     first, second = columns(two_phase, range(len(layout(two_phase).slots))) or ()
     assert first[1] == second[0]
     assert not {*first[0]} & {*first[1]}
-    report = check(program(TwoPhase, managers=10), properties=["consistent", "all_committed"], symmetry=True)
+    report = check(program(TwoPhase, managers=10), properties=["consistent", "all_committed"], storage=StorageOptions(symmetry=True))
     assert report.notes[-1] == "3,300 states stand for 61,515,776 that differ in the names of interchangeable members only"
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import edges_of
+from antiphon.model.engines import transitions_of
 from antiphon.spec.lang import Program, Spec, State, Step, program
 from antiphon.spec.protocols.dtp_judged import DtpJudged
 from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack
@@ -167,11 +167,11 @@ class _Frame:
 
 def runs(bound: Program, branches: Branches) -> Iterator[tuple[State, Step]]:
     """Of each step of the model and each effect, the first run, the second, the fourth, the eighth and so on, while it can still take a new way."""
-    edges = edges_of(bound)
+    edges = transitions_of(bound)
     front = [edges.pack(state) for state in bound.reference.initial()]
     seen, effects = set(front), Counter[tuple[int, int]]()
     for packed in front:
-        for number, after in edges.out(packed):
+        for number, after in edges.successors(packed):
             effects[number, packed ^ after] += 1
             met = effects[number, packed ^ after]
             if met & (met - 1) == 0 and not branches.ahead[(step := edges.step(number)).action] <= branches.taken:

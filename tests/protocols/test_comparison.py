@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, action, program, require
 from antiphon.spec.protocols.chang_maxemchuk.algorithm import Count

@@ -10,7 +10,7 @@ import pytest
 
 from antiphon.conformance.ledger.run import program_of
 from antiphon.model.changes import trace_changes
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Report

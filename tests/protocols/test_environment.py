@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from antiphon.model.explicit import check, state_graph
+from antiphon.model.explore import check, state_graph
 from antiphon.model.trace import ReplayError, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.environment import Crashes, Duplications, Losses

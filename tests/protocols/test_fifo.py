@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome
 from antiphon.spec.environment.fifo import FifoLosses, FifoMulticast, Unicast
 from antiphon.spec.lang import AtMost, Between, In, Map, Seq, Spec, action, everywhere, invariant, obligation, program, record, require, witness

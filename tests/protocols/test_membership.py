@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome
 from antiphon.spec.environment import Membership, View
 from antiphon.spec.lang import Map, Step, action, everywhere, invariant, obligation, program, require, witness

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.bounds import Bounds
+from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, action, emit, program, require
 from antiphon.spec.protocols.rbp import Body, Data, Identifier, Rbp, RbpJudged, Sequenced
@@ -90,7 +91,7 @@ MUTANTS: list[tuple[str, type[Spec], str, dict[str, Any]]] = [
 
 def outcome(spec: type[Spec], property: str, without: str, constants: dict[str, Any]) -> Outcome:
     repairs = [item.name for item in program(spec).declaration.constants if item.repair and item.name != without]
-    report = check(program(spec, repairs=repairs, **constants), properties=[property], stop_at_first=True, max_states=150_000)
+    report = check(program(spec, repairs=repairs, **constants), properties=[property], stop_at_first=True, bounds=Bounds(states=150_000))
     assert [verdict.property for verdict in report.verdicts] == [property], "the changed text is in the language"
     return report[property].outcome
 
@@ -107,7 +108,7 @@ UNCHANGED = {(case[0], tuple(sorted(case[3].items()))) for case in MUTANTS if ca
 def unchanged(constants: tuple[tuple[str, Any], ...]) -> Report:
     """Figure 16 with all repairs, explored once for all that is asked of these constants."""
     asked = sorted(property for property, others in UNCHANGED if others == constants)
-    return check(program(RbpJudged, repairs="all", **dict(constants)), properties=asked, max_states=150_000)
+    return check(program(RbpJudged, repairs="all", **dict(constants)), properties=asked, bounds=Bounds(states=150_000))
 
 
 @pytest.mark.parametrize(("property", "constants"), sorted(UNCHANGED), ids=[case[0] for case in sorted(UNCHANGED)])

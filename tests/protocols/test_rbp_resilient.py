@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.bounds import Bounds
+from antiphon.model.explore import check
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Step, program
@@ -39,7 +40,7 @@ LATER = {"SomethingDelivered", "AllDelivered", "DeliveredAtTheBound"}
 @cache
 def explored(without: tuple[str, ...], constants: tuple[tuple[str, Any], ...], properties: tuple[str, ...] | None = None) -> Report:
     bound = program(RbpResilientJudged, repairs=[name for name in REPAIRS if name not in without], **dict(constants))
-    return check(bound, properties=properties, max_states=150_000)
+    return check(bound, properties=properties, bounds=Bounds(states=150_000))
 
 
 def report(constants: Mapping[str, Any], *without: str, properties: tuple[str, ...] | None = None) -> Report:

@@ -8,7 +8,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, action, emit, expect, program, require

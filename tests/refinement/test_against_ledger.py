@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from antiphon.model.bounds import Bounds
 from antiphon.model.refinement import PROPERTY, check_refinement
 from antiphon.model.verdict import Outcome, Verdict
 from antiphon.spec.catalogue import refined, refinement_named, refinement_of
@@ -65,7 +66,7 @@ class Run(NamedTuple):
         """What the refinement is with the repairs and the constants of the check."""
         on = [name for name in repairs_of(self.refinement.concrete) if name not in self.switched_off]
         bound = program(self.refinement.concrete, repairs=on, **self.check.constants)
-        return check_refinement(bound, self.refinement, max_states=max_states)[PROPERTY]
+        return check_refinement(bound, self.refinement, bounds=Bounds(states=max_states))[PROPERTY]
 
 
 @cache

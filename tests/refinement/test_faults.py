@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.model.refinement import PROPERTY, check_refinement
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Spec, action, emit, program, require

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from antiphon.conformance.replay import on_specification
-from antiphon.model.explicit import check
+from antiphon.model.bounds import Bounds
+from antiphon.model.explore import check
 from antiphon.model.export import load, save
 from antiphon.model.refinement import PROPERTY, check_refinement, fails_at_the_end
 from antiphon.model.symbolic import prove
@@ -346,7 +347,7 @@ def test_where_nothing_is_delivered_nothing_was_refined() -> None:
 
 def test_a_bound_that_is_hit_is_unknown() -> None:
     bound = program(RbpOrdering, repairs="all", processes=2, messages=2)
-    report = check_refinement(bound, RBP, max_states=50)
+    report = check_refinement(bound, RBP, bounds=Bounds(states=50))
     assert report[PROPERTY].outcome is Outcome.UNKNOWN
     assert "the bound of 50 states" in report[PROPERTY].reason
     assert not report.exploration.complete

@@ -10,7 +10,7 @@ import pytest
 from tests.lang.random_specs import program_of, random_states
 
 from antiphon.conformance.report.why_false import why_false, why_shown
-from antiphon.model.explicit import check
+from antiphon.model.explore import check
 from antiphon.spec.lang import Between, Index, Map, Spec, SpecError, action, everywhere, invariant, program, witness
 
 

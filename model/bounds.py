@@ -1,0 +1,104 @@
+"""An exploration stops where its bounds say, and tells why: one `Bounds` for everything that explores, one list of reasons.
+
+This file knows nothing of what is explored.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+
+class StopReason(Enum):
+    """Why an exploration ended before every state was seen."""
+
+    STATES = "states"
+    SECONDS = "seconds"
+    DEPTH = "depth"
+    MEMORY = "memory"
+    NO_MEMORY = "no memory"
+    INTERRUPTED = "interrupted"
+    ERROR = "error"
+    VIOLATION = "violation"
+    DECIDED = "decided"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The end of an exploration: its reason, and the same in words (`the bound of 1,000 states`)."""
+
+    reason: StopReason
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+INTERRUPTED = Stop(StopReason.INTERRUPTED, "interrupted")
+WRONG_SPECIFICATION = Stop(StopReason.ERROR, "the specification has an error")
+FIRST_VIOLATION = Stop(StopReason.VIOLATION, "stopped at the first violation")
+ALL_DECIDED = Stop(StopReason.DECIDED, "everything asked was decided")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where to stop: states, seconds, depth in steps, resident memory of this process in MiB; None is no bound."""
+
+    states: int | None = None
+    seconds: float | None = None
+    depth: int | None = None
+    memory_mb: int | None = None
+
+    def reached(self, states: int, seconds: float) -> Stop | None:
+        """The bound that so many states, found in this time, have come to; the depth is `too_deep`'s."""
+        if self.states is not None and states >= self.states:
+            return Stop(StopReason.STATES, f"the bound of {self.states:,} states")
+        if self.seconds is not None and seconds >= self.seconds:
+            return Stop(StopReason.SECONDS, f"the bound of {self.seconds:g} seconds")
+        if self.memory_mb is not None and resident_mb() >= self.memory_mb:
+            return Stop(StopReason.MEMORY, f"the bound of {self.memory_mb:,} MiB")
+        return None
+
+    def too_deep(self, depth: int) -> Stop | None:
+        """The bound that forbids steps from states at this depth."""
+        if self.depth is not None and depth >= self.depth:
+            return Stop(StopReason.DEPTH, f"the bound of {self.depth} steps")
+        return None
+
+
+UNBOUNDED = Bounds()
+"""No bound at all."""
+
+
+def no_memory(error: MemoryError) -> Stop:
+    """The stop of an exploration for which the system, or a table, has no room left."""
+    return Stop(StopReason.NO_MEMORY, str(error) or "no memory left")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an exploration is: `queue` states are found and not yet expanded; `rate` is states found a second."""
+
+    states: int
+    transitions: int
+    depth: int
+    queue: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """States found a second."""
+        return self.states / self.seconds if self.seconds > 0 else 0.0
+
+
+def resident_mb() -> float:
+    """The resident memory of this process in MiB; its peak where the system does not tell the present value."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except (OSError, ValueError, IndexError):
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

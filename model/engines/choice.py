@@ -1,0 +1,128 @@
+"""An engine is picked by its name here, and nowhere else.
+
+The native engine is imported when it is first asked for: small models are explored before LLVM would even be loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from antiphon.model.engines.interface import StateSpace, Transitions
+from antiphon.model.engines.python.machine import CompiledMachine
+from antiphon.model.engines.python.space import GeneratedSpace
+from antiphon.model.engines.python.transitions import PythonTransitions
+from antiphon.model.engines.reference import MachineTransitions, ReferenceSpace
+from antiphon.spec.lang import Machine, Program, SpecError
+
+
+class Engine(Enum):
+    """What explores; `AUTO` takes generated Python for a small space, else machine code."""
+
+    AUTO = "auto"
+    NATIVE = "native"
+    GENERATED = "generated"
+    REFERENCE = "reference"
+
+
+ENGINES = tuple(engine.value for engine in Engine)
+"""The names of all engines."""
+
+
+@dataclass(frozen=True)
+class StorageOptions:
+    """How the native engine keeps states.
+
+    Attributes:
+        threads: how many threads to use; None for as many as there are processors.
+        fingerprints: keep 64 bits of each expanded state instead of the state.
+        symmetry: let one state stand for all that differ from it in the names of interchangeable members only.
+        cone: keep only what matters to the properties that are asked, their cone of influence.
+        directory: where the arrays live as files, so that a later search can go on; None for memory.
+    """
+
+    threads: int | None = None
+    fingerprints: bool = False
+    symmetry: bool = False
+    cone: bool = False
+    directory: Path | None = None
+
+    @property
+    def native_only(self) -> bool:
+        """Whether this asks for what only the native engine can do."""
+        return self.fingerprints or self.symmetry or self.cone or self.directory is not None
+
+
+IN_MEMORY = StorageOptions()
+"""Whole states in memory, by all processors."""
+
+
+def engine_named(name: Engine | str) -> Engine:
+    """The engine of this name; an engine stands for itself.
+
+    Raises:
+        SpecError: there is none; the known ones are listed.
+    """
+    if isinstance(name, Engine):
+        return name
+    if name not in ENGINES:
+        raise SpecError(f"unknown engine {name!r}; known: {', '.join(ENGINES)}")
+    return Engine(name)
+
+
+def open_space(
+    program: Program,
+    engine: Engine,
+    options: StorageOptions = IN_MEMORY,
+    *,
+    graph: bool = True,
+    asked: Collection[str] = (),
+) -> StateSpace:
+    """A fresh space of the program that holds its initial states; `AUTO` stands for the native engine.
+
+    Args:
+        program: the specification with its constants.
+        engine: what explores.
+        options: how states are kept.
+        graph: whether `futures` and `successors` will be asked; without, native states of one word take less memory.
+        asked: the properties whose cone of influence is kept, where that is an option.
+
+    Raises:
+        SpecError: the initial states cannot be computed, the engine lacks an option, or the program has no symmetry to use.
+        Refused: the directory holds the search of another program.
+    """
+    if options.native_only and engine in (Engine.GENERATED, Engine.REFERENCE):
+        raise SpecError(
+            f"the engine {engine.value!r} knows neither fingerprints, reductions nor a directory", instead="the engine 'native'"
+        )
+    initial = program.reference.initial()
+    if engine is Engine.REFERENCE:
+        return ReferenceSpace(program, initial)
+    if engine is Engine.GENERATED:
+        return GeneratedSpace(program, initial)
+    from antiphon.model.engines.native.reduction import Reduction  # here, because loading LLVM takes longer than most checks
+    from antiphon.model.engines.native.space import NativeSpace
+
+    return NativeSpace(
+        program,
+        initial,
+        threads=options.threads,
+        graph=graph,
+        fingerprints=options.fingerprints,
+        reduction=Reduction(options.symmetry, frozenset(asked) if options.cone else None),
+        directory=options.directory,
+    )
+
+
+def transitions_of(program: Program, machine: Machine | None = None) -> Transitions:
+    """All transitions of `program` on packed states: by generated functions, unless another machine than theirs is given."""
+    if machine is None or isinstance(machine, CompiledMachine):
+        return PythonTransitions(program)
+    return MachineTransitions(program, machine)
+
+
+def transitions_by(program: Program, engine: Engine) -> Transitions:
+    """All transitions of `program` on packed states; every engine but the reference stands for generated functions."""
+    return transitions_of(program, program.reference if engine is Engine.REFERENCE else None)

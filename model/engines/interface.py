@@ -1,0 +1,202 @@
+"""Two interfaces carry every engine: the states that it found, and the transitions that it can take.
+
+A `StateSpace` explores: numbered states, found in blocks, each with its parent, and what can be asked of them. `Transitions` walks:
+every step out of a packed state, each by its number. A search needs the first; who compares a specification with something else needs
+the second.
+
+1. States are numbered from 0 in the order of discovery: initial states first, then level by level.
+2. `expand` finds the successors of a block of states and appends what is new; `parent` of a new state is the state it was found from.
+3. What goes wrong on the way is a `Finding`, never an exception: a step breaks properties, or the specification has an error there.
+
+What only some engines can do stands apart: a `ResumableSpace` can be left and taken up again, a `ReducedSpace` leaves states out.
+
+This file knows nothing of searching, bounds, verdicts or how states are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from antiphon.model.ground.form import Expression
+from antiphon.model.ground.packing import Packing
+from antiphon.spec.lang import Program, State, Step
+
+NO_PARENT = 0xFFFFFFFF
+"""The parent of an initial state."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What happened in state number `state`: `step` breaks `properties`, or (`error`) the specification cannot be executed there.
+
+    `step` is None when the error is not tied to one step: it lies in a predicate, or the machine did not say.
+    """
+
+    state: int
+    step: Step | None
+    properties: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Block:
+    """What `expand` saw: transitions (self loops count), and findings in order of states."""
+
+    transitions: int
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Future:
+    """The first state in which something is quiescent and false, the first from which it is irrecoverable; None where there is none."""
+
+    quiescent: int | None
+    irrecoverable: int | None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What decided a property: in state number `state` (or, with `step`, by that step from it)."""
+
+    state: int
+    step: Step | None = None
+
+
+@dataclass
+class Position:
+    """How far a breadth-first search is: enough for a later one to take it up.
+
+    The states 0..`expanded` - 1 have their successors; the present level ends before state `level_end`; `levels` are the first states of
+    all levels; `seconds` is what it took so far.
+    """
+
+    expanded: int = 0
+    transitions: int = 0
+    level_end: int = 0
+    levels: list[int] = field(default_factory=lambda: [0])
+    decided: dict[str, Decision] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+class StateSpace(Protocol):
+    """The reachable states of one program, as far as they were asked for."""
+
+    engine: str
+    """The name of the engine, for provenance."""
+    block: int
+    """How many states to expand in one call: enough to be fast, few enough to stop in time."""
+
+    def __len__(self) -> int:
+        """How many states are known."""
+
+    def expand(self, first: int, last: int) -> Block:
+        """Find the successors of the states first..last - 1. Each state is expanded once, in order."""
+
+    def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
+        """For the states first..last - 1 in order: (state, predicate, value) for values that are False (invariants) or True (witnesses).
+
+        Raises:
+            PredicateError: a predicate cannot be evaluated in a state.
+        """
+
+    def mute(self, property: str) -> None:
+        """Report no more findings about this property."""
+
+    def successors(self, state: int) -> tuple[bool, list[int]]:
+        """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to (repeated or not)."""
+
+    def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
+        """What `recovery.futures` says of this space."""
+
+    def truth(self, predicate: str) -> bytearray:
+        """For every known state 1 when the predicate is true in it, else 0."""
+
+    def parent(self, state: int) -> int:
+        """The number of the state that this one was found from; NO_PARENT for an initial one."""
+
+    def value(self, state: int) -> State:
+        """The state as a tuple of values."""
+
+    def stands_for(self, state: int, value: State) -> bool:
+        """Whether this is the value of the state, or of one that the state stands for."""
+
+    def coverage(self) -> dict[str, int]:
+        """For each action with how many different argument tuples it was enabled somewhere."""
+
+
+class PackedSpace(StateSpace, Protocol):
+    """A space that keeps its states as numbers, and can be asked for any condition of the ground form."""
+
+    def union(self) -> tuple[int | bool, ...]:
+        """The leaves of all known states joined bit by bit: of a set what it holds in some state; of others nothing that means anything."""
+
+    def where(self, condition: Expression) -> bytearray:
+        """For every known state 1 when the condition is true in it, else 0."""
+
+
+@runtime_checkable
+class ResumableSpace(Protocol):
+    """A space that writes down how far a search is, so that a later one can take it up, and that can do with less memory."""
+
+    def resume(self) -> Position | None:
+        """The position of the search that used this storage before, when there was one."""
+
+    def checkpoint(self, position: Position, *, last: bool = False) -> None:
+        """The search has come this far; it is written down now and then, and at the `last`."""
+
+    def release(self) -> None:
+        """Give back memory that can be given back."""
+
+
+@runtime_checkable
+class ReducedSpace(Protocol):
+    """A space that may keep one state for several, or less than the whole of each."""
+
+    def left_out(self) -> tuple[str, ...]:
+        """The variables that are not kept, wholly or in part, because they do not matter to what is asked."""
+
+    def represented(self) -> int:
+        """How many states the known ones stand for: more than they are where a reduction left some out."""
+
+
+class Transitions(Protocol):
+    """All transitions of one program on packed states; `packing` says where each variable lies.
+
+    Steps are numbered from 0 as they are first met.
+    """
+
+    program: Program
+    packing: Packing
+
+    def pack(self, state: State) -> int:
+        """A state as an integer."""
+
+    def unpack(self, packed: int) -> State:
+        """An integer as a state."""
+
+    def successors(self, packed: int) -> list[tuple[int, int]]:
+        """Every enabled step by number, with the packed state it leads to: each step once, always in the same order.
+
+        Raises:
+            SpecError: the specification cannot be executed in this state.
+        """
+
+    def step(self, number: int) -> Step:
+        """The step of this number."""
+
+    def events(self, packed: int, number: int) -> tuple[Any, ...]:
+        """What the step emits in this state, in order; the step must be enabled there."""
+
+
+class Refused(Exception):
+    """A directory holds the search of another program, or what is no checkpoint."""
+
+
+class PredicateError(Exception):
+    """A predicate cannot be evaluated in state number `state`."""
+
+    def __init__(self, state: int, predicate: str) -> None:
+        self.state, self.predicate = state, predicate
+        super().__init__(f"{predicate} cannot be evaluated in state {state}")

@@ -1,0 +1,108 @@
+"""A search goes on where it was killed: what it knew is written down now and then, beside the arrays that live in files anyway.
+
+The arrays only grow, so what was known at the last checkpoint is in them whatever happened since; the table is made anew from them. A
+checkpoint is written aside and renamed: there is always a whole one. It protects against the end of the process at any moment; what the
+system had not written when the machine itself stops is lost, and noticed: a checkpoint has checksums of what it knew of the arrays.
+
+This file knows nothing of exploring.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from antiphon.model.engines.interface import Position, Refused
+from antiphon.model.engines.native.kernel import key_of
+from antiphon.model.engines.native.store import Store
+
+NAME = "checkpoint.json"
+SCHEMA = "antiphon.checkpoint"
+VERSION = 2
+SECONDS = 5.0
+"""How long a search goes on between two checkpoints."""
+PART = 1 << 24
+"""How many bytes are read at once for a checksum."""
+
+
+class Content(msgspec.Struct, forbid_unknown_fields=True):
+    """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a step, or -1; `checksums` are those of
+    what is known in each array (`Store.arrays`).
+    """
+
+    schema: str
+    version: int
+    key: str
+    known: int
+    expanded: int
+    transitions: int
+    level_end: int
+    levels: list[int]
+    decided: dict[str, tuple[int, int]]
+    counts: list[int]
+    seconds: float
+    checksums: dict[str, int]
+
+
+class Checkpoint:
+    """The checkpoint of one directory, for the search that `store` serves."""
+
+    def __init__(self, directory: Path, store: Store) -> None:
+        self.path, self.store = directory / NAME, store
+        self._saved = time.monotonic()
+        self._known = 0
+        self._checksums = dict.fromkeys(store.arrays(), 0)
+
+    @staticmethod
+    def exists(directory: Path) -> bool:
+        """Whether a search left one here."""
+        return (directory / NAME).exists()
+
+    def read(self) -> Content:
+        """The checkpoint.
+
+        Raises:
+            Refused: it, or an array, is damaged, or it is of another program, package version or processor.
+        """
+        try:
+            content = msgspec.json.decode(self.path.read_bytes(), type=Content)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise Refused(f"{self.path}: is no checkpoint: {error}; remove the directory to begin anew") from error
+        if (content.schema, content.version) != (SCHEMA, VERSION) or content.key != self._key():
+            raise Refused(f"{self.path}: was left by another specification, other constants or another version; remove the directory to begin anew")
+        self._check(content.known)
+        damaged = [name for name, checksum in self._checksums.items() if content.checksums.get(name) != checksum]
+        if damaged:
+            raise Refused(f"{self.path.with_name(damaged[0])}: is not what the search left here; remove the directory to begin anew")
+        return content
+
+    def _check(self, known: int) -> None:
+        """Go on with the checksums up to so many known states: the arrays only grow."""
+        for name, (area, size) in self.store.arrays().items():
+            for first in range(self._known * size, known * size, PART):
+                content = area.read(first, min(PART, known * size - first))
+                self._checksums[name] = zlib.crc32(content, self._checksums[name])
+        self._known = known
+
+    def _key(self) -> str:
+        kernel = self.store.kernel
+        return key_of(kernel.program, kernel.mode, kernel.reduction)
+
+    def write(self, position: Position, codes: dict[str, int], *, always: bool = False) -> None:
+        """Write down how far the search is, when it is time or `always`; `codes` are those of the steps that decided something."""
+        if not always and time.monotonic() - self._saved < SECONDS:
+            return
+        self._check(self.store.known)
+        content = Content(
+            schema=SCHEMA, version=VERSION, key=self._key(), known=self.store.known,
+            expanded=position.expanded, transitions=position.transitions, level_end=position.level_end, levels=position.levels,
+            decided={name: (decision.state, codes.get(name, -1)) for name, decision in position.decided.items()},
+            counts=self.store.counts(), seconds=position.seconds, checksums=self._checksums,
+        )  # fmt: skip
+        aside = self.path.with_suffix(".new")
+        aside.write_bytes(msgspec.json.encode(content))
+        aside.replace(self.path)
+        self._saved = time.monotonic()

@@ -1,0 +1,364 @@
+"""What is a kernel? The machine code of one program: its steps and predicates, and the functions that store and number states.
+
+The text is made from the ground form, compiled by LLVM without any compiler on the machine, and kept on disk (`cache`).
+
+This file knows nothing of searching, of threads or of memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from antiphon.model.cache import Cache
+from antiphon.model.engines.native import fields, runtime
+from antiphon.model.engines.native.enumeration import Codes, plan_actions
+from antiphon.model.engines.native.lower import DECLARATIONS, lower
+from antiphon.model.engines.native.reduction import WHOLE, Reduction
+from antiphon.model.engines.native.steps import StepWriter, number_function, predicate_function
+from antiphon.model.engines.native.successors import Successors
+from antiphon.model.engines.native.symmetry import columns, comparisons, exchange_step, exchanges
+from antiphon.model.ground import ground_predicate, layout, make
+from antiphon.model.ground.form import Expression
+from antiphon.model.ground.intern import forget
+from antiphon.model.ground.words import WordPacking
+from antiphon.spec.lang import Program
+
+_KERNELS = 16
+RECENT_BYTES = 1 << 18
+"""How much memory a thread has for the states that it has seen lately."""
+LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
+"""What a line costs LLVM: with care, a part by itself and a part by the lines with it; quickly."""
+STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.46, 0.12
+"""How long LLVM may take for the steps; how much of it with care at least."""
+
+Native = Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The functions of one program, ready to call with addresses and numbers; `mode` is how its table keeps states.
+
+    Attributes:
+        packing: where the leaves of a state stand.
+        reduction: what it leaves out.
+        columns: whether states are put in canonical form by sorting the columns of members.
+        codes: the steps by number.
+        properties: the properties that steps may break, in the order of findings.
+        predicates: the predicates that it computes, in the order of their functions.
+        functions: the exported functions by name.
+        built: whether it was compiled now; else it came from the cache.
+    """
+
+    program: Program
+    mode: int
+    reduction: Reduction
+    columns: bool
+    packing: WordPacking
+    codes: Codes
+    properties: tuple[str, ...]
+    predicates: tuple[str, ...]
+    functions: dict[str, Native]
+    built: bool
+    engine: Any
+
+
+@lru_cache(maxsize=_KERNELS)
+def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction = WHOLE) -> Kernel:
+    """The kernel of a program, from this process, from the cache on disk, or compiled now.
+
+    Raises:
+        SpecError: the program cannot be compiled, or has no symmetry.
+    """
+    packing = WordPacking(layout(program).slots, reduction.kept(program))
+    predicates, properties = reduction.predicates(program), reduction.properties(program)
+    sorted_by = columns(program, reduction.kept(program)) if reduction.symmetric else None
+
+    def assembled() -> list[bytes]:
+        around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
+        return assemble(steps_texts(program, packing, reduction), around)
+
+    engine, built = _engine(key_of(program, mode, reduction), assembled)
+    names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
+    functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
+    return Kernel(program, mode, reduction, sorted_by is not None, packing, Codes.of(program), properties, predicates, functions, built, engine)
+
+
+@contextmanager
+def filling(packing: WordPacking, condition: Expression) -> Iterator[Native]:
+    """`fill` for a condition that is no predicate of the program: from the cache on disk, or compiled now."""
+    function = predicate_function("holds.0", packing, condition, ())
+    text = "\n".join([DECLARATIONS, function, _LOOP.format(kind="fill", number=0, step=8 * packing.words, body=_FILL)])
+    careful = _careful_seconds(function) < STEPS_SECONDS
+    parts = [text] if careful else [DECLARATIONS, _without_choices(text)]
+    engine, _ = _engine(_digest(text, *_machine_parts()), lambda: assemble(parts, ""))
+    try:
+        yield _function(engine, "fill.0", _ARGUMENTS["fill"])
+    finally:
+        del engine
+
+
+def _engine(key: str, assembled: Callable[[], list[bytes]]) -> tuple[Any, bool]:
+    """The code of this key, ready to run, and whether it was compiled now; else it came from the cache."""
+    cache = Cache.private("kernels")
+    code = cache.get(key)
+    built = code is None
+    if code is None:
+        with uncollected():
+            code = b"".join(len(part).to_bytes(8, "little") + part for part in assembled())
+        cache.put(key, code)
+    return _load(code), built
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without looking for cycles among the many objects that are made here: there are none, and looking takes a fifth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+_ARGUMENTS = {
+    "hash_state": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2, "empty": 1, "rebuild": 2, "move": 5,
+    "lookup": 3, "link": 3, "sweep": 2, "scan": 4, "fill": 4,
+}  # fmt: skip
+
+
+def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = WHOLE) -> list[str]:
+    """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates, the steps that are not large), then
+    the rest, which is compiled quickly: LLVM takes more than linear time in the length of a function.
+
+    They do not depend on what was grounded before: all nodes are forgotten first.
+    """
+    forget()
+    successors = Successors(packing, reduction.properties(program), plan_actions(program, reduction))
+    parts = [DECLARATIONS, TAKE, successors.text(), _exchange_text(program, packing, reduction)]
+    functions = list(successors.called)
+    for number, predicate in enumerate(reduction.predicates(program)):
+        ground = ground_predicate(program, predicate)
+        functions.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
+        parts += [_LOOP.format(kind=kind, number=number, step=8 * packing.words, body=body) for kind, body in (("scan", _SCAN), ("fill", _FILL))]
+    quick: list[str] = []
+    left = max(LEAST_CAREFUL_SECONDS, STEPS_SECONDS - QUICK_SECONDS * sum(function.count("\n") for function in functions))
+    for function in sorted(functions, key=len):
+        left -= _careful_seconds(function)
+        if left > 0:
+            parts.append(function)
+        else:
+            quick.append(_without_choices(function))
+    if not quick:
+        return ["\n".join(parts)]
+    return ["\n".join([*parts, *(_declared(function) for function in quick)]), "\n".join([DECLARATIONS, *quick])]
+
+
+def _careful_seconds(function: str) -> float:
+    """How long LLVM takes about for one function that it compiles with care."""
+    lines = function.count("\n")
+    return lines * (LINE_SECONDS + lines * SQUARE_SECONDS)
+
+
+_CHOICE = re.compile(r"  (%\w+) = select i1 (\S+), i1 (\S+), i1 (\S+)")
+
+
+def _without_choices(function: str) -> str:
+    """The function without choices between two conditions: LLVM's quick selection of instructions knows none, and takes ten times as long when it
+    asks the careful one.
+    """
+    return _CHOICE.sub(r"  \1.a = xor i1 \3, \4\n  \1.b = and i1 \1.a, \2\n  \1 = xor i1 \1.b, \4", function)
+
+
+def _declared(function: str) -> str:
+    return function.partition(" nounwind {")[0].replace("define", "declare")
+
+
+def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction) -> str:
+    """The exchanges of neighbouring members by their number, `exchange(state, out, number)`, and the order of their columns, where they have some:
+    `order(state, number)` is 0 when they are equal, 1 when they are to be exchanged, else 2.
+    """
+    made = exchanges(program) if reduction.symmetric else ()
+    steps = [reduction.step(program, exchange_step(program, item)) for item in made]
+    texts = [StepWriter(packing).function(f"exchange.{number}", (), step, ()) for number, step in enumerate(steps)]
+    texts.append(_dispatch("exchange", "i64 %state, i64 %target", "ptr %s, ptr %out", len(made)))
+    pairs = (columns(program, reduction.kept(program)) if made else None) or ()
+    for number, pair in enumerate(pairs):
+        before, same = comparisons(program, pair)
+        rank = make.choose(same, make.number(0), make.choose(before, make.number(1), make.number(2)))
+        texts.append(number_function(f"order.{number}", packing, rank))
+    texts.append(_dispatch("order", "i64 %state", "ptr %s", len(pairs)))
+    return "\n".join(texts)
+
+
+def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
+    """The function that calls `name.0`, `name.1` and so on by number."""
+    cases = " ".join(f"i64 {number}, label %case{number}" for number in range(count))
+    lines = [f"define i64 @{name}({parameters}, i64 %number) nounwind {{", "  %s = inttoptr i64 %state to ptr"]
+    if "%target" in parameters:
+        lines.append("  %out = inttoptr i64 %target to ptr")
+    lines.append(f"  switch i64 %number, label %off [{cases}]")
+    for number in range(count):
+        lines += [f"case{number}:", f"  %r{number} = call i64 @{name}.{number}({arguments})", f"  ret i64 %r{number}"]
+    return "\n".join([*lines, "off:", "  ret i64 0", "}\n"])
+
+
+def recently(words: int) -> int:
+    """How many states of so many words a thread remembers to have seen lately: a power of two, in a part of the processor's second cache."""
+    return 1 << max(6, (RECENT_BYTES // (8 * (words + 1))).bit_length() - 1)
+
+
+def runtime_text(packing: WordPacking, mode: int, *, symmetric: bool = False, by_columns: bool = False) -> str:
+    """The LLVM text of the functions between the steps."""
+    values = {"W": packing.words, "RECENTLY": recently(packing.words), "MODE": mode, "SYMMETRIC": int(symmetric), "COLUMNS": int(by_columns)}
+    return SUCCESSORS + EXCHANGE + DECLARATIONS + lower(runtime.FUNCTIONS, values, exported=(*runtime.EXPORTED, "take"))
+
+
+TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64, i64)\n"
+EXCHANGE = "declare i64 @exchange(i64, i64, i64)\ndeclare i64 @order(i64, i64)\n"
+SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
+
+_LOOP = """
+define i64 @{kind}.{number}(i64 %states, i64 %first, i64 %last, i64 %given) nounwind {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [%first, %entry], [%j, %on]
+  %more = icmp ult i64 %i, %last
+  br i1 %more, label %look, label %none
+look:
+  %offset = mul i64 %i, {step}
+  %address = add i64 %states, %offset
+  %s = inttoptr i64 %address to ptr
+  %value = call i64 @holds.{number}(ptr %s)
+  %wrong = icmp eq i64 %value, 2
+{body}
+}}
+"""
+_SCAN = """\
+  %found = icmp eq i64 %value, %given
+  %stop = or i1 %wrong, %found
+  br i1 %stop, label %out, label %on
+on:
+  %j = add i64 %i, 1
+  br label %head
+out:
+  %twice = mul i64 %i, 2
+  %mark = zext i1 %wrong to i64
+  %answer = add i64 %twice, %mark
+  ret i64 %answer
+none:
+  %end = mul i64 %last, 2
+  ret i64 %end"""
+_FILL = """\
+  br i1 %wrong, label %none, label %on
+on:
+  %at = add i64 %given, %i
+  %where = inttoptr i64 %at to ptr
+  %short = trunc i64 %value to i8
+  store i8 %short, ptr %where
+  %j = add i64 %i, 1
+  br label %head
+none:
+  ret i64 %i"""
+
+
+def assemble(steps: Sequence[str], around: str) -> list[bytes]:
+    """The object codes of the steps, with the functions around them, for this processor: the first text with care, the others quickly."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return [_assembled(steps[0], around, 1), *(_assembled(text, "", 0) for text in steps[1:])]
+
+
+def _assembled(steps: str, around: str, effort: int) -> bytes:
+    """The object code of one part.
+
+    The functions between the steps are few and small: LLVM takes its time for them. Those of the steps are many and were written without
+    repetition, so that a light pipeline does.
+    """
+    context, machine = llvm.create_context(), _machine(effort)
+    module = _parsed(steps, machine, context)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    light = llvm.create_new_module_pass_manager()
+    light.add_sroa_pass()
+    light.add_always_inliner_pass()
+    light.run(module, builder)
+    if around:
+        rest = _parsed(around, machine, context)
+        builder.getModulePassManager().run(rest, builder)
+        module.link_in(rest)
+    return bytes(machine.emit_object(module))
+
+
+def _parsed(text: str, machine: Any, context: Any) -> Any:
+    module = llvm.parse_assembly(text, context)
+    module.verify()
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return module
+
+
+def _machine(effort: int = 1) -> Any:
+    """A fresh description of this processor: an engine takes its own and ends it."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=effort, jit=True)
+
+
+def _features() -> str:
+    return str(llvm.get_host_cpu_features().flatten())
+
+
+def _load(code: bytes) -> Any:
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+    while code:
+        length = int.from_bytes(code[:8], "little")
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code[8 : 8 + length]))
+        code = code[8 + length :]
+    engine.finalize_object()
+    return engine
+
+
+def _function(engine: Any, name: str, arguments: int) -> Native:
+    address = engine.get_function_address(name)
+    return ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)(address)
+
+
+def key_of(program: Program, mode: int, reduction: Reduction) -> str:
+    """What the code depends on: the program, how tables keep states, what is left out, this package's translator, LLVM and the processor."""
+    return _digest(program.digest, str(mode), reduction.key(), _translator(), *_machine_parts())
+
+
+def _machine_parts() -> tuple[str, ...]:
+    """What turns text into code."""
+    return llvmlite.__version__, llvm.get_host_cpu_name(), _features()
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@cache
+def _translator() -> str:
+    """A digest of the sources that turn a program into code."""
+    here = Path(__file__).parent
+    files = sorted([*here.glob("*.py"), *(here.parents[1] / "ground").glob("*.py")])
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+__all__ = ["Kernel", "assemble", "kernel_of", "runtime_text", "steps_texts"]

@@ -1,0 +1,364 @@
+"""This store lets threads explore a block of states: it owns the arrays and the table of one kernel and runs its phases, on all threads at once.
+
+States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says why). The table grows when it is
+seven tenths full: all threads move what is in it to a larger one, in order.
+
+This file knows nothing of programs, properties or verdicts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from antiphon.model.engines.native import fields
+from antiphon.model.engines.native.kernel import Kernel, recently
+from antiphon.model.engines.native.memory import Area
+from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
+
+MOST_STATES = (1 << 31) - 2
+BUFFERED = 1 << 15
+"""How many successors the buffer of one thread holds, unless one state may have more: as many as stay in the processor's second cache."""
+BUFFERED_TOGETHER = 1 << 17
+"""The same for each of several threads: they wait for one another less often."""
+CACHE_LINES = 128
+FEW = 512
+"""A block of fewer states is not worth a second thread."""
+FIRST_TABLE = 1 << 14
+FULL = 0.7
+MOVED = 1 << 22
+"""So many slots of a region are moved to a larger table before their memory is given back."""
+RESERVE = 64 << 20
+"""So many bytes of a disk are left free: writing to a file of which a page cannot be had ends the process."""
+
+
+class Full(MemoryError):
+    """There are more states than can be numbered."""
+
+
+class Store:
+    """The states found so far, and the means to find more.
+
+    Args:
+        kernel: the machine code of the program.
+        threads: how many threads to use.
+        directory: where the arrays live as files; None for memory.
+    """
+
+    def __init__(self, kernel: Kernel, threads: int = 1, directory: Path | None = None) -> None:
+        self.kernel, self.threads, self.directory = kernel, threads, directory
+        self.row = 8 * kernel.packing.words
+        self.known = 0
+        most = kernel.codes.count + 1
+        self.capacity = max(BUFFERED if threads == 1 else BUFFERED_TOGETHER, 2 * most)
+        self.states = Area(self.row * MOST_STATES, self._file("states"))
+        self.parents = Area(4 * MOST_STATES, self._file("parents"))
+        self.actions = Area(MOST_STATES, self._file("actions"))
+        self.prints = Area(8 * MOST_STATES if kernel.mode == fields.FINGERPRINT else 0, self._file("prints"))
+        self.region = 0
+        self.table = Area(0)
+        buffered = self.capacity * threads
+        self._recent = 8 * (kernel.packing.words + 1) * recently(kernel.packing.words)
+        self._scratch = {
+            "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered), "by": Area(buffered),
+            "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(_apart(8 * threads) * threads),
+            "recent": Area(self._recent * threads), "two states": Area(_apart(2 * self.row) * threads),
+        }  # fmt: skip
+        made = exchanges(kernel.program) if kernel.reduction.symmetric else ()
+        steps = rounds(kernel.program) if made and not kernel.columns else ()
+        self._orders = orders(kernel.program) if made else 1
+        self._round = (ctypes.c_uint8 * len(steps))(*steps)
+        self._firsts = (ctypes.c_uint8 * len(made))(*(item.first == 0 for item in made))
+        self._found_words = 2 + 2 * len(kernel.properties)
+        self._counted_bytes = _apart(8 * most)
+        self._counts = Area(self._counted_bytes * threads)
+        self._found = Area(8 * self._found_words * threads)
+        self._contexts = [self._context(thread) for thread in range(threads)]
+        self.remember(lately=True)
+        self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="antiphon") if threads > 1 else None
+        self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
+        self.set("CONTEXTS", ctypes.addressof(self._list))
+        self._empty_table(FIRST_TABLE)
+
+    def _file(self, name: str) -> Path | None:
+        return None if self.directory is None else self.directory / name
+
+    def _context(self, thread: int) -> ctypes.Array[ctypes.c_uint64]:
+        context = (ctypes.c_uint64 * (_apart(8 * fields.FIELDS + CACHE_LINES) // 8))()
+        scratch, first = self._scratch, thread * self.capacity
+        values = {
+            "STATES": self.states.address, "PARENTS": self.parents.address, "ACTIONS": self.actions.address,
+            "PRINTS": self.prints.address, "THREADS": self.threads,
+            "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1, "BUFFERS": scratch["buffer"].address,
+            "BUFFER": scratch["buffer"].address + first * self.row, "HASHES": scratch["hashes"].address + 8 * first,
+            "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first, "SLOTS": scratch["slots"].address + 8 * first,
+            "LISTS": scratch["lists"].address + 4 * first * self.threads, "LENGTHS": scratch["lengths"].address + _apart(8 * self.threads) * thread,
+            "COUNTS": self._counts.address + self._counted_bytes * thread,
+            "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
+            "ROUND": ctypes.addressof(self._round), "ORDERS": self._orders,
+            "EXCHANGES": len(self._firsts), "FIRSTS": ctypes.addressof(self._firsts),
+            "SCRATCH": scratch["two states"].address + _apart(2 * self.row) * thread,
+        }  # fmt: skip
+        for name, value in values.items():
+            context[getattr(fields, name)] = value
+        return context
+
+    def set(self, field: str, value: int) -> None:
+        """Give a field the same value in the contexts of all threads."""
+        for context in self._contexts:
+            context[getattr(fields, field)] = value
+
+    def remember(self, *, lately: bool) -> None:
+        """Whether successors that were seen lately are left out (they are for a search), or all are wanted."""
+        for thread, context in enumerate(self._contexts):
+            context[fields.RECENT] = self._scratch["recent"].address + self._recent * thread if lately else 0
+
+    def address(self, thread: int = 0) -> int:
+        """The address of a thread's context."""
+        return ctypes.addressof(self._contexts[thread])
+
+    def together(self, work: Callable[[int], int]) -> list[int]:
+        """The answers of `work` for each thread's number, all at once."""
+        if self._pool is None:
+            return [work(0)]
+        others = [self._pool.submit(work, thread) for thread in range(1, self.threads)]
+        try:
+            mine = work(0)
+        finally:
+            rest = [other.result() for other in others]
+        return [mine, *rest]
+
+    # Growing -----------------------------------------------------------------------------------------------------------------------------
+
+    def room(self, more: int) -> None:
+        """Make room for so many more states."""
+        if self.known + more > MOST_STATES:
+            raise Full(f"more than {MOST_STATES:,} states")
+        self._need(more * (self.row + 32))
+        needed = int((self.known + more) / FULL) + 1
+        if needed > self.region * self.threads:
+            slots = self.region * self.threads
+            while slots < needed:
+                slots *= 2
+            self._grow(slots)
+
+    def _grow(self, slots: int) -> None:
+        """Move what is in the table to one of so many slots; the memory of what was moved is given back on the way."""
+        old, region = self.table, self.region
+        self._empty_table(slots)
+        self.together(lambda thread: self._move(old, region, thread))
+        _discard_area(old)
+
+    def _move(self, old: Area, region: int, thread: int) -> int:
+        begin = 8 * region * thread
+        for first in range(0, region, MOVED):
+            last = min(first + MOVED, region)
+            self.kernel.functions["move"](self.address(thread), thread, old.address + begin, first, last)
+            old.release(begin + 8 * first, begin + 8 * last)
+        return region
+
+    def _empty_table(self, slots: int) -> None:
+        self.region = -(-slots // self.threads)
+        size = 8 * self.region * self.threads
+        file = self._file(f"table-{self.region * self.threads}")
+        if file is not None:
+            file.unlink(missing_ok=True)
+            self._need(size)
+        self.table = Area(size, file, random=True)
+        self.set("TABLE", self.table.address)
+        self.set("REGION", self.region)
+
+    def _rebuild(self) -> None:
+        """Enter the known states into the table, which is empty."""
+        self.set("KNOWN", self.known)
+        self.together(lambda thread: self.kernel.functions["rebuild"](self.address(thread), thread))
+
+    def _need(self, size: int) -> None:
+        """See to it that so many bytes can be written to the directory."""
+        if self.directory is not None and (free := shutil.disk_usage(self.directory).free) < RESERVE + size:
+            raise Full(f"{self.directory} is full: {free >> 20:,} MiB are free")
+
+    # Exploring ---------------------------------------------------------------------------------------------------------------------------
+
+    def begin(self, rows: Sequence[Sequence[int]]) -> None:
+        """Take these states (words) as the first, without repetition."""
+        for row in dict.fromkeys(map(tuple, rows)):
+            self.room(1)
+            self.states.write(self.known * self.row, b"".join(word.to_bytes(8, "little") for word in row))
+            self.parents.write(4 * self.known, b"\xff\xff\xff\xff")
+            if self.kernel.mode == fields.FINGERPRINT:
+                self.prints.write(8 * self.known, self.hash_of(row).to_bytes(8, "little"))
+            self.known += 1
+        self._rebuild()
+
+    def resume(self, known: int, counts: Sequence[int], transitions: int) -> None:
+        """Take the first `known` states of the files for known, with what was counted until then."""
+        self.known = known
+        _discard_area(self.table)
+        self._empty_table(max(FIRST_TABLE, 1 << int(known / FULL).bit_length()))
+        self._rebuild()
+        self._counts.write(0, b"".join(count.to_bytes(8, "little") for count in counts))
+        self._contexts[0][fields.TRANSITIONS] = transitions
+
+    def hash_of(self, row: Sequence[int]) -> int:
+        """The hash of a state."""
+        words = (ctypes.c_uint64 * len(row))(*row)
+        return self.kernel.functions["hash_state"](ctypes.addressof(words))
+
+    def canonical(self, row: Sequence[int]) -> list[int]:
+        """The state that stands for the orbit of this one: itself, without symmetry."""
+        words = (ctypes.c_uint64 * len(row))(*row)
+        if self.kernel.reduction.symmetric:
+            self.kernel.functions["canonical"](self.address(), ctypes.addressof(words))
+        return list(words)
+
+    def orbits(self) -> int:
+        """How many states the known ones stand for."""
+        if not self.kernel.reduction.symmetric:
+            return self.known
+        cuts = _cuts(0, self.known, self.threads)
+        return sum(self.together(lambda thread: self.kernel.functions["orbits"](self.address(thread), cuts[thread], cuts[thread + 1])))
+
+    def expand(self, first: int, last: int) -> None:
+        """Find the successors of the states first..last - 1, and append the new ones."""
+        while first < last:
+            first = self._expand(first, last)
+
+    def _expand(self, first: int, last: int) -> int:
+        """One round: as many states from `first` on as the buffers hold the successors of; the number of the next one is returned."""
+        functions, size = self.kernel.functions, last - first
+        threads = self.threads if size >= FEW else 1
+        before = [self._counted(thread) for thread in range(1, threads)]
+        cuts = _cuts(first, last, threads) + [last] * (self.threads - threads)
+        reached = self._each(threads, lambda thread: functions["expand"](self.address(thread), cuts[thread], cuts[thread + 1]))
+        done = last
+        for thread in range(threads):
+            if reached[thread] < cuts[thread + 1]:
+                done = reached[thread]
+                for other in range(thread + 1, threads):
+                    self._discard(other, before[other - 1])
+                break
+        used = sum(self._contexts[thread][fields.USED] for thread in range(threads))
+        self.room(used)
+        if threads == 1 and self.threads == 1:
+            functions["insert"](self.address(), 0)
+            self.known = functions["settle"](self.address(), self.known)
+        else:
+            self._each(self.threads if threads > 1 else 1, lambda thread: self._insert(thread, threads))
+            fresh = self._each(threads, lambda thread: functions["fresh_states"](self.address(thread)))
+            begins = [self.known + sum(fresh[:thread]) for thread in range(threads)]
+            self._each(threads, lambda thread: functions["settle"](self.address(thread), begins[thread]))
+            self.known += sum(fresh)
+        return done
+
+    def _counted(self, thread: int) -> tuple[bytes, int]:
+        """What a thread has counted so far."""
+        return self._counts.read(thread * self._counted_bytes, self._counted_bytes), self._contexts[thread][fields.TRANSITIONS]
+
+    def _discard(self, thread: int, counted: tuple[bytes, int]) -> None:
+        """Forget what a thread has in its buffer, that it has seen it, and what it counted meanwhile: it will be found again."""
+        self.kernel.functions["empty"](self.address(thread))
+        self._counts.write(thread * self._counted_bytes, counted[0])
+        self._contexts[thread][fields.TRANSITIONS] = counted[1]
+        ctypes.memset(self._contexts[thread][fields.RECENT], 0, self._recent)
+
+    def _insert(self, thread: int, threads: int) -> int:
+        regions = [thread] if threads > 1 else range(self.threads)
+        return sum(self.kernel.functions["insert"](self.address(thread), region) for region in regions)
+
+    def _each(self, threads: int, work: Callable[[int], int]) -> list[int]:
+        return self.together(work) if threads > 1 else [work(0)]
+
+    def first_where(self, scan: str, first: int, last: int, value: int) -> tuple[int, bool]:
+        """The first of the states first..last - 1 that a function finds to have a value, and whether it cannot be said of it; `last` without."""
+        threads = self.threads if last - first >= FEW else 1
+        cuts, function = _cuts(first, last, threads), self.kernel.functions[scan]
+        answers = self._each(threads, lambda thread: function(self.states.address, cuts[thread], cuts[thread + 1], value))
+        state, wrong = next((divmod(answer, 2) for thread, answer in enumerate(answers) if answer // 2 < cuts[thread + 1]), (last, 0))
+        return state, bool(wrong)
+
+    # Looking at what there is ------------------------------------------------------------------------------------------------------------
+
+    def words(self, number: int) -> list[int]:
+        """The words of a state."""
+        content = self.states.read(number * self.row, self.row)
+        return [int.from_bytes(content[place : place + 8], "little") for place in range(0, self.row, 8)]
+
+    def rows(self, first: int, last: int) -> npt.NDArray[np.uint64]:
+        """The words of the states first..last - 1, a row a state."""
+        return np.frombuffer(self.states.read(first * self.row, (last - first) * self.row), dtype=np.uint64).reshape(last - first, -1)
+
+    def parent(self, number: int) -> int:
+        """The number of the state that this one was found from."""
+        return int.from_bytes(self.parents.read(4 * number, 4), "little")
+
+    def counts(self) -> list[int]:
+        """How often each step was taken, by code."""
+        length = self._counted_bytes // 8
+        every = (ctypes.c_uint64 * (length * self.threads)).from_address(self._counts.address)
+        return [sum(every[thread * length + code] for thread in range(self.threads)) for code in range(self.kernel.codes.count)]
+
+    def transitions(self) -> int:
+        """How many transitions were seen."""
+        return sum(context[fields.TRANSITIONS] for context in self._contexts)
+
+    def findings(self) -> list[tuple[int, int, int]]:
+        """(kind, state, code) of the first finding of each kind since the last call: kind 0 is an error, p + 1 property number p."""
+        made = []
+        every = (ctypes.c_uint64 * (self._found_words * self.threads)).from_address(self._found.address)
+        for kind in range(self._found_words // 2):
+            pairs = [
+                (every[place], every[place + 1])
+                for place in range(2 * kind, self._found_words * self.threads, self._found_words)
+                if every[place]
+            ]  # fmt: skip
+            if pairs:
+                state, code = min(pairs)
+                made.append((kind, state - 1, code))
+        if made:
+            ctypes.memset(self._found.address, 0, 8 * self._found_words * self.threads)
+        return made
+
+    def release(self) -> None:
+        """Let the system take back the memory of what is on disk."""
+        for area in self.files():
+            area.release(0, area.size)
+
+    def files(self) -> tuple[Area, ...]:
+        """What lives on disk, when there is a directory."""
+        return () if self.directory is None else (self.states, self.parents, self.actions, self.prints, self.table)
+
+    def arrays(self) -> dict[str, tuple[Area, int]]:
+        """What is kept of known states, by the name of its file, each with how many bytes a state takes in it."""
+        kept = {"states": (self.states, self.row), "parents": (self.parents, 4), "actions": (self.actions, 1)}
+        return kept | ({"prints": (self.prints, 8)} if self.kernel.mode == fields.FINGERPRINT else {})
+
+    def close(self) -> None:
+        """End the threads and give the memory back."""
+        if self._pool is not None:
+            self._pool.shutdown()
+        for area in (self.states, self.parents, self.actions, self.prints, self.table, self._counts, self._found, *self._scratch.values()):
+            area.close()
+
+
+def _apart(size: int) -> int:
+    """So many bytes that what one thread writes often shares no cache line, nor the one fetched with it, with what another does."""
+    return -(-size // CACHE_LINES) * CACHE_LINES
+
+
+def _cuts(first: int, last: int, parts: int) -> list[int]:
+    """Where the numbers first..last - 1 are cut into equal parts."""
+    return [first + (last - first) * part // parts for part in range(parts + 1)]
+
+
+def _discard_area(area: Area) -> None:
+    """Give an area back, and the file in which it lived."""
+    area.close()
+    if area.file is not None:
+        area.file.unlink(missing_ok=True)

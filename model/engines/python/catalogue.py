@@ -1,0 +1,175 @@
+"""The steps of a program are its actions for given arguments, grounded and compiled the first time they could occur.
+
+A parameter that ranges over the present elements of a set variable (`Annotated[Ack, In("network")]`) has a huge domain of which few values
+ever occur. Its steps are made when the element first appears in a state; the bit of the element is the step's *trigger*: without it the step
+is not enabled. Other parameters are enumerated at once.
+
+This file knows how a program's steps are named, grounded and compiled; it knows nothing of searching.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from antiphon.model.engines.python.source import compile_functions, step_source
+from antiphon.model.ground import ground, layout
+from antiphon.model.ground.footprint import Reads, conjuncts, footprint, member_test, split
+from antiphon.model.ground.form import Expression, GroundStep, Operator
+from antiphon.model.ground.packing import Packing
+from antiphon.spec.lang import Program, Step
+from antiphon.spec.lang.declare import MethodDeclaration, ParameterDeclaration
+
+Answer = None | int | tuple[int, int] | tuple[int, int, tuple[int, ...]]
+"""What a compiled step answers: not enabled; the failed check; keep and add; keep, add and the properties broken."""
+
+
+NARROW_BITS = 8
+"""A slot of at most this width belongs to the footprint when it is written, so that a step that changes nothing is seen to."""
+
+
+@dataclass(eq=False, slots=True)
+class Specialised:
+    """A step of the program for given arguments, compiled.
+
+    `order` sorts steps as the reference enumerates them; `trigger` is the bit of a state without which the step is not enabled (0: none);
+    `footprint` are the bits, besides the trigger, on which everything it does depends.
+    """
+
+    order: tuple[int, ...]
+    step: Step
+    fault: bool
+    trigger: int
+    footprint: int
+    run: Callable[[int], Answer]
+    ground: GroundStep
+
+
+@dataclass
+class _Elements:
+    """The elements of one set variable that have occurred, by rank, and where they stand in a state."""
+
+    offset: int
+    known: dict[int, Any]
+
+
+class Catalogue:
+    """All steps that could occur so far. `unknown` is the mask of the elements that would bring further steps."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.layout = layout(program)
+        self.packing = Packing(self.layout.slots)
+        self.steps: list[Specialised] = []
+        self.unknown = 0
+        self._actions = list(enumerate(program.declaration.marked("action", "environment")))
+        self._elements: dict[str, _Elements] = {}
+        self._compiled = 0
+        for _, method in self._actions:
+            for parameter in method.parameters:
+                if parameter.within:
+                    self._watch(parameter)
+        self._add([(index, method, arguments) for index, method in self._actions for arguments in self._static(method)])
+
+    @property
+    def actions(self) -> list[str]:
+        """The names of the actions as declared."""
+        return [method.name for _, method in self._actions]
+
+    def discover(self, packed: int) -> list[Specialised]:
+        """The steps that elements of this state bring for the first time."""
+        wanted = []
+        for name, elements in self._elements.items():
+            domain = self.program.domains[name].parts[0]
+            fresh = packed & self.unknown & ((1 << domain.cardinality) - 1) << elements.offset
+            while fresh:
+                bit = fresh & -fresh
+                fresh ^= bit
+                self.unknown ^= bit
+                rank = bit.bit_length() - 1 - elements.offset
+                elements.known[rank] = domain.value(rank)
+                wanted += [(index, method, arguments) for index, method in self._actions for arguments in self._with_element(method, name, rank)]
+        return self._add(wanted)
+
+    def steps_for(self, packed: int) -> list[Specialised]:
+        """All steps known when this state has been seen, in the order of the reference."""
+        if packed & self.unknown:
+            self.discover(packed)
+        return self.steps
+
+    # Arguments ---------------------------------------------------------------------------------------------------------------------------
+
+    def _watch(self, parameter: ParameterDeclaration) -> None:
+        name = parameter.within
+        slot = next(position for position, slot in enumerate(self.layout.slots) if slot.variable == name)
+        offset = self.packing.places[slot].offset
+        self._elements.setdefault(name, _Elements(offset, {}))
+        accepted = self.program.domain(parameter.type)
+        for rank, element in enumerate(self.program.domains[name].parts[0]):
+            if accepted.contains(element):
+                self.unknown |= 1 << offset + rank
+
+    def _static(self, method: MethodDeclaration) -> Iterable[tuple[Any, ...]]:
+        if any(parameter.within for parameter in method.parameters):
+            return []
+        return itertools.product(*(list(self.program.domain(parameter.type)) for parameter in method.parameters))
+
+    def _with_element(self, method: MethodDeclaration, variable: str, rank: int) -> Iterable[tuple[Any, ...]]:
+        """The arguments, of elements that have occurred, in which the new element takes part."""
+        new = self._elements[variable].known[rank]
+        ranges: list[list[Any]] = []
+        for parameter in method.parameters:
+            domain = self.program.domain(parameter.type)
+            if parameter.within:
+                ranges.append([item for item in self._elements[parameter.within].known.values() if domain.contains(item)])
+            else:
+                ranges.append(list(domain))
+        places = [place for place, parameter in enumerate(method.parameters) if parameter.within == variable]
+        return (arguments for arguments in itertools.product(*ranges) if any(arguments[place] is new for place in places))
+
+    # Compilation -------------------------------------------------------------------------------------------------------------------------
+
+    def _add(self, wanted: Sequence[tuple[int, MethodDeclaration, tuple[Any, ...]]]) -> list[Specialised]:
+        made = []
+        texts = []
+        for index, method, arguments in wanted:
+            step = ground(self.program, method.name, arguments)
+            if _never(step.enabled) and all(_never(check.wrong) for check in step.checks):
+                continue
+            slots = Reads()
+            updates = [split(slot, value, slots) for slot, value in step.updates]
+            name = f"step_{self._compiled}"
+            self._compiled += 1
+            texts.append((name, step_source(name, step, updates, self.packing)))
+            reads = [step.enabled, *(check.wrong for check in step.checks), *(item.broken for item in step.breaks)]
+            reads += [part for update in updates for part in (update.keep, update.add)]
+            mask = footprint(reads, self.packing)
+            for update in updates:
+                place = self.packing.places[update.slot]
+                mask |= place.mask if place.width <= NARROW_BITS else 0
+            made.append((index, method, arguments, step, name, mask))
+        functions = compile_functions(texts)
+        added = []
+        for index, method, arguments, step, name, mask in made:
+            trigger = self._trigger(step)
+            ranks = (self.program.domain(parameter.type).rank(value) for parameter, value in zip(method.parameters, arguments, strict=True))
+            run = cast("Callable[[int], Answer]", functions[name])
+            added.append(Specialised((index, *ranks), Step(method.name, arguments), step.fault, trigger, mask & ~trigger, run, step))
+        self.steps = sorted([*self.steps, *added], key=lambda item: item.order)
+        return added
+
+    def _trigger(self, step: GroundStep) -> int:
+        """The bit of a shared set that every execution of the step needs, checks included."""
+        for part in conjuncts(step.enabled):
+            bit = member_test(part, self.packing)
+            if bit is None or self.packing.owners(bit):
+                continue
+            if all(any(part is other for other in conjuncts(check.wrong)) or _never(check.wrong) for check in step.checks):
+                return bit
+        return 0
+
+
+def _never(expression: Expression) -> bool:
+    return expression.operator is Operator.CONSTANT and not expression.value

@@ -1,0 +1,217 @@
+"""`check` explores the reachable states of a program and answers for every property; `reach` looks for one state.
+
+This is the front of the room: it tells the search what to look for, lets the judges of states and of fair runs speak, and puts the report
+together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from antiphon.model.bounds import UNBOUNDED, Bounds, Progress, StopReason
+from antiphon.model.engines.choice import IN_MEMORY, Engine, StorageOptions, engine_named, open_space
+from antiphon.model.engines.interface import ReducedSpace, StateSpace
+from antiphon.model.explore import liveness
+from antiphon.model.explore.judge import Judge, constants
+from antiphon.model.explore.search import Search
+from antiphon.model.properties import SPECIFICATION, kinds_asked, kinds_of
+from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.spec.lang import Program, SpecError, State
+
+SMALL = 20_000
+"""A space of at most so many states is explored by generated Python before a kernel could be compiled."""
+
+
+def check(
+    program: Program,
+    *,
+    properties: Iterable[str] | None = None,
+    bounds: Bounds = UNBOUNDED,
+    stop_at_first: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    engine: Engine | str = Engine.AUTO,
+    storage: StorageOptions = IN_MEMORY,
+) -> Report:
+    """Explores the reachable states of `program`, breadth-first, and judges its properties.
+
+    Args:
+        program: the specification with its constants.
+        properties: names of invariants, witnesses, obligations, service or liveness properties, or "deadlock"; None means all but deadlock.
+        bounds: where to stop.
+        stop_at_first: stop at the first violation instead of deciding the other properties too.
+        progress: called several times a second with how far the search is.
+        engine: "native" (machine code made from the intermediate form), "generated" (Python made from it), "reference" (CPython executes the
+            text), or "auto": generated for a space of at most `SMALL` states, else native.
+        storage: how the native engine keeps states: threads, fingerprints, reductions, a directory. The result does not depend on threads;
+            what fingerprints may miss and what reductions leave out is in the report's notes. Verdicts and the lengths of traces are the
+            same; obligations need whole states, and liveness tells members apart that symmetry does not. With a directory, what does not
+            fit into memory is on disk, and a later call goes on where this one ended, however it ended.
+
+    A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable path gives a verdict of kind
+    "specification" with the way to it.
+
+    Raises:
+        SpecError: the specification cannot be read, a property or engine does not exist (the known ones are listed), or fingerprints or symmetry
+            cannot decide what was asked.
+        Refused: the directory holds the search of another program.
+        InternalError: a trace does not replay on the reference: our failure, not the specification's.
+    """
+    engine = engine_named(engine)
+    asked = kinds_asked(program, properties)
+    fair = [name for name, kind in asked.items() if kind is PropertyKind.LIVENESS]
+    kinds = {name: kind for name, kind in asked.items() if kind is not PropertyKind.LIVENESS}
+    if storage.symmetry and fair:
+        raise SpecError(
+            f"symmetry cannot decide {', '.join(fair)}: fairness to each member tells the members apart",
+            instead="other properties, or no symmetry",
+        )
+    if fair and not kinds:
+        return _on_fair_runs(program, fair, bounds, progress, engine)
+    named = _by_kind(kinds)
+    later = [*named[PropertyKind.OBLIGATION], *named[PropertyKind.DEADLOCK]]
+    if storage.fingerprints and later:
+        raise SpecError(f"fingerprints cannot decide {', '.join(later)}: that needs whole states", instead="other properties, or whole states")
+
+    def search_of(space: StateSpace, within: Bounds) -> Search:
+        return Search(
+            space,
+            watched=[name for name, kind in kinds.items() if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS)],
+            services=named[PropertyKind.SERVICE],
+            exhaustive=bool(later or fair) or not kinds,
+            stop_at=[*named[PropertyKind.INVARIANT], *named[PropertyKind.SERVICE]] if stop_at_first else [],
+            bounds=within,
+            progress=progress,
+        )
+
+    try:
+        space, search = _explored(program, engine, search_of, bounds, storage, graph=bool(later), asked=kinds)
+    except _InitialError as error:
+        return _unexplored(program, error.reason)
+    verdicts = tuple(Judge(program, space, search, kinds).verdicts())
+    report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
+    if fair and report.exploration.stopped is not StopReason.INTERRUPTED:
+        kept = _on_fair_runs(program, fair, bounds, progress, engine)
+        report = dataclasses.replace(report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes))
+    return report
+
+
+def _by_kind(kinds: Mapping[str, PropertyKind]) -> dict[PropertyKind, list[str]]:
+    return {kind: [name for name, found in kinds.items() if found is kind] for kind in PropertyKind}
+
+
+def _on_fair_runs(program: Program, names: list[str], bounds: Bounds, progress: Callable[[Progress], None] | None, engine: Engine) -> Report:
+    """Liveness is judged on the whole graph, which it walks by itself."""
+    known = liveness.promised(program)
+    return liveness.judge(program, [known[name] for name in names], bounds=bounds, progress=progress, engine=engine)
+
+
+def reach(
+    program: Program,
+    predicate: str | Callable[[State], bool],
+    *,
+    bounds: Bounds = UNBOUNDED,
+    progress: Callable[[Progress], None] | None = None,
+    engine: Engine | str = Engine.AUTO,
+) -> Verdict:
+    """The shortest way to a state in which `predicate` (a predicate's name, or a function of a state) is true, as the verdict's trace.
+
+    The outcome is `holds` when there is one and else `unknown`, with the reason: not reachable, or a bound was hit.
+    """
+    engine = engine_named(engine)
+    name = predicate if isinstance(predicate, str) else getattr(predicate, "__name__", "predicate")
+    if isinstance(predicate, str):
+        kinds_asked(program, [predicate])
+    test = predicate if callable(predicate) else lambda state: program.reference.holds(state, name)
+    named = isinstance(predicate, str) and kinds_of(program).get(predicate) is PropertyKind.WITNESS
+
+    def search_of(space: StateSpace, within: Bounds) -> Search:
+        watched, extra = ([name], {}) if named else ([], {name: test})
+        return Search(space, watched=watched, exhaustive=False, bounds=within, progress=progress, extra=extra)
+
+    try:
+        space, search = _explored(program, engine, search_of, bounds, IN_MEMORY, graph=False)
+    except _InitialError as error:
+        return _unexplored(program, error.reason).verdicts[0]
+    return Judge(program, space, search, {name: PropertyKind.WITNESS}).verdicts()[0]
+
+
+def _explored(
+    program: Program,
+    engine: Engine,
+    search_of: Callable[[StateSpace, Bounds], Search],
+    bounds: Bounds,
+    storage: StorageOptions,
+    *,
+    graph: bool,
+    asked: Collection[str] = (),
+) -> tuple[StateSpace, Search]:
+    """A space after its search. `AUTO` tries generated Python within `SMALL` states first, and begins anew with the kernel when they are more."""
+    if engine is Engine.AUTO and not storage.native_only:
+        small = bounds.states is not None and bounds.states <= SMALL
+        space = _open(program, Engine.GENERATED)
+        search = search_of(space, bounds if small else dataclasses.replace(bounds, states=SMALL))
+        search.run()
+        if small or search.stopped is None or search.stopped.reason is not StopReason.STATES:
+            return space, search
+    space = _open(program, engine, storage, graph=graph, asked=asked)
+    search = search_of(space, bounds)
+    search.run()
+    return space, search
+
+
+def _open(
+    program: Program, engine: Engine, storage: StorageOptions = IN_MEMORY, *, graph: bool = True, asked: Collection[str] = ()
+) -> StateSpace:
+    try:
+        program.reference.initial()
+    except SpecError as error:
+        raise _InitialError(str(error)) from error
+    return open_space(program, engine, storage, graph=graph, asked=asked)
+
+
+def _exploration(space: StateSpace, search: Search) -> Exploration:
+    coverage = space.coverage()
+    return Exploration(
+        states=len(space),
+        transitions=search.transitions,
+        depth=search.depth,
+        complete=search.complete,
+        seconds=search.seconds,
+        fired=tuple((action, count) for action, count in coverage.items() if count),
+        never_fired=tuple(action for action, count in coverage.items() if not count),
+        stopped=search.stopped.reason if search.stopped is not None else None,
+    )
+
+
+def _notes(search: Search, storage: StorageOptions) -> tuple[str, ...]:
+    notes = [f"the search is not complete: {search.stopped}"] if search.stopped is not None else []
+    space, states = search.space, len(search.space)
+    if isinstance(space, ReducedSpace):
+        if storage.symmetry and not storage.fingerprints:
+            notes.append(f"{states:,} states stand for {space.represented():,} that differ in the names of interchangeable members only")
+        if storage.cone:
+            left = space.left_out()
+            notes.append(
+                f"left out, for they do not matter to what is asked: {', '.join(left)}" if left else "every variable matters to what is asked"
+            )
+    if storage.fingerprints:
+        notes.append(f"states were told apart by 64 bits: the probability that one was missed is about {collision_probability(states):.1g}")
+    return tuple(notes)
+
+
+def collision_probability(states: int) -> float:
+    """The probability that any two of so many states have one 64-bit fingerprint: about n^2 / 2^65."""
+    return -math.expm1(-states * (states - 1) / 2**65)
+
+
+class _InitialError(SpecError):
+    """The initial states cannot be computed; the reason has the place in it."""
+
+
+def _unexplored(program: Program, reason: str) -> Report:
+    """The report when there is not even an initial state, because the specification has an error there."""
+    evidence = Evidence(EvidenceKind.BOUNDED, f"{constants(program)}no state")
+    verdict = Verdict(SPECIFICATION, PropertyKind.SPECIFICATION, Outcome.UNKNOWN, evidence, Provenance.of(program, "explicit"), reason)
+    return Report(program, (verdict,), Exploration(0, 0, 0, complete=False, seconds=0.0))

@@ -1,0 +1,196 @@
+"""An explored space gives a verdict about each property, with a trace that CPython has executed step by step.
+
+Whatever a fast space found is executed again by the reference before it is shown: a counterexample that does not replay, or that the
+reference does not agree with, is a failure of the engine (`InternalError`), never a result. Where a state stands for several, the trace goes
+through those that can follow one another.
+
+This file knows nothing of how states are stored or found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import operator
+from collections.abc import Iterator, Mapping
+
+from antiphon.model.bounds import INTERRUPTED
+from antiphon.model.engines.interface import Decision, Finding, Future, PredicateError, StateSpace
+from antiphon.model.explore.budget_limited import budget_limited
+from antiphon.model.explore.search import Search, path
+from antiphon.model.ground.budgets import held_step, short_of_budget
+from antiphon.model.properties import SPECIFICATION
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Evidence, EvidenceKind, InternalError, Outcome, PropertyKind, Provenance, Verdict
+from antiphon.spec.lang import Program, SpecError, State, Transition
+
+
+class Judge:
+    """Turns a finished search into verdicts. `kinds` maps the properties that were asked for to their kinds, in the order of the report."""
+
+    def __init__(self, program: Program, space: StateSpace, search: Search, kinds: Mapping[str, PropertyKind]) -> None:
+        self.program, self.space, self.search, self.kinds = program, space, search, kinds
+        self._swept: dict[str, Future] | None = None
+        self._lenient: dict[str, Future] | None = None
+        self.provenance = Provenance.of(program, space.engine)
+        self.evidence = Evidence(EvidenceKind.BOUNDED, f"{constants(program)}{self._extent()}")
+
+    def verdicts(self) -> list[Verdict]:
+        """One verdict a property, after that of the specification itself when it has an error."""
+        made = [self._error(self.search.error)] if self.search.error is not None else []
+        return made + [self._judge(name, kind) for name, kind in self.kinds.items()]
+
+    def _extent(self) -> str:
+        count = f"{len(self.space):,} states"
+        return f"all {count}" if self.search.complete else f"{count} to depth {self.search.depth}, not all"
+
+    def _verdict(self, name: str, kind: PropertyKind, outcome: Outcome, reason: str = "", trace: Trace | None = None) -> Verdict:
+        return Verdict(name, kind, outcome, self.evidence, self.provenance, reason, trace)
+
+    def _judge(self, name: str, kind: PropertyKind) -> Verdict:
+        if not len(self.space):
+            return self._verdict(name, kind, Outcome.UNKNOWN, "the model is empty: it has no initial state")
+        decision = self.search.decided.get(name)
+        if decision is not None:
+            return self._decided(name, kind, decision)
+        if kind in (PropertyKind.OBLIGATION, PropertyKind.DEADLOCK):
+            try:
+                return self._future(name, kind)
+            except PredicateError as error:
+                return self._verdict(name, kind, Outcome.UNKNOWN, str(self._spec_error(error.state, error.predicate)))
+            except KeyboardInterrupt:
+                return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {INTERRUPTED}")
+        if not self.search.complete:
+            return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+        if kind is PropertyKind.WITNESS:
+            return self._verdict(name, kind, Outcome.UNKNOWN, "not reachable: everything else holds vacuously")
+        return self._verdict(name, kind, Outcome.HOLDS)
+
+    def _decided(self, name: str, kind: PropertyKind, decision: Decision) -> Verdict:
+        if decision.step is not None:
+            trace = self._trace(decision.state, name, breaking=True)
+            refusal = next(refusal for refusal in trace.transitions[-1].refused if refusal.property == name)
+            return self._verdict(name, kind, Outcome.VIOLATED, str(refusal), _because(trace, str(refusal)))
+        trace = self._trace(decision.state, name)
+        witness = kind is PropertyKind.WITNESS
+        if name not in self.search.extra and self._holds(trace, name) is not witness:
+            raise InternalError(f"{self.space.engine}: {name} is not what the reference says in the last state of its trace")
+        if witness:
+            return self._verdict(name, kind, Outcome.HOLDS, f"reached after {_steps(trace)}", _because(trace, f"{name} is true"))
+        return self._verdict(name, kind, Outcome.VIOLATED, f"false after {_steps(trace)}", _because(trace, f"{name} is false"))
+
+    def _future(self, name: str, kind: PropertyKind) -> Verdict:
+        """An obligation or the absence of deadlock, on the explored states."""
+        if self.search.error is not None:
+            return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+        future = self._futures()[name]
+        if kind is PropertyKind.OBLIGATION and (future.quiescent is not None or future.irrecoverable is not None):
+            strict, future = future, self._with_budgets(name, future)
+            if future.quiescent is None and future.irrecoverable is None:
+                return self._verdict(name, kind, Outcome.UNKNOWN, self._short_of_budget(strict))
+        quiet, lost = future.quiescent, future.irrecoverable if kind is PropertyKind.OBLIGATION else None
+        if lost is not None and (quiet is None or len(path(self.space, lost)) < len(path(self.space, quiet))):
+            trace = self._trace(lost, name)
+            why = f"irrecoverable: after {_steps(trace)} it is false, and no fault-free path leads to a state in which it is true"
+            return self._violated(name, kind, trace, why)
+        if quiet is not None:
+            trace = self._trace(quiet, name)
+            what = "quiescence", " and it is false"
+            if kind is PropertyKind.DEADLOCK:
+                what = "deadlock", ""
+            return self._violated(name, kind, trace, f"{what[0]}: after {_steps(trace)} nothing but faults can happen{what[1]}")
+        if self.search.complete:
+            return self._verdict(name, kind, Outcome.HOLDS)
+        return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+
+    def _futures(self) -> dict[str, Future]:
+        """The futures of all obligations, found in one sweep when the first is judged."""
+        if self._swept is None:
+            truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION}
+            truths |= {name: bytearray(len(self.space)) for name, kind in self.kinds.items() if kind is PropertyKind.DEADLOCK}
+            self._swept = self.space.futures(self.search.expanded, truths, complete=self.search.complete)
+        return self._swept
+
+    def _with_budgets(self, name: str, future: Future) -> Future:
+        """The future when whatever a spent budget keeps back counts as met."""
+        if self._lenient is None:
+            held = budget_limited(self.program, self.space)
+            self._lenient = {}
+            if held is not None:
+                truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION}
+                met = {name: bytearray(map(operator.or_, good, held)) for name, good in truths.items()}
+                self._lenient = self.space.futures(self.search.expanded, met, complete=self.search.complete)
+        return self._lenient.get(name, future)
+
+    def _short_of_budget(self, future: Future) -> str:
+        """Why nothing is said: the obligation is false, and only for lack of budget is there no way on."""
+        ways = [path(self.space, state) for state in (future.quiescent, future.irrecoverable) if state is not None]
+        way = min(ways, key=len)
+        return short_of_budget(len(way) - 1, held_step(self.program, self.space.value(way[-1])))
+
+    def _violated(self, name: str, kind: PropertyKind, trace: Trace, why: str) -> Verdict:
+        if kind is PropertyKind.OBLIGATION and self._holds(trace, name):
+            raise InternalError(f"{self.space.engine}: {name} is true in the last state of its trace, says the reference")
+        return self._verdict(name, kind, Outcome.VIOLATED, why, _because(trace, why))
+
+    def _holds(self, trace: Trace, name: str) -> bool:
+        return self.program.reference.holds(trace.states[-1], name)
+
+    def _error(self, finding: Finding) -> Verdict:
+        error = self._spec_error(finding.state, finding.error)
+        trace = self._trace(finding.state, SPECIFICATION)
+        where = f"in {finding.step}: " if finding.step is not None else ""
+        return self._verdict(SPECIFICATION, PropertyKind.SPECIFICATION, Outcome.UNKNOWN, f"{where}{error}", _because(trace, f"{where}{error}"))
+
+    def _spec_error(self, state: int, predicate: str) -> SpecError:
+        """What the reference says about the error in this state: in its steps, or in the named predicate."""
+        value = self.space.value(state)
+        reference = self.program.reference
+        try:
+            if predicate in self.kinds:
+                reference.holds(value, predicate)
+            else:
+                for _ in reference.successors(value):
+                    pass
+        except SpecError as error:
+            return error
+        raise InternalError(f"{self.space.engine}: finds an error of the specification in state {state}, but the reference runs through")
+
+    def _trace(self, state: int, shows: str, *, breaking: bool = False) -> Trace:
+        """The trace to a state, by steps of the reference; with `breaking` one step more, that breaks the property which the trace shows."""
+        numbers = path(self.space, state)
+        value = next((start for start in self.program.reference.initial() if self.space.stands_for(numbers[0], start)), None)
+        if value is None:
+            raise InternalError(f"{self.space.engine}: no initial state is the one that the search began with")
+        start, transitions = value, list[Transition]()
+        for number, after in itertools.pairwise(numbers):
+            move = next((move for move in self._moves(value) if self.space.stands_for(after, move.state)), None)
+            if move is None:
+                raise InternalError(f"{self.space.engine}: no step leads from state {number} to the state that was found from it")
+            transitions.append(move)
+            value = move.state
+        if breaking:
+            move = next((move for move in self._moves(value) if any(refusal.property == shows for refusal in move.refused)), None)
+            if move is None:
+                raise InternalError(f"{self.space.engine}: a step from state {state} breaks {shows}, but the reference does not agree")
+            transitions.append(move)
+        return Trace(self.program, start, tuple(transitions), shows)
+
+    def _moves(self, state: State) -> Iterator[Transition]:
+        """The steps from a state, as far as the specification can be executed."""
+        with contextlib.suppress(SpecError):
+            yield from self.program.reference.successors(state)
+
+
+def constants(program: Program) -> str:
+    """The constants in words, ending in a semicolon when there are any: `processes=3, messages=2; `."""
+    shown = ", ".join(f"{name}={value}" for name, value in program.constants.items() if value is not False)
+    return f"{shown}; " if shown else ""
+
+
+def _steps(trace: Trace) -> str:
+    return f"{len(trace)} step{'' if len(trace) == 1 else 's'}"
+
+
+def _because(trace: Trace, why: str) -> Trace:
+    return Trace(trace.program, trace.start, trace.transitions, trace.shows, why)

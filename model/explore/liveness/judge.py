@@ -1,0 +1,164 @@
+"""A liveness property is violated with a fair lasso that CPython has run and found fair, holds when the whole graph has none, or is unknown.
+
+1. The graph is walked without any reduction. A bound that cut it makes what is undecided unknown; a lasso among the states that have all their
+   steps is a run of the specification whatever lies beyond, so it counts.
+2. A lasso is executed by the reference, which must come back to the state where the cycle begins, and is asked again whether premise and goal are
+   as claimed and the cycle is fair. A difference is our failure (`InternalError`), never a verdict.
+3. Several values of a promise's parameters are several questions; the shortest counterexample of any of them is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress
+from antiphon.model.engines.choice import Engine, engine_named
+from antiphon.model.explore.liveness.fairness import Fairness, fair_on
+from antiphon.model.explore.liveness.lasso import Lasso, find_lasso
+from antiphon.model.explore.liveness.questions import Question
+from antiphon.model.explore.liveness.shown import fault_of
+from antiphon.model.explore.liveness.truth import truths
+from antiphon.model.explore.liveness.walk import Walk
+from antiphon.model.notation import compact
+from antiphon.model.trace import ReplayError, Trace, replay
+from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, InternalError, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.spec.lang import Program, SpecError, ir
+
+
+def judge(
+    program: Program,
+    questions: Iterable[Question],
+    *,
+    fairness: Fairness | Mapping[str, str | tuple[str, str | tuple[str, ...]]] | None = None,
+    bounds: Bounds = UNBOUNDED,
+    progress: Callable[[Progress], None] | None = None,
+    engine: Engine | str = Engine.GENERATED,
+) -> Report:
+    """Whether each of the questions' promises is kept on every fair run of `program`.
+
+    Args:
+        program: the specification with its constants.
+        questions: what `promised(program)` declares, or `leads_to(program, ...)` and its like ask.
+        fairness: what is assumed; None for the marks of the actions, changes to them by action, or all of it.
+        bounds: where to stop.
+        progress: called now and then with how far the walk is.
+        engine: "reference" (CPython executes the text), or any other (generated Python).
+
+    Raises:
+        SpecError: `fairness` names what does not exist, or there is no such engine.
+        InternalError: a lasso is none on the reference: our failure, not the specification's.
+    """
+    engine = engine_named(engine)
+    assumed = fairness if isinstance(fairness, Fairness) else fair_on(program, fairness)
+    walk = Walk(program, assumed, engine=engine, bounds=bounds, progress=progress)
+    walk.run()
+    court = _Court(walk, "reference" if engine is Engine.REFERENCE else "generated Python")
+    verdicts = tuple(court.verdict(question) for question in questions)
+    stopped = (f"the walk for promises is not complete: {walk.stopped}",) if walk.stopped is not None else ()
+    return Report(program, verdicts, _exploration(walk), (f"fairness: {assumed}", *stopped))
+
+
+def _exploration(walk: Walk) -> Exploration:
+    fired = walk.fired()
+    return Exploration(
+        states=len(walk.packed),
+        transitions=walk.transitions,
+        depth=max(walk.graph.depths, default=0),
+        complete=walk.complete,
+        seconds=walk.seconds,
+        fired=tuple((action, count) for action, count in fired.items() if count),
+        never_fired=tuple(action for action, count in fired.items() if not count),
+        stopped=walk.stopped.reason if walk.stopped is not None else None,
+    )
+
+
+class _Court:
+    """Judges questions on one walk."""
+
+    def __init__(self, walk: Walk, how: str) -> None:
+        self.walk = walk
+        program, count = walk.program, f"{len(walk.packed):,} states"
+        shown = ", ".join(f"{name}={value}" for name, value in program.constants.items() if value is not False)
+        extent = f"all {count}" if walk.complete else f"{count}, not all"
+        self.evidence = Evidence(EvidenceKind.BOUNDED, f"{shown}; {extent}" if shown else extent)
+        self.provenance = Provenance.of(program, f"explicit, lassos, {how}")
+
+    def verdict(self, question: Question) -> Verdict:
+        """The answer about one promise."""
+        walk = self.walk
+        if walk.error is not None:
+            return self._say(question, Outcome.UNKNOWN, f"not decided: {walk.error}")
+        if not walk.packed:
+            return self._say(question, Outcome.UNKNOWN, "the model is empty: it has no initial state")
+        try:
+            shortest = self._shortest(question)
+        except SpecError as error:
+            return self._say(question, Outcome.UNKNOWN, f"not decided: {error}")
+        except KeyboardInterrupt:
+            return self._say(question, Outcome.UNKNOWN, f"not decided: {INTERRUPTED}")
+        if shortest is not None:
+            trace = self._trace(question, *shortest)
+            return self._say(question, Outcome.VIOLATED, trace.why, trace)
+        if not walk.complete:
+            return self._say(question, Outcome.UNKNOWN, f"not decided: {walk.stopped}")
+        if not question.instances:
+            return self._say(question, Outcome.UNKNOWN, "there is no value that the promise could be about")
+        return self._say(question, Outcome.HOLDS, "")
+
+    def _say(self, question: Question, outcome: Outcome, reason: str, trace: Trace | None = None) -> Verdict:
+        return Verdict(question.name, PropertyKind.LIVENESS, outcome, self.evidence, self.provenance, reason, trace)
+
+    def _shortest(self, question: Question) -> tuple[Lasso, tuple[object, ...]] | None:
+        """The lasso with the shortest stem, and among those the shortest cycle, of any values of the parameters."""
+        best: tuple[Lasso, tuple[object, ...]] | None = None
+        promise = question.promise
+        every = bytearray(b"\1" * len(self.walk.packed))
+        for instance in question.instances:
+            values = question.values(instance)
+            goal = truths(self.walk, promise.goal, values)
+            premise: bytearray | None = every
+            if promise.premise is not None:
+                premise = truths(self.walk, promise.premise, values)
+            elif promise.kind is ir.PromiseKind.EVENTUALLY:
+                premise = None
+            lasso = find_lasso(self.walk.graph, premise, goal)
+            if lasso is not None and (best is None or _size(lasso) < _size(best[0])):
+                best = lasso, instance
+        return best
+
+    def _trace(self, question: Question, lasso: Lasso, instance: tuple[object, ...]) -> Trace:
+        """The lasso as the reference executes it, and finds it."""
+        walk, engine = self.walk, self.provenance.engine
+        steps = [walk.step(edge) for edge in (*lasso.stem, *lasso.cycle)]
+        why = _why(question, instance, lasso)
+        try:
+            trace = replay(walk.program, walk.state(lasso.start), steps, shows=question.name, why=why, loop=len(lasso.stem))
+        except (ReplayError, SpecError) as error:
+            raise InternalError(f"{engine}: the lasso for {question.name} does not replay: {error}") from error
+        fault = fault_of(trace, question.promise, question.values(instance), walk.fairness)
+        if fault:
+            raise InternalError(f"{engine}: the lasso for {question.name} is none, says the reference: {fault}")
+        return trace
+
+
+def _size(lasso: Lasso) -> tuple[int, int]:
+    return len(lasso.stem), len(lasso.cycle)
+
+
+def _why(question: Question, instance: tuple[object, ...], lasso: Lasso) -> str:
+    promise = question.promise
+    about = ", ".join(f"{item.name}={compact(value)}" for item, value in zip(promise.parameters, instance, strict=True))
+    told = f" ({about})" if about else ""
+    goal, premise = (_word(item) for item in (promise.goal, promise.premise))
+    after = f"after {len(lasso.stem)} step{'' if len(lasso.stem) == 1 else 's'}"
+    count = len(lasso.cycle)
+    if count:
+        rest = f"a fair cycle of {count} step{'' if count == 1 else 's'} is taken for ever"
+    else:
+        rest = "the run may end, since nothing that is fair can happen"
+    missing = f"{goal} is not true again" if promise.kind is ir.PromiseKind.ALWAYS_EVENTUALLY else f"{goal} does not come about"
+    return f"{f'{premise} holds and ' if premise else ''}{missing}{told}: {after} {rest}"
+
+
+def _word(expression: ir.Expression | None) -> str:
+    return expression.function if isinstance(expression, ir.Call) else ""

@@ -1,0 +1,138 @@
+"""A step is kept back by nothing but a spent budget when it would be possible if every `budget(...)` were True, and is not.
+
+A budget bounds the exploration, and is no part of what is modelled. An obligation that is false where only a spent budget keeps a step of the
+algorithm from happening, or from where such a place can be reached without faults, is therefore not judged: more budget might have met it.
+Faults do not count, since they are never progress.
+
+Engines take `held_back`: a condition on the state, grounded. The reference is asked the same step by step (`held_step`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from antiphon.model.ground import ground, make
+from antiphon.model.ground.form import Expression
+from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, ir
+from antiphon.spec.lang.reference import Reference
+
+MOST_STEPS = 20_000
+"""With more steps under a budget than this none is looked at, and every state counts as one where a budget may keep something back."""
+
+
+@lru_cache(maxsize=16)
+def unspent(program: Program) -> Program | None:
+    """The program as if no budget were ever spent; None when it has none."""
+    module = program.module
+    if not any(isinstance(node, ir.Budget) for node in _nodes(module.actions, module)):
+        return None
+    made = Program(program.spec, program.constants)
+    made.__dict__["module"] = _without(module)
+    made.__dict__["reference"] = Reference(program, unspent=True)
+    return made
+
+
+@lru_cache(maxsize=16)
+def held_back(program: Program) -> Expression | None:
+    """The condition under which some step of the algorithm is kept back by a spent budget only; None when no budget could."""
+    return held_back_among(program, None)
+
+
+def held_back_among(program: Program, most: State | None) -> Expression | None:
+    """The same for states whose sets hold no more than those of `most`: steps for other elements are left out.
+
+    Nothing else of `most` is looked at.
+    """
+    free = unspent(program)
+    if free is None:
+        return None
+    if len(list(itertools.islice(_steps(program), MOST_STEPS + 1))) > MOST_STEPS:
+        return make.TRUE
+    parts: list[Expression] = []
+    for step in _steps(program, most):
+        possible = ground(free, step.action, step.arguments).enabled
+        actual = ground(program, step.action, step.arguments).enabled
+        if possible is not actual:
+            parts.append(make.conjunction(possible, make.negation(actual)))
+    return make.disjunction(*parts) if parts else None
+
+
+def held_step(program: Program, state: State) -> tuple[Step, str] | None:
+    """A step of the algorithm that only a spent budget keeps from happening in `state`, with the text of its guard, says the reference."""
+    free = unspent(program)
+    if free is None:
+        return None
+    for step in _steps(program, state):
+        try:
+            program.reference.apply(state, step)
+        except Disabled as guard:
+            try:
+                free.reference.apply(state, step)
+            except Disabled:
+                continue
+            except SpecError:  # it is possible, and counts beyond what its variables hold: that is what the budget is for
+                pass
+            return step, guard.guard
+        except SpecError:
+            continue
+    return None
+
+
+def short_of_budget(steps: int, held: tuple[Step, str] | None) -> str:
+    """Why an obligation that is false after so many steps is not judged; `held` is a step that is kept back there, None if it is further on."""
+    begin = f"not decided: after {steps} step{'' if steps == 1 else 's'} it is false"
+    if held is None:
+        return f"{begin}, and what could lead on is kept back by a spent budget only"
+    return f"{begin}, and only a spent budget keeps {held[0]} from happening ({held[1]})"
+
+
+def _steps(program: Program, state: State | None = None) -> Iterator[Step]:
+    """The steps of the algorithm with a budget in what they execute; elements of a set those of the state, or all it could have."""
+    for action in program.module.actions:
+        if action.fault or not any(isinstance(node, ir.Budget) for node in _nodes((action,), program.module)):
+            continue
+        (method,) = [item for item in program.declaration.methods if item.name == action.name]
+        ranges: list[list[Any]] = []
+        for parameter in method.parameters:
+            domain = program.domain(parameter.type)
+            if parameter.within and state is not None:
+                elements = state[program.variables.index(parameter.within)]
+                ranges.append(sorted((item for item in elements if domain.contains(item)), key=domain.rank))
+            else:
+                ranges.append(list(domain))
+        for arguments in itertools.product(*ranges):
+            yield Step(action.name, arguments)
+
+
+def _nodes(parts: tuple[ir.Definition, ...], module: ir.Module) -> Iterator[ir.Node]:
+    """The nodes of these definitions and of all helpers that they call."""
+    helpers: dict[str, ir.Definition] = {item.name: item for item in (*module.functions, *module.procedures)}
+    seen: set[str] = set()
+    todo: list[object] = list(parts)
+    while todo:
+        part = todo.pop()
+        if isinstance(part, tuple):
+            todo.extend(part)
+        elif isinstance(part, ir.Node):
+            yield part
+            todo.extend(getattr(part, item.name) for item in dataclasses.fields(part))
+            name = part.function if isinstance(part, ir.Call) else part.procedure if isinstance(part, ir.Perform) else ""
+            if name and name not in seen:
+                seen.add(name)
+                todo.append(helpers[name])
+
+
+def _without(part: Any) -> Any:
+    """The same with True for each budget."""
+    if isinstance(part, ir.Budget):
+        return ir.Literal(type=ir.BOOL, value=True, at=part.at)
+    if isinstance(part, tuple):
+        return tuple(map(_without, part))
+    if isinstance(part, ir.Node | ir.Module):
+        changed = {item.name: _without(getattr(part, item.name)) for item in dataclasses.fields(part)}
+        return dataclasses.replace(part, **changed)
+    return part

@@ -1,0 +1,55 @@
+"""Which bits of a packed state are a variable, one key's value in a map, one element of a set? `Parts` finds them, both ways.
+
+A tool that holds packed states beside something else packs what that says part by part, and compares integers. This file knows nothing of
+steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antiphon.model.ground.layout import plan
+from antiphon.model.ground.packing import Packing
+from antiphon.model.ground.shape import Shape
+from antiphon.spec.lang import Program
+from antiphon.spec.lang.types import MapOf
+
+
+class Parts:
+    """The parts of the packed states of one program."""
+
+    def __init__(self, program: Program, packing: Packing) -> None:
+        self._variables = plan(program).variables
+        self._packing = packing
+
+    def is_map(self, variable: str) -> bool:
+        """Whether the variable is a map, so that it has a part for each key."""
+        return isinstance(self._variables[variable][0].type, MapOf)
+
+    def mask(self, variable: str, key: int | None = None) -> int:
+        """The bits of a variable, or of the value of the key number `key` in a map."""
+        shape, first = self._part(variable, key)
+        return sum(place.mask for place in self._packing.places[first : first + shape.width])
+
+    def bits(self, variable: str, value: Any, key: int | None = None) -> int | None:
+        """The bits, in place, that stand for `value` there; None when it lies outside the domain."""
+        shape, first = self._part(variable, key)
+        if not shape.domain.contains(value):
+            return None
+        packed = 0
+        for place, raw in zip(self._packing.places[first : first + shape.width], shape.raw(value), strict=True):
+            packed |= (int(raw) - place.low) << place.offset
+        return packed
+
+    def element(self, variable: str, value: Any) -> int | None:
+        """The bit, in place, of an element of a set variable; None when it lies outside the domain."""
+        shape, first = self._part(variable, None)
+        domain = shape.parts[0].domain
+        return 1 << self._packing.places[first].offset + domain.rank(value) if domain.contains(value) else None
+
+    def _part(self, variable: str, key: int | None) -> tuple[Shape, int]:
+        shape, first = self._variables[variable]
+        if key is None:
+            return shape, first
+        part = shape.parts[1]
+        return part, first + key * part.width

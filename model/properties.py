@@ -1,0 +1,42 @@
+"""Every property of a program has a kind: what is judged, and how, follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from antiphon.model.verdict import PropertyKind
+from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang.hints import known_names
+
+DEADLOCK = PropertyKind.DEADLOCK.value
+"""The name under which the absence of deadlock is asked for."""
+SPECIFICATION = PropertyKind.SPECIFICATION.value
+"""The name of the verdict about an error of the text."""
+
+
+def kinds_of(program: Program) -> dict[str, PropertyKind]:
+    """Every property of the program and its kind: invariants, services, obligations, witnesses, liveness, each in order of declaration."""
+    marked = program.declaration.marked
+    kinds = {method.mark.name: PropertyKind.INVARIANT for method in marked("invariant") if method.mark}
+    kinds |= dict.fromkeys(program.module.properties, PropertyKind.SERVICE)
+    for kind in (PropertyKind.OBLIGATION, PropertyKind.WITNESS):
+        kinds |= {method.mark.name: kind for method in marked(kind.value) if method.mark}
+    kinds |= {promise.name: PropertyKind.LIVENESS for promise in program.module.promises}
+    return kinds
+
+
+def kinds_asked(program: Program, properties: Iterable[str] | None) -> dict[str, PropertyKind]:
+    """The properties of these names and their kinds; None asks for all but deadlock.
+
+    Raises:
+        SpecError: the program has no such property; the known ones are listed.
+    """
+    known = kinds_of(program)
+    if properties is None:
+        return known
+    asked = {}
+    for name in properties:
+        if name != DEADLOCK and name not in known:
+            raise SpecError(f"{program.name} has no property {name!r}; {known_names(name, [*known, DEADLOCK])}")
+        asked[name] = known.get(name, PropertyKind.DEADLOCK)
+    return asked
