@@ -336,28 +336,6 @@ def test_nobody_else_numbers_while_the_token_is_here() -> None:
     assert core.observe()["numbers"] == {3: C, 4: A}
 
 
-def test_a_core_restored_from_a_snapshot_goes_on_as_the_original() -> None:
-    original = fresh(2)
-    original.receive(0, Data(A, b"a"), 3.0)
-    original.receive(0, Ack(A, 4, 1), 5.0)
-    original.receive(0, Numbered(C, 1), 5.0)
-    copy = Core(2, 3)
-    copy.restore(original.snapshot(), 1005.0)
-    assert hash(copy.snapshot()) == hash(original.snapshot())
-    assert copy.snapshot() == original.snapshot()
-    assert copy.observe() == original.observe()
-    deadline = original.next_deadline()
-    assert deadline is not None
-    assert copy.next_deadline() == deadline + 1000
-    for core, now in ((original, 0.0), (copy, 1000.0)):
-        core.receive(1, Numbered(None, 1), now + 6)
-        core.receive(1, Ack(B, 2, 2), now + 6)
-        core.tick(now + 100)
-    assert copy.snapshot() == original.snapshot()
-    assert copy.outputs() == original.outputs() != []
-    assert copy.violations == original.violations == {RbpViolation.MISPLACED_NULL: 1}
-
-
 def test_a_timer_stops_when_its_wait_ends() -> None:
     core = fresh(1)
     core.broadcast(b"b", 0.0)

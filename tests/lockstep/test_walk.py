@@ -9,6 +9,7 @@ import pytest
 from antiphon.conformance.bindings import Effect, binding_of
 from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.conformance.lockstep import Comparison, lockstep, walk
+from antiphon.conformance.suites import check_binding
 from antiphon.model.engines import compiled_machine, transitions_of
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Step
@@ -82,6 +83,10 @@ def test_another_protocol_is_walked_by_the_same_code(flood: Any) -> None:
     assert report.outcome is Outcome.HOLDS, report.difference
     assert (report.states, report.transitions) == (15, 24)
     assert report.fired == {"begin": 1, "hear": 6, "laugh": 17}
+
+
+def test_the_binding_of_another_protocol_keeps_the_rules_of_all(flood: Any) -> None:
+    check_binding(type(flood))
 
 
 def test_a_share_that_is_not_joined_rightly_differs(flood: Any, monkeypatch: pytest.MonkeyPatch) -> None:

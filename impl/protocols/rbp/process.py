@@ -238,9 +238,9 @@ class Core:
 
     def accept(self, now: float) -> bool:
         """Lines 36 and 44: take the arriving token once all numbers up to its own, and their bodies, are here."""
+        self._now = now
         if self._arriving is None or not self._queues.complete_to(self._arriving):
             return False
-        self._now = now
         if self._tracer.recording:
             self._tracer.record(tracing.Step(self.me, "accept", number=self._arriving))
         self._arriving = None
@@ -249,12 +249,12 @@ class Core:
 
     def sequence(self, now: float) -> bool:
         """Lines 45-48: the holder gives the next number to the first message without one, and passes the token."""
+        self._now = now
         if not self._holding:
             return False
         identifier = self._queues.first_unnumbered()
         if identifier is None:
             return False
-        self._now = now
         self._holding = False
         self._pass_token(identifier, self._queues.last_number + 1)
         return True
@@ -274,6 +274,7 @@ class Core:
 
     def expire(self, timer: Timer, now: float) -> bool:
         """Send again what `timer` waits for, whatever its deadline; False, with nothing done, if it waits for nothing."""
+        self._now = now
         match timer:
             case Timer.RESEND:
                 done = self._resend()
@@ -282,7 +283,6 @@ class Core:
             case Timer.REPEAT_REQUEST:
                 done = self._repeat_request()
         if done:
-            self._now = now
             self._deadlines.put_off(timer, now)
             if self._tracer.recording:
                 self._tracer.record(tracing.Step(self.me, timer.value))
@@ -290,6 +290,7 @@ class Core:
 
     def tick(self, now: float) -> None:
         """Let every timer expire whose deadline has come."""
+        self._now = now
         for timer in self._deadlines.due(now):
             self.expire(timer, now)
 

@@ -1,0 +1,35 @@
+"""A value is immutable when nothing that it is made of can change.
+
+This module knows the kinds of values that cores and bindings hand out, and nothing about them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from enum import Enum
+
+import msgspec
+
+_ATOMS = (bool, int, float, str, bytes, type(None), Enum)
+
+
+def mutable_parts(value: object, path: str = "") -> Iterator[str]:
+    """Where in `value` something could be changed, each as a path with the type that stands there."""
+    if isinstance(value, _ATOMS):
+        return
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", range(len(value)))
+        for name, part in zip(names, value, strict=True):
+            yield from mutable_parts(part, f"{path}[{name}]")
+    elif isinstance(value, frozenset):
+        for part in value:
+            yield from mutable_parts(part, f"{path}{{}}")
+    elif isinstance(value, msgspec.Struct) and value.__struct_config__.frozen:
+        for name in value.__struct_fields__:
+            yield from mutable_parts(getattr(value, name), f"{path}.{name}")
+    elif dataclasses.is_dataclass(value) and getattr(type(value), "__dataclass_params__").frozen:  # noqa: B009 - untyped
+        for field in dataclasses.fields(value):
+            yield from mutable_parts(getattr(value, field.name), f"{path}.{field.name}")
+    else:
+        yield f"{path or 'it'} is a {type(value).__name__}"

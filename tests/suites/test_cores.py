@@ -1,0 +1,130 @@
+"""Every protocol core passes the suite, and the suite catches cores that break its rules."""
+
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+from antiphon.conformance.suites import check_core
+from antiphon.conformance.suites.values import mutable_parts
+from antiphon.impl import protocols
+from antiphon.impl.protocols.core import Identifier
+
+PROTOCOLS = [module.name for module in pkgutil.iter_modules(protocols.__path__) if module.ispkg]
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_core_keeps_the_rules(name: str) -> None:
+    """A protocol's package has a function of its own name that gives the implementation."""
+    check_core(f"{protocols.__name__}.{name}:{name}")
+
+
+HEAD = """
+import time
+from antiphon.impl.protocols.core import Implementation, Send
+from antiphon.impl.protocols.rbp import MESSAGES, Core, Snapshot
+
+def made():
+    return Implementation(MESSAGES, lambda me, members, tracer: Faulty(me, members, tracer=tracer))
+
+class Faulty(Core):
+"""
+
+FAULTS = {
+    "a clock": (
+        """
+    def tick(self, now):
+        super().tick(time.monotonic() * 1000.0)
+""",
+        "differs from that of a core put to the same snapshot at another time",
+    ),
+    "an absolute deadline": (
+        """
+    def snapshot(self):
+        return super().snapshot()._replace(timers=tuple(self._deadlines.relative(0.0)))
+""",
+        "a core that was put to a snapshot has another one",
+    ),
+    "a variable that no snapshot has": (
+        """
+    heard = 0
+    def receive(self, sender, message, now):
+        self.heard += 1
+        super().receive(sender, message, now)
+    @property
+    def busy(self):
+        return super().busy or self.heard > 5
+""",
+        "busy differs",
+    ),
+    "a variable that is not restored": (
+        """
+    def restore(self, snapshot, now):
+        super().restore(snapshot._replace(passed=None), now)
+""",
+        "a core that was put to a snapshot has another one",
+    ),
+    "a list of its own": (
+        """
+    def outputs(self):
+        return self._outputs
+""",
+        "changing a list or counter that was handed out changes the core",
+    ),
+    "a counter of its own": (
+        """
+    @property
+    def violations(self):
+        self._violations["a planted kind"] = 1
+        return self._violations
+""",
+        "changing a list or counter that was handed out changes the core",
+    ),
+    "the payload of its caller": (
+        """
+    def broadcast(self, payload, now):
+        identifier = super().broadcast(payload, now)
+        self._queues.received[identifier] = payload
+        return identifier
+""",
+        "can be changed: .* is a bytearray",
+    ),
+    "a mutable snapshot": (
+        """
+    def snapshot(self):
+        return super().snapshot()._replace(outputs=list(self._outputs))
+""",
+        r"a snapshot can be changed: \[outputs\] is a list",
+    ),
+    "the order of a set": (
+        """
+    def outputs(self):
+        return [send for _, send in sorted({str(send.to): send for send in super().outputs()}.items(), key=hash)]
+""",
+        "depends on the seed of Python's hashes",
+    ),
+    "silence": (
+        """
+    def outputs(self):
+        super().outputs()
+        return []
+""",
+        "nothing was delivered",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_core_that_breaks_a_rule_is_caught(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, told = FAULTS[fault]
+    module = f"faulty_{sorted(FAULTS).index(fault)}"
+    (tmp_path / f"{module}.py").write_text(HEAD + text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(AssertionError, match=told):
+        check_core(f"{module}:made", members=(3,), runs=4)
+
+
+def test_what_can_be_changed_is_found_wherever_it_stands() -> None:
+    assert list(mutable_parts((1, "a", b"b", None, 1.5, True, Identifier(0, 1), frozenset({(1,)})))) == []
+    assert list(mutable_parts((0, [1], Identifier({}, 1)))) == ["[1] is a list", "[2][source] is a dict"]  # type: ignore[arg-type]
+    assert list(mutable_parts(bytearray())) == ["it is a bytearray"]
