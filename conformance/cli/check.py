@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 import antiphon
-from antiphon.conformance.cli import documents, output, states
+from antiphon.conformance.cli import documents, output, state_directory
 from antiphon.conformance.cli.options import Bounds, Showing, Storage, Variant, said
 from antiphon.conformance.cli.progress import progress_bar
 from antiphon.model import explore as explicit
@@ -175,7 +175,7 @@ def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> S
 
 def explore(job: Job, bound: Program, search: Search) -> Report:
     """The report about the properties that a job asks of a program."""
-    with searching(job.name, search.bounds.engine) as progress, states.kept_in(search.storage.directory):
+    with searching(job.name, search.bounds.engine) as progress, state_directory.kept_in(search.storage.directory):
         try:
             return antiphon.check(
                 bound,

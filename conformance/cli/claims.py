@@ -9,15 +9,13 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
-from rich import box
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
 from antiphon.conformance.ledger.minimal import Need, needs
-from antiphon.conformance.report.words import settings
+from antiphon.conformance.report.words import counted, settings
 from antiphon.model.verdict import Outcome
 from antiphon.programs import name_of
 from antiphon.spec.catalogue import entry_refined_by
@@ -57,13 +55,13 @@ def claims(
     _print(results)
     wrong = [result.claim.id for result in results if not result.agrees]
     checks = sum(len(result.results) for result in results)
-    told = f"{len(results)} claim{'s' * (len(results) != 1)}, {checks} check{'s' * (checks != 1)}: " + (
+    told = f"{counted(len(results), 'claim')}, {counted(checks, 'check')}: " + (
         f"the record differs in {', '.join(wrong)}" if wrong else "all as recorded"
     )
     told += "; only the first of each outcome" if brief else ""
     left = sum(result.deep for result in results)
     if left:
-        told += f"; {left} deep check{'s' * (left != 1)} left out (--deep runs {'them' if left != 1 else 'it'})"
+        told += f"; {counted(left, 'deep check')} left out (--deep runs {'them' if left != 1 else 'it'})"
     output.last_line(outcome, told)
     return outcome.exit_code
 
@@ -96,18 +94,15 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, *, deep: bool, json: bool) 
     if json:
         listed = [_need_document(need) for need in found]
         return output.finish(documents.Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[], needs=listed))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title, keywords in (("claim", {"no_wrap": True}), ("without", {"ratio": 2}), ("what then does not hold", {"ratio": 4})):
-        table.add_column(title, **keywords)
+    table = output.table(("claim", {"no_wrap": True}), ("without", {"ratio": 2}), ("what then does not hold", {"ratio": 4}))
     for need in found:
-        told = f"{need.noticed.check}: {need.noticed.found}" if need.noticed else f"nothing, in {need.tried} check{'s' * (need.tried != 1)}"
+        told = f"{need.noticed.check}: {need.noticed.found}" if need.noticed else f"nothing, in {counted(need.tried, 'check')}"
         told += ", as recorded" if need.is_covered and not need.is_wrong else ""
         table.add_row(need.claim.id, Text(need.repair), Text(told, style="yellow" if need.is_wrong else ""))
     output.out().print(table)
-    several = len({need.claim.id for need in found})
-    claims_told = f"{several} claim{'s' * (several != 1)}"
-    counted = f"{len(found)} repair{'s' * (len(found) != 1)} of {claims_told}, each left out alone"
-    output.last_line(outcome, f"{counted}: " + (f"{len(wrong)} not as recorded" if wrong else "all as recorded"))
+    tried = f"{counted(len(found), 'repair')} of {counted(len({need.claim.id for need in found}), 'claim')}"
+    told = f"{len(wrong)} not as recorded" if wrong else "all as recorded"
+    output.last_line(outcome, f"{tried}, each left out alone: {told}")
     return outcome.exit_code
 
 
@@ -188,9 +183,8 @@ def _check_document(item: CheckResult) -> documents.CheckDocument:
 def _print(results: tuple[ClaimResult, ...]) -> None:
     console = output.out()
     single = len(results) <= 3
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title, keywords in (("claim", {"no_wrap": True}), ("what it says", {"ratio": 3}), ("verdict", {"no_wrap": True}), ("checks", {"ratio": 2})):
-        table.add_column(title, **keywords)
+    whole = {"no_wrap": True}
+    table = output.table(("claim", whole), ("what it says", {"ratio": 3}), ("verdict", whole), ("checks", {"ratio": 2}))
     for result in results:
         claim = result.claim
         count = sum(item.agrees for item in result.results)

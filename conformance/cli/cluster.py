@@ -7,8 +7,6 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
@@ -58,9 +56,7 @@ def _print(result: ClusterResult) -> None:
     )
     told = ", ".join(f"process {process} {count:,}" for process, count in enumerate(result.delivered))
     console.print(f"delivered: {told}; {result.seconds:.1f} s")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title in ("property", "verdict", "what was found"):
-        table.add_column(title)
+    table = output.table("property", "verdict", "what was found")
     for judgement in result.judgements:
         table.add_row(judgement.property, output.mark(judgement.outcome), Text(judgement.reason))
     console.print(table)

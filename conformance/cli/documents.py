@@ -1,4 +1,4 @@
-"""What does `--json` print? One of these documents: schema `antiphon.report`, version 1, the command as its tag.
+"""`--json` prints one of these documents: schema `antiphon.report`, version 1, the command as its tag.
 
 They hold the data that the text shows. `docs/command-line.md` explains them. A field may be added without a new version; none is removed or
 changes its meaning within one.

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -148,13 +147,10 @@ def _document(one: exports.Comparison) -> ComparisonDocument:
 
 
 def _table(found: list[exports.Comparison]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    right = {"justify": "right", "no_wrap": True}
-    columns: tuple[tuple[str, dict[str, object]], ...] = (
-        ("specification", {"ratio": 1}), ("states", right), ("transitions", right), ("broken", {}), ("SPIN", {"no_wrap": True}), ("", {"ratio": 1}),
-    )  # fmt: skip
-    for title, keywords in columns:
-        table.add_column(title, **keywords)  # type: ignore[arg-type]
+    right, wide = {"justify": "right", "no_wrap": True}, {"ratio": 1}
+    table = output.table(
+        ("specification", wide), ("states", right), ("transitions", right), "broken", ("SPIN", {"no_wrap": True}), ("", wide)
+    )
     for one in found:
         name = Text.assemble((one.model.name, "bold"), f"  {one.model.constants}")
         broken = Text(", ".join(sorted(one.broken)) or "none")

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import typer
-from rich import box
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.report.words import counted
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import families
 
@@ -49,8 +49,7 @@ class Row:
 def _checked(document: dict[str, Any]) -> str:
     reports = document["reports"]
     properties = sum(len(report["verdicts"]) for report in reports)
-    many = f"{len(reports)} specification{'s' * (len(reports) != 1)}, {properties} verdict{'s' * (properties != 1)}"
-    return f"{many}, all {sum(report['states'] for report in reports):,} states"
+    return f"{counted(len(reports), 'specification')}, {counted(properties, 'verdict')}, all {sum(report['states'] for report in reports):,} states"
 
 
 def _claimed(document: dict[str, Any]) -> str:
@@ -240,9 +239,9 @@ class _Board:
 
 
 def _table(told: list[documents.RowDocument]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title, keywords in (("question", {"ratio": 3}), ("verdict", {"no_wrap": True}), ("evidence", {"ratio": 4}), ("s", {"justify": "right"})):
-        table.add_column(title, **keywords)
+    table = output.table(
+        ("question", {"ratio": 3}), ("verdict", {"no_wrap": True}), ("evidence", {"ratio": 4}), ("s", {"justify": "right"})
+    )
     for row in told:
         table.add_row(Text(row.question), output.mark(row.outcome), Text(row.found), f"{row.seconds:.0f}")
     return table

@@ -1,4 +1,6 @@
-"""How does every command answer? Text or one JSON document on standard output, all else on standard error, and one of six exit codes.
+"""Every command answers with text or one JSON document on standard output, and with one of six exit codes.
+
+All else goes to standard error.
 
 | code | meaning |
 |---|---|
@@ -13,10 +15,12 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from rich import box
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 import antiphon
@@ -71,6 +75,15 @@ def print_json(document: Document | Error) -> None:
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
 
 
+def table(*columns: str | tuple[str, dict[str, Any]]) -> Table:
+    """An empty table with these columns, each a title, or a title and how rich lays it out."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        title, layout = (column, {}) if isinstance(column, str) else column
+        made.add_column(title, **layout)
+    return made
+
+
 def mark(outcome: str) -> Text:
     """`✓ holds` in its colour."""
     sign, style = SIGNS[outcome]
@@ -83,24 +96,20 @@ def last_line(outcome: Outcome | str, text: str) -> None:
     out().print(Text.assemble(mark(word), f"  {text}"), soft_wrap=True)
 
 
-# Tables and traces ---------------------------------------------------------------------------------------------------------------------------
+# Tables and traces ------------------------------------------------------------------------------------------------
 
 
 def print_report(name: str, report: Report) -> None:
     """The verdict table of one specification."""
-    from rich import box
-    from rich.table import Table
-
     console = out()
     bound, explored = report.program, report.exploration
     console.print(Text.assemble((name, "bold"), f"  {words.constants(bound)}"))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title, keywords in (("property", {"no_wrap": True}), ("kind", {}), ("verdict", {"no_wrap": True}), ("what was found", {"ratio": 1})):
-        table.add_column(title, **keywords)
+    whole = {"no_wrap": True}
+    verdicts = table(("property", whole), "kind", ("verdict", whole), ("what was found", {"ratio": 1}))
     for verdict in report.verdicts:
-        table.add_row(verdict.property, verdict.kind, mark(verdict.outcome.value), Text(words.found(verdict)))
+        verdicts.add_row(verdict.property, verdict.kind, mark(verdict.outcome.value), Text(words.found(verdict)))
     if report.verdicts:
-        console.print(table)
+        console.print(verdicts)
     else:
         console.print("nothing to judge: the specification has no property; mark one with @invariant, @witness or @obligation", style="yellow")
     if not bound.module.actions:
@@ -120,15 +129,9 @@ def print_report(name: str, report: Report) -> None:
 
 def print_counts(counts: Counts) -> None:
     """How often each action is possible, and how many values each variable takes."""
-    from rich import box
-    from rich.table import Table
-
-    console = out()
-    actions = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    variables = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for table, titles in ((actions, ("action", "states where possible", "steps", "states found")), (variables, ("variable", "values", "bits"))):
-        for position, title in enumerate(titles):
-            table.add_column(title, justify="right" if position else "left")
+    console, right = out(), {"justify": "right"}
+    actions = table("action", ("states where possible", right), ("steps", right), ("states found", right))
+    variables = table("variable", ("values", right), ("bits", right))
     for item in counts.actions:
         style = "yellow" if not item.steps else ""
         actions.add_row(item.action, f"{item.states:,}", f"{item.steps:,}", f"{item.found:,}", style=style)

@@ -1,4 +1,4 @@
-"""`antiphon stack`: is a stack of Horus layers well-formed, and which stack is the smallest that yields what is wanted?"""
+"""`antiphon stack`: if a stack of Horus layers is well-formed, or the smallest that yields a property."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.report.words import counted
 from antiphon.model.verdict import Outcome
 from antiphon.spec.composition import EVIDENCE, Judgement, Layer, Level, Property, judge, ordered, parse_stack, property_of
 
@@ -134,23 +133,16 @@ def _tell(found: Found, wanted: tuple[Property, ...], start: frozenset[Property]
             console.print(name, soft_wrap=True)
         if len(written) > _SHOWN:
             console.print(f"and {len(written) - _SHOWN} more")
-    told = f"{found.size} layer{'s' * (found.size != 1)}, {len(written)} such stack{'s' * (len(written) != 1)}; " if found.stacks else ""
+    told = f"{counted(found.size or 0, 'layer')}, {counted(len(written), 'such stack')}; " if found.stacks else ""
     output.last_line(found.outcome, told + found.reason)
     return found.outcome.exit_code
 
 
 def _print_levels(judgement: Judgement) -> None:
     """The levels, the top first."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title, keywords in (
-        ("layer", {"no_wrap": True}),
-        ("lacks", {}),
-        ("adds", {}),
-        ("masks", {}),
-        ("above it", {"ratio": 1}),
-        ("entries confirmed", {"justify": "right"}),
-    ):
-        table.add_column(title, **keywords)
+    table = output.table(
+        ("layer", {"no_wrap": True}), "lacks", "adds", "masks", ("above it", {"ratio": 1}), ("entries confirmed", {"justify": "right"})
+    )
     for level in reversed(judgement.levels):
         shown = _level(level)
         row = [", ".join(names) for names in (shown.missing, shown.added, shown.masked, shown.above)]

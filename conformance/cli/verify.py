@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.report.words import counted
 
 
 def verify(
@@ -44,9 +43,7 @@ def verify(
 
 def _print(report: Any) -> None:
     console = output.out()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title in ("property", "holds", "violated", "unknown", "what was found"):
-        table.add_column(title)
+    table = output.table("property", "holds", "violated", "unknown", "what was found")
     for name in dict.fromkeys(verdict.finding.property for verdict in report.verdicts):
         mine = [verdict for verdict in report.verdicts if verdict.finding.property == name]
         counts = Counter(verdict.outcome for verdict in mine)
@@ -61,5 +58,5 @@ def _print(report: Any) -> None:
     if report.output:
         console.print(f"tables: {report.output}")
     tally = ((report.runs, "run"), (report.events, "event"), (report.faults, "fault"))
-    told = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for count, what in tally)
+    told = ", ".join(counted(count, what) for count, what in tally)
     output.last_line(report.outcome, f"{told} in the logs; evidence: measured")

@@ -1,4 +1,4 @@
-"""Do other checkers see what ours sees? Exported models run in them, and the counts and verdicts are compared."""
+"""Other checkers see what ours sees: exported models run in them, and counts and verdicts are compared."""
 
 from antiphon.conformance.exports.compare import Comparison, Model, compare, small_models
 from antiphon.conformance.exports.members import seen_members

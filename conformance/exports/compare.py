@@ -1,4 +1,4 @@
-"""Do SPIN and our machine code agree on a specification? On the number of states, of transitions, and on every safety property.
+"""SPIN and our machine code agree on a specification: on states, transitions and every safety property.
 
 SPIN reads the exported model alone: it shares the front end and the grounding with our engines, but no search, no table of states and no code
 generator. A comparison in which either side did not see everything is unknown, never agreement.

@@ -1,4 +1,4 @@
-"""Which elements do the sets of a specification really hold? Those of all reachable states: what `promela` takes as `members`."""
+"""The elements that the sets of a specification hold in some reachable state: `members` of `promela`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does SPIN say about an exported model? It is compiled in a directory of its own, run once, and its report is read.
+"""SPIN on an exported model: it is compiled in a directory of its own, run once, and its report is read.
 
 The verifier runs exactly: no hashing of states to bits, no reduction, and on after an error (`-c0`), so that one run counts all states and
 judges all properties. SPIN comes from the package `spin` (6.5 or later) and needs a C compiler.

@@ -1,4 +1,4 @@
-"""What do the performance claims come to? Messages counted on the simulated network, and on a run of the specification of figure 12.
+"""Performance claims are measured: messages are counted on the simulated network, and on a run of figure 12.
 
 Every measurement is deterministic: its seed is fixed here and shown in what it finds.
 """

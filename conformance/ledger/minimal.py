@@ -1,4 +1,4 @@
-"""Does a claim need every repair that it names? Each is left out alone, and something that the claim's record says to hold must then not hold.
+"""A claim needs every repair that it names: without one, something that holds with all of them does not.
 
 A check that holds with the repair is run again without it. That the claim fails then, or that a witness is no longer reached, is what the repair
 is needed for. Checks are tried in the order of the record until one notices; then those that the record itself expects to fail with all repairs but
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from antiphon.conformance.ledger.run import CheckResult, program_of, run_ledger
+from antiphon.conformance.ledger.checking import CheckResult, program_of, run_ledger
 from antiphon.spec.claims import Check, Claim
 
 

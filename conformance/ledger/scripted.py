@@ -1,4 +1,4 @@
-"""What do runs show that are told step by step? A run leads to a state; all that can still happen from there without faults is looked at.
+"""Runs that are told step by step lead to a state; all that can still happen there without faults is seen.
 
 Such a run decides a claim where the whole state space is too large: it is executed as it stands, and what lies ahead is seen completely.
 """

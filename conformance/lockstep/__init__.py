@@ -1,4 +1,4 @@
-"""Specification and implementation walked together through every transition of a bounded model, compared after each step."""
+"""Specification and implementation, walked together through every transition and compared after each step."""
 
 from antiphon.conformance.lockstep.comparison import Comparison, Difference, Differs
 from antiphon.conformance.lockstep.report import LockstepReport

@@ -1,4 +1,4 @@
-"""When do specification and implementation agree at one point? When their variables, their events and what each would do next are equal.
+"""Specification and implementation agree when variables, events and what each would do next are equal.
 
 `Comparison` is the one place that judges; the exhaustive walk, the Hypothesis machine and replay use it.
 """

@@ -1,4 +1,4 @@
-"""What has one process of the implementation done before? Local steps, each executed once on the real code, kept as masks over packed states.
+"""A local step is executed once on the real code, and remembered as masks over packed states.
 
 A core is deterministic and takes all its input as arguments, so what it does is a function of its snapshot and of the step or datagram that
 it is given. Snapshots and datagrams are numbered; a local step is remembered as what it changes in the specification's packed state, if the

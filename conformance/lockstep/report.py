@@ -1,4 +1,4 @@
-"""What does a walk report? How much of the specification was compared, how much of the code was executed, and the first difference."""
+"""A walk reports how much was compared, how much of the code was executed, and what differs first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the implementation do what the specification does, step for step? Walk both, breadth first, and compare after every transition.
+"""The implementation does what the specification does, step for step: both are walked together, and compared.
 
 1. A pair is a state of the specification and a system of the implementation, both packed. From every pair every enabled step of the
    specification is taken on both; the events and every compared variable must agree. Pairs that were visited are not walked again.

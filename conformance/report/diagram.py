@@ -1,4 +1,4 @@
-"""Who did what, and which message went from where to where? The space-time diagram of a trace, inferred from the changes of its states.
+"""The space-time diagram of a trace says who did what and which message went where, inferred from its states.
 
 1. A lifeline is a member of the index type that packets carry as `to`; without packets, of the index type that actions name first.
 2. A packet is a record in a set variable that an action takes as `Annotated[.., In(variable)]`, or one with a field `to`.

@@ -1,4 +1,4 @@
-"""What is wrong in the documents, and how is it mended? The refuted claims of the ledger as a text that is read without running anything.
+"""The refuted claims of the ledger and what mends them, as a text that is read without running anything.
 
 1. A claim is one section: the document's own words, what fails, a shortest run that shows it as steps and as a space-time diagram, the
    repairs that it demands in their own sentences, what goes wrong without each, how far the repaired text was explored, and the command that

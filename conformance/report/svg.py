@@ -1,4 +1,4 @@
-"""How is a space-time diagram drawn as SVG? Lifelines run down, messages are arrows in the colour of their kind, what breaks is red.
+"""A space-time diagram as SVG: lifelines run down, messages are arrows in the colour of their kind.
 
 Plain SVG 1.1 with fonts that every machine has; it needs no script, no style sheet and no other file, and prints dark on white. Sizes are
 pixels. Texts carry a white halo, so that an arrow that passes under one leaves it readable.

@@ -1,4 +1,4 @@
-"""How is a space-time diagram drawn with characters? Time runs down, a lane a member; a message is drawn where it arrives, from its sender.
+"""A space-time diagram in characters: time runs down, a lane a member; a message is drawn where it arrives.
 
 Every packet has a letter. The step that sends it lists it (`a▸p1` is packet a, on its way to p1), the step that receives it shows it
 crossing the lanes. A lost packet ends in ✗; what is listed and never arrives was in flight at the end. `again` marks a resend.

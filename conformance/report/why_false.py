@@ -1,4 +1,4 @@
-"""Why is a predicate false in a state? The part of its text that decides it: which conjunct, for which values, and what its sides are.
+"""The part of a predicate that makes it false in a state: which conjunct, for which values, with its sides.
 
 The text is taken apart as CPython evaluates it: the first false operand of `and`, all operands of `or`, the first values for which an `all`
 fails or a `not any` succeeds, and the body of a helper that is one `return`. What cannot be taken apart is shown with the values of its sides.

@@ -1,4 +1,4 @@
-"""Why is an action not enabled in a state? For every tuple of arguments the guard that fails, with its text and its place.
+"""The guard that disables an action in a state, for every tuple of arguments, with its text and its place.
 
 Asked of CPython's execution, one tuple after the other; tuples that fail at the same guard are one group.
 """

@@ -10,8 +10,8 @@ from typing import get_args
 
 import pytest
 
+from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
-from antiphon.conformance.ledger.run import program_of
 from antiphon.model.explore import kinds_of
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Measurement, all_claims, claim_of, claims_of, families

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from antiphon.conformance.ledger.run import program_of
+from antiphon.conformance.ledger.checking import program_of
 from antiphon.model.explore import check
 from antiphon.model.verdict import Report
 from antiphon.spec.claims import Check

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.ledger.run import program_of
+from antiphon.conformance.ledger.checking import program_of
 from antiphon.model.changes import trace_changes
 from antiphon.model.explore import check
 from antiphon.model.notation import compact, compact_step

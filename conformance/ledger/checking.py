@@ -1,4 +1,4 @@
-"""Does today's code still find what the ledger records? Run every check of the claims and compare.
+"""The checks of the claims are run again, and what comes out is compared with what the ledger records.
 
 Checks of one program (the same specification, repairs and constants) share one exploration. A claim agrees when all its checks do; one that
 disagrees is an error of the record or of the code, whichever way it came out.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from antiphon.conformance.ledger.measurements import measure
+from antiphon.conformance.report.words import counted
 from antiphon.model.explore import check, kinds_of
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Verdict
@@ -137,6 +138,6 @@ def _results(claim: Claim, results: dict[int, CheckResult], engine: str) -> Iter
 def _found(verdict: Verdict, length: int | None) -> str:
     """What came out, in a few words."""
     if length is not None:
-        return f"{verdict.outcome.value} in {length} step{'s' * (length != 1)}"
+        return f"{verdict.outcome.value} in {counted(length, 'step')}"
     explored = verdict.evidence.bound.rpartition("; ")[2]
     return f"{verdict.outcome.value}: {verdict.reason or explored}"

@@ -1,4 +1,4 @@
-"""May a search keep its states in this directory? One search at a time, where files can be written, beside a checkpoint whose arrays are there.
+"""A search holds its directory alone, can write there, and finds a whole checkpoint in it or none.
 
 What becomes of a directory while the search runs, the native engine knows; here is what a person should be told before or instead.
 """

@@ -6,7 +6,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from antiphon.conformance.cli.output import UsageProblem
-from antiphon.conformance.cli.states import kept_in
+from antiphon.conformance.cli.state_directory import kept_in
 
 FOUR = ("check", "two-phase", "--set", "managers=4", "--directory")
 

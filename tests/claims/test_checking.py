@@ -9,8 +9,8 @@ from types import MappingProxyType
 import pytest
 
 from antiphon.conformance.ledger import ClaimResult, run_ledger
+from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.minimal import needs
-from antiphon.conformance.ledger.run import program_of
 from antiphon.model.engines.python.machine import compiled_machine
 from antiphon.model.explore import check as explore
 from antiphon.model.explore import kinds_of
