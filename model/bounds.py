@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class StopReason(Enum):
-    """Why an exploration ended before every state was seen."""
+    """Why an exploration ended before every state was seen; UNDECIDED: the engine could not go on by itself."""
 
     STATES = "states"
     SECONDS = "seconds"
@@ -23,6 +23,7 @@ class StopReason(Enum):
     ERROR = "error"
     VIOLATION = "violation"
     DECIDED = "decided"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)

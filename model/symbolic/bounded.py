@@ -14,14 +14,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from antiphon.model.bounds import StopReason
+from antiphon.model.bounds import INTERRUPTED
+from antiphon.model.properties import kinds_asked
 from antiphon.model.symbolic.budget_limited import search_for
 from antiphon.model.symbolic.circuit import Circuit
-from antiphon.model.symbolic.clock import INTERRUPTED, Clock, TimeOver
+from antiphon.model.symbolic.clock import Clock, TimeOver, stop_of
 from antiphon.model.symbolic.search import Progress, Search
 from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Template
-from antiphon.model.symbolic.targets import SPECIFICATION, Target, groups, targets
+from antiphon.model.symbolic.targets import ERRORS, Target, groups
 from antiphon.model.symbolic.translate import TooWide
 from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError
@@ -54,17 +55,16 @@ def check_bounded(
     """
     if depth < 0:
         raise ValueError(f"depth {depth}: a run has 0 or more steps")
-    asked = None if properties is None else tuple(properties)
-    promises = [promise.name for promise in program.module.promises if asked is None or promise.name in asked]
-    listed = targets(program, None if asked is None else tuple(name for name in asked if name not in promises))
+    kinds = kinds_asked(program, properties)
+    liveness = [name for name, kind in kinds.items() if kind is PropertyKind.LIVENESS]
+    listed = [*(Target(name, kind) for name, kind in kinds.items() if name not in liveness), ERRORS]
     clock = Clock(max_seconds)
     try:
         states = program.reference.initial()
     except SpecError as error:
-        return _unexplored(program, [Target(SPECIFICATION, SPECIFICATION)], str(error), clock)
+        return _unexplored(program, [ERRORS], str(error), clock)
     if not states:
-        open_ = [target for target in listed if target.kind != SPECIFICATION]
-        return _unexplored(program, open_, "the model is empty: it has no initial state", clock)
+        return _unexplored(program, listed[:-1], "the model is empty: it has no initial state", clock)
     template = Template(program, Circuit(), clock)
     searches = [search_for(template, group, depth) for group in groups(listed)]
     for search in searches:
@@ -73,19 +73,21 @@ def check_bounded(
         try:
             search.run(progress)
         except (TooWide, TimeOver) as limit:
-            search.stopped = str(limit)
+            search.stopped = stop_of(limit)
         except KeyboardInterrupt:
             search.stopped = INTERRUPTED
-        if search.stopped == INTERRUPTED:
+        if search.stopped is INTERRUPTED:
             break
     report = _report(program, listed, searches, clock)
-    return dataclasses.replace(report, verdicts=(*report.verdicts, *(_promise(program, name) for name in promises)))
+    verdicts = (*report.verdicts, *(_liveness(program, name) for name in liveness))
+    return dataclasses.replace(report, verdicts=verdicts)
 
 
-def _promise(program: Program, name: str) -> Verdict:
-    """The verdict about a promise: bounded runs have no cycles, so nothing is said."""
+def _liveness(program: Program, name: str) -> Verdict:
+    """The verdict about a liveness property: bounded runs have no cycles, so nothing is said."""
     reason = "Z3 looks at runs of a bounded length, which keep or break no promise; the explicit engines judge it"
-    return Verdict(name, PropertyKind.LIVENESS, Outcome.UNKNOWN, Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE), reason)
+    evidence, provenance = Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE)
+    return Verdict(name, PropertyKind.LIVENESS, Outcome.UNKNOWN, evidence, provenance, reason)
 
 
 # The answer -------------------------------------------------------------------------------------------------
@@ -97,25 +99,24 @@ def _report(program: Program, listed: list[Target], searches: list[Search], cloc
     The last of the searches was for errors.
     """
     by_target = {target: search for search in searches for target in search.targets}
-    told = [target for target in listed if target.kind != SPECIFICATION or target in by_target[target].found]
+    told = [target for target in listed if target != ERRORS or target in by_target[target].found]
     verdicts = tuple(_verdict(program, target, by_target[target], searches[-1]) for target in told)
     ran = [search for search in searches if search.finished >= 0]
     depth = min((search.finished for search in ran), default=0)
-    explored = Exploration(0, 0, depth, all(search.complete for search in searches), clock.elapsed(), stopped=_stop_reason(searches))
-    stopped = [f"the search is not complete: {search.stopped}" for search in searches if search.stopped]
+    stops = [search.stopped for search in searches if search.stopped is not None]
+    reason = (INTERRUPTED if INTERRUPTED in stops else stops[0]).reason if stops else None
+    complete = all(search.complete for search in searches)
+    explored = Exploration(0, 0, depth, complete, clock.elapsed(), stopped=reason)
+    stopped = [f"the search is not complete: {stop}" for stop in stops]
     clauses = sum(search.clauses for search in searches)
     return Report(program, verdicts, explored, (f"Z3 {Solver.version()}: {clauses:,} clauses", *stopped))
-
-
-def _stop_reason(searches: list[Search]) -> StopReason | None:
-    return StopReason.INTERRUPTED if any(search.stopped == INTERRUPTED for search in searches) else None
 
 
 def _unexplored(program: Program, listed: list[Target], reason: str, clock: Clock) -> Report:
     """The report when there is not even an initial state."""
     evidence = Evidence(EvidenceKind.BOUNDED, "no state")
     provenance = Provenance.of(program, ENGINE)
-    verdicts = [Verdict(target.property, PropertyKind(target.kind), Outcome.UNKNOWN, evidence, provenance, reason) for target in listed]
+    verdicts = [Verdict(target.property, target.kind, Outcome.UNKNOWN, evidence, provenance, reason) for target in listed]
     return Report(program, tuple(verdicts), Exploration(0, 0, 0, complete=False, seconds=clock.elapsed()))
 
 
@@ -123,19 +124,19 @@ def _verdict(program: Program, target: Target, search: Search, errors: Search) -
     outcome, reason = _outcome(target, search, errors)
     evidence = Evidence(EvidenceKind.BOUNDED, _bound(program, target, search, errors))
     provenance = Provenance.of(program, ENGINE)
-    return Verdict(target.property, PropertyKind(target.kind), outcome, evidence, provenance, reason, search.found.get(target))
+    return Verdict(target.property, target.kind, outcome, evidence, provenance, reason, search.found.get(target))
 
 
 def _outcome(target: Target, search: Search, errors: Search) -> tuple[Outcome, str]:
     trace = search.found.get(target)
     if trace is not None:
-        shows = {"witness": Outcome.HOLDS, SPECIFICATION: Outcome.UNKNOWN}
+        shows = {PropertyKind.WITNESS: Outcome.HOLDS, PropertyKind.SPECIFICATION: Outcome.UNKNOWN}
         return shows.get(target.kind, Outcome.VIOLATED), trace.why
     if errors.found:
         return Outcome.UNKNOWN, "not decided: the specification has an error"
     if search.stopped or search.finished < 0:
         return Outcome.UNKNOWN, f"not decided: {search.stopped or INTERRUPTED}"
-    if target.kind == "witness":
+    if target.kind is PropertyKind.WITNESS:
         return Outcome.UNKNOWN, "no run reaches it" if search.complete else f"not reached within {_steps(search.finished)}"
     if errors.stopped or errors.finished < 0:
         return Outcome.UNKNOWN, f"not decided, because errors of the specification are not: {errors.stopped or INTERRUPTED}"

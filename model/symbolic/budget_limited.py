@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from antiphon.model.bounds import Stop, StopReason
 from antiphon.model.ground.budgets import held_back, held_step, short_of_budget
 from antiphon.model.symbolic.recovery import RecoverySearch
 from antiphon.model.symbolic.search import Progress, Search
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import Target
+from antiphon.model.verdict import PropertyKind
 
 
 class BudgetLimitedSearch(RecoverySearch):
@@ -37,10 +39,11 @@ class BudgetLimitedSearch(RecoverySearch):
         self.stopped = self._strict.stopped
         for trace in self._strict.found.values():
             held = held_step(self.template.program, trace.states[-1])
-            self.stopped = short_of_budget(len(trace), held).removeprefix("not decided: ")
+            said = short_of_budget(len(trace), held).removeprefix("not decided: ")
+            self.stopped = Stop(StopReason.UNDECIDED, said)
 
 
 def search_for(template: Template, group: list[Target], depth: int) -> Search:
     """The search for a group of targets."""
-    kind = BudgetLimitedSearch if group[0].kind == "obligation" else Search
+    kind = BudgetLimitedSearch if group[0].kind is PropertyKind.OBLIGATION else Search
     return kind(template, group, depth)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-INTERRUPTED = "interrupted"
+from antiphon.model.bounds import INTERRUPTED, Stop, StopReason
 
 
 class TimeOver(Exception):
@@ -39,11 +39,21 @@ class Clock:
             TimeOver: there is none; the message says how much was allowed.
         """
         if self.over():
-            raise TimeOver(f"the {self.most:g} seconds allowed are over")
+            raise TimeOver(self._said())
 
-    def why(self, reason: str, where: str) -> str:
+    def why(self, reason: str, where: str) -> Stop:
         """Why Z3, which gives this reason, gave no answer, and where."""
         if "interrupted" in reason:
             return INTERRUPTED
-        said = f"the {self.most:g} seconds allowed are over" if self.over() else f"Z3 gave up ({reason})"
-        return said + where
+        if self.over():
+            return Stop(StopReason.SECONDS, self._said() + where)
+        return Stop(StopReason.UNDECIDED, f"Z3 gave up ({reason}){where}")
+
+    def _said(self) -> str:
+        return f"the {self.most:g} seconds allowed are over"
+
+
+def stop_of(error: Exception) -> Stop:
+    """The stop that an exception means: of the clock, or because the engine can do no more."""
+    reason = StopReason.SECONDS if isinstance(error, TimeOver) else StopReason.UNDECIDED
+    return Stop(reason, str(error))

@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from antiphon.model.symbolic.initial_states import InitialStates
 from antiphon.model.symbolic.solver import Solver
-from antiphon.model.symbolic.targets import Target, breaking, errors
+from antiphon.model.symbolic.targets import ERRORS, Target, breaking, errors
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.trace import ReplayError, Trace, replay
-from antiphon.model.verdict import InternalError
+from antiphon.model.verdict import InternalError, PropertyKind
 from antiphon.spec.lang import Program, SpecError, State, Step
 
 MOST_STATES = 10_000
@@ -36,7 +36,7 @@ def decode(target: Target, unrolling: Unrolling, start: InitialStates, now: int)
     solver = unrolling.solver
     last: list[Step] = []
     error = ""
-    if target.kind == "specification":
+    if target == ERRORS:
         error = next(what for what, literal in errors(unrolling, now) if solver.value(literal))
     if target.is_about_a_step():
         last = [next(instance.step for instance, literal in breaking(target.property, unrolling, now) if solver.value(literal))]
@@ -66,17 +66,17 @@ def confirm(target: Target, trace: Trace, error: str = "") -> Trace:
     """
     program, last = trace.program, trace.states[-1]
     match target.kind:
-        case "invariant":
+        case PropertyKind.INVARIANT:
             seen, said = not program.reference.holds(last, target.property), f"{target.property} is false in the last state"
-        case "witness":
+        case PropertyKind.WITNESS:
             seen, said = program.reference.holds(last, target.property), f"{target.property} is true in the last state"
-        case "obligation":
+        case PropertyKind.OBLIGATION:
             seen = recovers(program, last, target.property, MOST_SECONDS) is not True
             quiet = "nothing but faults can happen" if not _progress(program, last) else "no fault-free path leads to where it is true"
             said = f"{target.property} is false in the last state, and {quiet}"
-        case "deadlock":
+        case PropertyKind.DEADLOCK:
             seen, said = not _progress(program, last), "nothing but faults can happen in the last state"
-        case "service":
+        case PropertyKind.SERVICE:
             refusals = [refusal for refusal in trace.transitions[-1].refused if refusal.property == target.property]
             seen, said = bool(refusals), "; ".join(map(str, refusals))
         case _:

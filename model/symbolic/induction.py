@@ -23,28 +23,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from antiphon.model.bounds import INTERRUPTED, Stop
 from antiphon.model.ground import unflatten
+from antiphon.model.properties import kinds_of
 from antiphon.model.symbolic.bounded import check_bounded, under_constants
 from antiphon.model.symbolic.circuit import Circuit
-from antiphon.model.symbolic.clock import INTERRUPTED, Clock, TimeOver
+from antiphon.model.symbolic.clock import Clock, TimeOver, stop_of
 from antiphon.model.symbolic.counterexample import confirm, states_of
 from antiphon.model.symbolic.domains import assume_state
 from antiphon.model.symbolic.search import Progress
 from antiphon.model.symbolic.solver import Answer, Solver
 from antiphon.model.symbolic.steps import Template
-from antiphon.model.symbolic.targets import SPECIFICATION, Target, breaking, errors, shown, targets
+from antiphon.model.symbolic.targets import ERRORS, Target, breaking, errors, shown
 from antiphon.model.symbolic.translate import TooWide
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import Evidence, EvidenceKind, InternalError, Outcome, Report, Verdict
+from antiphon.model.verdict import Evidence, EvidenceKind, InternalError, Outcome, PropertyKind, Report, Verdict
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition
 from antiphon.spec.lang.hints import known_names
 
-PROVABLE = ("invariant", "service")
+PROVABLE = (PropertyKind.INVARIANT, PropertyKind.SERVICE)
 """The kinds of properties that a proof is about: what a state or a step can break."""
-
-ERRORS = Target(SPECIFICATION, SPECIFICATION)
-"""That no step and no predicate is an error of the specification."""
 
 
 def prove(
@@ -77,7 +76,8 @@ def prove(
     """
     if depth < 1:
         raise ValueError(f"depth {depth}: induction needs at least one state to begin with")
-    candidates = [target for target in targets(program, None) if target.kind in PROVABLE]
+    kinds = kinds_of(program)
+    candidates = [Target(name, kind) for name, kind in kinds.items() if kind in PROVABLE]
     names = [target.property for target in candidates]
     asked = names if properties is None else list(dict.fromkeys(properties))
     for name in asked:
@@ -93,19 +93,15 @@ def prove(
     verdicts = tuple(
         proof.judged(verdict) if verdict.property in true else verdict
         for verdict in base.verdicts
-        if verdict.property in asked or verdict.kind == SPECIFICATION
+        if verdict.property in asked or verdict.kind is PropertyKind.SPECIFICATION
     )
     notes = [f"the search is not complete: {proof.stopped}"] if proof.stopped else []
-    if properties is None and (others := _others(program)):
+    others = [name for name, kind in kinds.items() if kind not in PROVABLE]
+    if properties is None and others:
         notes.append(f"not asked, since no single state or step breaks them: {', '.join(others)}")
-    explored = replace(base.exploration, seconds=clock.elapsed())
+    stop = proof.stopped.reason if proof.stopped else base.exploration.stopped
+    explored = replace(base.exploration, seconds=clock.elapsed(), stopped=stop)
     return replace(base, verdicts=verdicts, exploration=explored, notes=(*base.notes, *notes))
-
-
-def _others(program: Program) -> list[str]:
-    """The properties that induction is not about: witnesses, obligations and liveness properties."""
-    predicates = [item.name for item in program.module.predicates if item.kind.value not in PROVABLE]
-    return [*predicates, *(promise.name for promise in program.module.promises)]
 
 
 @dataclass(frozen=True)
@@ -122,14 +118,14 @@ class _Proof:
     Attributes:
         proved: the targets that hold for runs of every length.
         failed: the last counterexample to induction of each of the others.
-        stopped: why the attempt ended early; empty when it did not.
+        stopped: why the attempt ended early, if it did.
     """
 
     def __init__(self, program: Program, candidates: list[Target], clock: Clock) -> None:
         self.program, self.candidates, self.clock = program, candidates, clock
         self.proved: dict[Target, _Proved] = {}
         self.failed: dict[Target, Trace] = {}
-        self.stopped = ""
+        self.stopped: Stop | None = None
 
     def run(self, depth: int, progress: Callable[[Progress], None] | None = None) -> None:
         """Raises k up to `depth`, until everything is proved or the time is over."""
@@ -145,7 +141,7 @@ class _Proof:
                 if not left:
                     return
         except (TooWide, TimeOver) as limit:
-            self.stopped = str(limit)
+            self.stopped = stop_of(limit)
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
 
@@ -214,7 +210,7 @@ class _Proof:
             return replace(base, evidence=Evidence(EvidenceKind.PROVED, bound))
         trace = self.failed.get(missing)
         said = "not proved" if missing == target else "proved but for this, that the specification has no error"
-        why = trace.why if trace is not None else self.stopped
+        why = trace.why if trace is not None else str(self.stopped)
         return replace(base, outcome=Outcome.UNKNOWN, reason=f"{said}: {why}", trace=trace)
 
     def _method(self, target: Target) -> str:
@@ -244,7 +240,7 @@ class _Proof:
             breaks = breaking(target.property, unrolling, k)
             last = next(instance.step for instance, literal in breaks if solver.value(literal))
             transitions.append(_apply(program, states[-1], last))
-        if target.kind == "invariant":
+        if target.kind is PropertyKind.INVARIANT:
             for state in states[:-1]:
                 if not program.reference.holds(state, target.property):
                     raise _differ(program, f"{target.property} in {state}")

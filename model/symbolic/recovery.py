@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from antiphon.model.bounds import Stop, StopReason
 from antiphon.model.ground import flatten
 from antiphon.model.symbolic.circuit import TRUE
 from antiphon.model.symbolic.counterexample import confirm, run_of
@@ -113,7 +114,8 @@ class RecoverySearch(Search):
             if answer is Answer.UNKNOWN:
                 self.stopped = self.clock.why(solver.reason, " on the way back from a state")
                 return None
-        self.stopped = f"no way back of at most {DEPTHS[-1]} steps from a state, nor a proof that there is none"
+        said = f"no way back of at most {DEPTHS[-1]} steps from a state, nor a proof that there is none"
+        self.stopped = Stop(StopReason.UNDECIDED, said)
         return None
 
     def _shortened(self, way: list[Instance], first: Sequence[int]) -> list[Instance]:

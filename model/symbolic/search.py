@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from antiphon.model.bounds import Stop
 from antiphon.model.symbolic.circuit import FALSE
 from antiphon.model.symbolic.counterexample import decode
 from antiphon.model.symbolic.dominated import Closure, Roles, closure
@@ -47,14 +48,15 @@ class Search:
     Attributes:
         finished: the last depth at which everything was judged; -1 before the first.
         found: the run that shows each closed target.
-        stopped: why the search ended early; empty when it did not.
+        stopped: why the search ended early, if it did.
         complete: a longer run shows nothing that a shorter one does not show.
         clauses: how many Z3 was given.
     """
 
     def __init__(self, template: Template, group: list[Target], depth: int) -> None:
         self.template, self.targets, self.depth, self.clock = template, group, depth, template.clock
-        self.finished, self.stopped, self.complete, self.clauses = -1, "", False, 0
+        self.finished, self.complete, self.clauses = -1, False, 0
+        self.stopped: Stop | None = None
         self.found: dict[Target, Trace] = {}
 
     @property

@@ -10,45 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from antiphon.model.properties import SPECIFICATION
 from antiphon.model.symbolic.circuit import FALSE
 from antiphon.model.symbolic.steps import Instance, Template
 from antiphon.model.symbolic.unroll import Unrolling
-from antiphon.spec.lang import Program, SpecError
-from antiphon.spec.lang.hints import known_names
-
-SPECIFICATION = "specification"
-DEADLOCK = "deadlock"
+from antiphon.model.verdict import PropertyKind
 
 
 @dataclass(frozen=True)
 class Target:
-    """A property to judge. `kind` as in Verdict."""
+    """A property to judge, of this kind."""
 
     property: str
-    kind: str
+    kind: PropertyKind
 
     def is_about_a_step(self) -> bool:
         """Whether it is about the step that leaves the state."""
-        return self.kind == "service"
+        return self.kind is PropertyKind.SERVICE
 
 
-def targets(program: Program, wanted: tuple[str, ...] | None) -> list[Target]:
-    """The properties that are `wanted` (None: all but deadlock), and errors, always looked for.
-
-    Raises:
-        SpecError: a wanted property does not exist; the message lists those that do.
-    """
-    module = program.module
-    kinds = {predicate.name: predicate.kind.value for predicate in module.predicates} | dict.fromkeys(module.properties, "service")
-    order = ("invariant", "service", "obligation", "witness")
-    known = sorted((Target(name, kind) for name, kind in kinds.items()), key=lambda target: order.index(target.kind))
-    if wanted is not None:
-        listed = {target.property: target for target in known} | {DEADLOCK: Target(DEADLOCK, "deadlock")}
-        for name in wanted:
-            if name not in listed:
-                raise SpecError(f"{program.name} has no property {name!r}; {known_names(name, listed)}")
-        known = [listed[name] for name in dict.fromkeys(wanted)]
-    return [*known, Target(SPECIFICATION, "specification")]
+ERRORS = Target(SPECIFICATION, PropertyKind.SPECIFICATION)
+"""That no step and no predicate is an error of the specification."""
 
 
 def groups(listed: list[Target]) -> list[list[Target]]:
@@ -59,26 +41,25 @@ def groups(listed: list[Target]) -> list[list[Target]]:
     Errors of the specification come last: a run that shows a property violated has none, so that they matter
     only to what holds.
     """
-    obligations = [[target] for target in listed if target.kind == "obligation"]
-    still = [target for target in listed if target.kind == "deadlock"]
-    errors = [target for target in listed if target.kind == "specification"]
-    moving = [target for target in listed if target.kind in ("invariant", "service", "witness")]
-    return [group for group in (moving, still, *obligations, errors) if group]
+    apart = (PropertyKind.DEADLOCK, PropertyKind.OBLIGATION, PropertyKind.SPECIFICATION)
+    together = [target for target in listed if target.kind not in apart]
+    alone = sorted((target for target in listed if target.kind in apart), key=lambda target: apart.index(target.kind))
+    return [group for group in (together, *([target] for target in alone)) if group]
 
 
 def wanted(target: Target, template: Template, instances: Iterable[Instance]) -> Iterator[int]:
     """What `shown` is made of: literals of the template of which one is true where the target shows."""
     match target.kind:
-        case "invariant":
+        case PropertyKind.INVARIANT:
             yield template.predicate(target.property).fails
-        case "witness":
+        case PropertyKind.WITNESS:
             yield template.predicate(target.property).holds
-        case "deadlock":
+        case PropertyKind.DEADLOCK:
             yield from (-instance.enabled for instance in instances if not instance.fault)
             yield from (-instance.wrong for instance in instances)
-        case "service":
+        case PropertyKind.SERVICE:
             yield from (literal for instance in instances for name, literal in instance.breaks if name == target.property)
-        case "specification":
+        case PropertyKind.SPECIFICATION:
             yield from (instance.wrong for instance in instances)
             predicates = (template.predicate(predicate.name) for predicate in template.program.module.predicates)
             yield from (literal for predicate in predicates for literal, _ in predicate.reasons)
@@ -88,15 +69,15 @@ def shown(target: Target, unrolling: Unrolling, time: int) -> int:
     """The literal that is true when the state at `time` shows the target."""
     at = unrolling.at
     match target.kind:
-        case "invariant":
+        case PropertyKind.INVARIANT:
             return at(time, unrolling.template.predicate(target.property).fails)
-        case "witness":
+        case PropertyKind.WITNESS:
             return at(time, unrolling.template.predicate(target.property).holds)
-        case "deadlock":
+        case PropertyKind.DEADLOCK:
             return quiescent(unrolling, time)
-        case "service":
+        case PropertyKind.SERVICE:
             return unrolling.circuit.disjunction([literal for _, literal in breaking(target.property, unrolling, time)])
-        case "specification":
+        case PropertyKind.SPECIFICATION:
             return unrolling.circuit.disjunction([literal for _, literal in errors(unrolling, time)])
     raise ValueError(f"unknown kind {target.kind!r}")
 

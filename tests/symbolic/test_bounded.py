@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.lang.random_specs import program_of
 
+from antiphon.model.bounds import StopReason
 from antiphon.model.symbolic import check_bounded, recovery, steps
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.verdict import InternalError, Outcome
@@ -166,6 +167,7 @@ def test_an_interruption_keeps_what_was_found(sequencer: Any) -> None:
     assert [verdict.reason for verdict in report.verdicts] == ["not decided: interrupted"] * 2
     assert report["SameOrder"].evidence.bound.endswith("no counterexample of at most 3 steps")
     assert report.notes[-1] == "the search is not complete: interrupted"
+    assert report.exploration.stopped is StopReason.INTERRUPTED
 
 
 def test_too_many_arguments_give_unknown_with_the_count(two_phase: Any, monkeypatch: pytest.MonkeyPatch) -> None:

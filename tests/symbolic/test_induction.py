@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from antiphon.model.bounds import StopReason
 from antiphon.model.export import TraceFileError, save
 from antiphon.model.symbolic import induction, prove
 from antiphon.model.verdict import EvidenceKind, InternalError, Outcome
@@ -132,6 +133,7 @@ def test_time_that_is_over_gives_unknown(patient_sequencer: Any) -> None:
     report = prove(patient_sequencer, depth=30, max_seconds=0.01)
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.UNKNOWN}
     assert report.notes[-2] == "the search is not complete: the 0.01 seconds allowed are over"
+    assert report.exploration.stopped is StopReason.SECONDS
 
 
 def test_an_interruption_keeps_what_was_proved(gap: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +150,7 @@ def test_an_interruption_keeps_what_was_proved(gap: Any, monkeypatch: pytest.Mon
     assert report["never_five"].evidence.kind is EvidenceKind.PROVED
     assert report["never_four"].reason == f"not proved: {FAILED.format(k=1)}"
     assert report.notes[-1] == "the search is not complete: interrupted"
+    assert report.exploration.stopped is StopReason.INTERRUPTED
 
 
 def test_progress_is_told_for_the_base_and_then_for_each_k(gap: Any) -> None:
