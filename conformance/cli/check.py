@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import antiphon
 from antiphon.conformance.cli import documents, output, state_directory
 from antiphon.conformance.cli.options import Bounds, Showing, Storage, Variant, said
-from antiphon.conformance.cli.progress import progress_bar
+from antiphon.conformance.cli.progress import searching
 from antiphon.model import explore as explicit
 from antiphon.model.bounds import StopReason
 from antiphon.model.engines import Refused
@@ -175,7 +174,10 @@ def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> S
 
 def explore(job: Job, bound: Program, search: Search) -> Report:
     """The report about the properties that a job asks of a program."""
-    with searching(job.name, search.bounds.engine) as progress, state_directory.kept_in(search.storage.directory):
+    with (
+        searching(job.name, search.bounds.engine) as progress,
+        state_directory.kept_in(search.storage.directory),
+    ):
         try:
             return antiphon.check(
                 bound,
@@ -197,24 +199,6 @@ def _counted(job: Job, bound: Program, search: Search) -> explicit.Counts | None
         bounds = search.bounds
         return explicit.count(bound, progress=progress, engine=bounds.engine, bounds=bounds.explicit)
     return None
-
-
-@contextmanager
-def searching(name: str, engine: str) -> Iterator[Callable[[Any], None] | None]:
-    """On a terminal, a bar, or of Z3 a line a depth."""
-    console = output.err()
-    if engine != "z3":
-        with progress_bar(name, console) as show:
-            yield show
-        return
-
-    def deeper(progress: Any) -> None:
-        console.print(
-            f"depth {progress.depth}: {progress.clauses:,} clauses, {progress.seconds:.1f} s",
-            style="bright_black",
-        )
-
-    yield deeper if console.is_terminal else None
 
 
 def _interrupted(report: Report) -> bool:

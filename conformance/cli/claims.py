@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.progress import claims_bar
 from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
 from antiphon.conformance.ledger.minimal import Need, needs
 from antiphon.conformance.report.words import counted, settings
@@ -87,7 +85,7 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, *, deep: bool, json: bool) 
     """Whether every repair that these claims name is needed; a repair that nothing notices may be covered by another, and is told."""
     if engine == "z3":
         raise output.UsageProblem("--minimal asks for properties that hold, which z3 checks up to a depth only; choose another engine")
-    with _bar() as show:
+    with claims_bar() as show:
         found = needs(chosen, deep=deep, engine=engine, progress=show)
     wrong = [need for need in found if need.is_wrong]
     outcome = Outcome.UNKNOWN if wrong or not found else Outcome.HOLDS
@@ -122,22 +120,8 @@ def _need_document(need: Need) -> documents.NeedDocument:
 
 def run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimResult, ...]:
     """The results of these claims' checks, with a progress bar on a terminal."""
-    with _bar() as show:
+    with claims_bar() as show:
         return run_ledger(chosen, engine=engine, deep=deep, progress=show)
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar, on a terminal only: number, how many, what."""
-    console = output.err()
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.completed} of {task.total}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("explorations", total=None)
-
-        def show(number: int, total: int, what: str) -> None:
-            bar.update(task, total=total, completed=number - 1, description=what[:60])
-
-        yield show
 
 
 def reproduce(check: Check) -> str:

@@ -10,11 +10,11 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.cluster import ClusterResult, ClusterSettings, run_cluster
+from antiphon.conformance.cluster import ClusterResult, ClusterSettings, known_protocols, run_cluster
 
 
 def cluster(
-    protocol: Annotated[str, typer.Argument(metavar="PROTOCOL", help="What the processes run: rbp.")],
+    protocol: Annotated[str, typer.Argument(metavar="PROTOCOL", help=f"What the processes run: {', '.join(known_protocols())}.")],
     processes: Annotated[int, typer.Option("--processes", help="How many processes.")] = 3,
     messages: Annotated[int, typer.Option("--messages", help="How many messages are broadcast, in all.")] = 2000,
     loss: Annotated[float, typer.Option("--loss", help="Probability that a datagram is lost.")] = 0.1,

@@ -10,8 +10,9 @@ from rich.text import Text
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.cli.check import Job, searching
+from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Bounds, Showing, Variant
+from antiphon.conformance.cli.progress import searching
 from antiphon.results import Found, Trace
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import antiphon
 from antiphon.conformance import lockstep as room
 from antiphon.conformance.bindings import Binding
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Constants
+from antiphon.conformance.cli.progress import walk_bar
 from antiphon.conformance.replay import LOCKSTEP
 from antiphon.conformance.report.words import settings
 
@@ -59,7 +57,7 @@ def lockstep(
     binding = bound_binding(protocol, constants, fault)
     if not json:
         output.out().print(f"seed {seed} (of the sample)")
-    with _bar(protocol) as show:
+    with walk_bar(protocol) as show:
         report = antiphon.lockstep(
             binding, engine=engine, max_transitions=max_transitions, sample=sample, seed=seed, progress=show
         )
@@ -67,25 +65,6 @@ def lockstep(
     if json:
         return output.finish(_document(protocol, report, saved))
     return _print(protocol, report, saved)
-
-
-@contextmanager
-def _bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
-    """On a terminal, how many transitions and pairs were walked."""
-    console = output.err()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.fields[transitions]:,} transitions, {task.completed:,} of {task.total:,} pairs"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(protocol, total=1, transitions=0)
-
-        def show(pairs: int, transitions: int, queue: int) -> None:
-            bar.update(task, total=pairs, completed=pairs - queue, transitions=transitions)
-
-        yield show
 
 
 def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> documents.Lockstep:

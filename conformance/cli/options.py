@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from antiphon.conformance.bindings import bound_protocols
 from antiphon.conformance.cli.output import UsageProblem
 from antiphon.conformance.report.words import settings as as_settings
 from antiphon.model import bounds
@@ -46,7 +47,10 @@ TraceFile = Annotated[
 ]
 Specification = Annotated[str, typer.Argument(metavar="SPEC", help="A name as for `check`, or module:Class.")]
 Bound = Annotated[
-    str, typer.Argument(metavar="PROTOCOL", help="A protocol whose implementation is bound: rbp.")
+    str,
+    typer.Argument(
+        metavar="PROTOCOL", help=f"A protocol whose implementation is bound: {', '.join(bound_protocols())}."
+    ),
 ]
 Seed = Annotated[
     int | None, _option("--seed", about="Number of the random run; chosen and printed if not given.")

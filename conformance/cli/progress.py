@@ -1,37 +1,42 @@
-"""While a search runs a person sees states, rate, transitions, depth, queue and memory on one line, on a terminal only."""
+"""While something runs, a terminal shows how far it is, on one line that goes away; a file shows nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from antiphon.conformance.cli.output import err
 from antiphon.model.bounds import Progress, resident_mb
 
 
 @contextmanager
 def progress_bar(title: str, console: Console | None = None) -> Iterator[Callable[[Progress], None] | None]:
-    """A progress line for `check(..., progress=...)`; gives None when the console is no terminal.
+    """Of a search: states, rate, transitions, depth, queue and memory; None when the console is no terminal.
 
     The bar shows which share of the states found is expanded: it is full when the search is complete.
     """
-    console = console or Console(stderr=True)
+    console = console or err()
     if not console.is_terminal:
         yield None
         return
-    columns = [
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.fields[states]:,} states, {task.fields[rate]:,.0f}/s, {task.fields[transitions]:,} transitions"),
-        TextColumn("depth {task.fields[depth]}, queue {task.fields[queue]:,}, {task.fields[memory]:,.0f} MiB"),
+    said = (
+        "{task.fields[states]:,} states, {task.fields[rate]:,.0f}/s, {task.fields[transitions]:,} transitions"
+    )
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn(said),
+        TextColumn("depth {task.fields[depth]}, queue {task.fields[queue]:,}"),
+        TextColumn("{task.fields[memory]:,.0f} MiB"),
         TimeElapsedColumn(),
-    ]
+    )  # fmt: skip
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(title, total=None, states=0, rate=0.0, transitions=0, depth=0, queue=0, memory=0.0)
+        task = bar.add_task(
+            title, total=None, states=0, rate=0.0, transitions=0, depth=0, queue=0, memory=0.0
+        )
 
         def show(progress: Progress) -> None:
             bar.update(
@@ -47,3 +52,55 @@ def progress_bar(title: str, console: Console | None = None) -> Iterator[Callabl
             )
 
         yield show
+
+
+@contextmanager
+def searching(name: str, engine: str) -> Iterator[Callable[[Any], None] | None]:
+    """Of an engine's search: a bar, or with Z3 a line a depth."""
+    if engine != "z3":
+        with progress_bar(name) as show:
+            yield show
+        return
+    console = err()
+
+    def deeper(progress: Any) -> None:
+        told = f"depth {progress.depth}: {progress.clauses:,} clauses, {progress.seconds:.1f} s"
+        console.print(told, style="bright_black")
+
+    yield deeper if console.is_terminal else None
+
+
+@contextmanager
+def claims_bar() -> Iterator[Callable[[int, int, str], None]]:
+    """Of the ledger: which exploration runs, its number, and how many there are."""
+    with _bar("explorations", TextColumn("{task.completed} of {task.total}")) as update:
+        yield lambda number, total, what: update(total=total, completed=number - 1, description=what[:60])
+
+
+@contextmanager
+def walk_bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
+    """Of a walk beside an implementation: transitions, and pairs walked of those found."""
+    said = "{task.fields[transitions]:,} transitions, {task.completed:,} of {task.total:,} pairs"
+    with _bar(protocol, TextColumn(said), total=1, transitions=0) as update:
+        yield lambda pairs, transitions, queue: update(
+            total=pairs, completed=pairs - queue, transitions=transitions
+        )
+
+
+@contextmanager
+def runs_bar(title: str, runs: int) -> Iterator[Callable[[int, int], None]]:
+    """Of random walks: how many were taken."""
+    with _bar(title, TextColumn("{task.completed:,} of {task.total:,}"), total=runs) as update:
+        yield lambda done, _: update(completed=done)
+
+
+@contextmanager
+def _bar(
+    title: str, *columns: ProgressColumn, total: int | None = None, **fields: Any
+) -> Iterator[Callable[..., None]]:
+    """A bar with a title, these columns and the time; what it yields changes the fields."""
+    console = err()
+    whole = (TextColumn("{task.description}"), BarColumn(bar_width=20), *columns, TimeElapsedColumn())
+    with Bar(*whole, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=total, **fields)
+        yield lambda **changed: bar.update(task, **changed)

@@ -49,7 +49,7 @@ def refine(
     saved: str | None = None
     for job, refinement in zip(jobs, refinements, strict=True):
         bound = job.variant.program(refinement.concrete, otherwise=refinement.bounds)
-        with progress_bar(job.name, output.err()) as progress:
+        with progress_bar(job.name) as progress:
             report = check_refinement(
                 bound, refinement, bounds=Bounds(max_states, max_seconds), engine=engine, progress=progress
             )

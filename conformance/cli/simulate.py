@@ -6,12 +6,12 @@ import secrets
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Showing, Variant
+from antiphon.conformance.cli.progress import runs_bar
 
 
 def simulate(
@@ -29,16 +29,8 @@ def simulate(
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not showing.json:
         output.out().print(f"seed {chosen}")
-    console = output.err()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(specification, total=walks)
-        report = antiphon.simulate(
-            bound,
-            seed=chosen,
-            walks=walks,
-            steps=steps,
-            progress=lambda done, _: bar.update(task, completed=done),
-        )
+    with runs_bar(specification, walks) as show:
+        report = antiphon.simulate(bound, seed=chosen, walks=walks, steps=steps, progress=show)
     again = job.command("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), verb="simulate")
     outcome, worst = report.outcome, report.counterexample
     saved = output.keep(worst, showing.save)

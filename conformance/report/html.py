@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from antiphon.conformance.report import words
 from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.svg import svg
-from antiphon.model.changes import trace_changes
+from antiphon.model.changes import described, trace_changes
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
@@ -39,7 +39,9 @@ def report_html(name: str, report: Report) -> str:
 
 def trace_html(name: str, trace: Trace) -> str:
     """A run: its space-time diagram, and a table of its steps with what each changed and emitted."""
-    rows = []
+    where = [f"{escape(name)} = {escape(value)}" for name, value in described(trace.program, trace.start)]
+    start = ("0", "a state of the domains, which need not be reachable", "<br>".join(where))
+    rows = [] if trace.initial else [start]
     for number, (transition, changed) in enumerate(
         zip(trace.transitions, trace_changes(trace), strict=True), 1
     ):
