@@ -20,7 +20,7 @@ TEXT = '''
 from typing import Annotated
 
 from antiphon.spec.lang import (
-    Between, Const, In, Index, Reading, Repair, Set, Spec, action, environment, invariant, reading, record, repair, require, witness,
+    Between, Const, In, Index, Set, Spec, action, ambiguity, environment, invariant, record, repair, require, witness,
 )
 
 
@@ -35,25 +35,23 @@ class Letter:
     to: Process
 
 
-class Courier(Spec):
+class Letters(Spec):
     """Counts the letters that arrive; the literal text counts one too many."""
 
     processes: Const[int] = 2
-    tone: Reading = reading("plain", "loud", about="nothing")
-    stop: Repair = repair("stops at two", answers="X-01")
     network: Set[Letter] = Set()
     count: Annotated[int, Between(0, 3)] = 0
 
     @action
     def send(self, p: Process) -> None:
         """Somebody writes."""
-        require(not self.stop or self.count < 2)
+        require(self.is_open())
         self.network |= {Letter(p)}
 
     @action
     def receive(self, packet: Annotated[Letter, In("network")]) -> None:
         """It arrives."""
-        require(self.count < 3 and (not self.stop or self.count < 2))
+        require(self.count < 3 and self.is_open())
         self.network -= {packet}
         self.count += 1
 
@@ -61,6 +59,31 @@ class Courier(Spec):
     def lose(self, packet: Annotated[Letter, In("network")]) -> None:
         """It does not."""
         self.network -= {packet}
+
+    def is_open(self) -> bool:
+        """Whether letters are taken."""
+        return True
+
+
+@repair("stops at two", answers="X-01")
+class Stop(Letters):
+    """Two letters are enough."""
+
+    def is_open(self) -> bool:
+        """Two letters are enough."""
+        return self.count < 2
+
+
+tone = ambiguity("tone", "plain", about="nothing")
+
+
+@tone.reading("loud")
+class Loud(Letters):
+    """The same."""
+
+
+class Courier(Letters, repairs=(Stop,), readings=(tone,)):
+    """The letters and what is asked of them."""
 
     @invariant
     def AtMostTwo(self) -> bool:

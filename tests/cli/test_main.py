@@ -32,7 +32,7 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         (("check", "--foo"), "No such option"),
         (("check", "rpb"), f"unknown specification 'rpb'; known: {', '.join(names())}, or module:Class; did you mean 'rbp'?"),
         (("check", "no_such_module:Spec"), "module 'no_such_module' cannot be imported"),
-        (("check", "cli_courier:Curier"), "its specifications: Courier; did you mean 'Courier'?"),
+        (("check", "cli_courier:Curier"), "its specifications: Courier, Letters, Loud, Stop; did you mean 'Courier'?"),
         (("check", "cli_courier:Letter"), "is no specification"),
         (("check", "cli_courier.py"), "a file is named by its module and class, for example cli_courier:MySpec"),
         (("check", "rbp", "--set", "processes"), "write name=value"),

@@ -12,8 +12,6 @@ from antiphon.spec.lang import (
     In,
     Index,
     Map,
-    Reading,
-    Repair,
     Seq,
     Set,
     Spec,
@@ -28,9 +26,7 @@ from antiphon.spec.lang import (
     obligation,
     on,
     present,
-    reading,
     record,
-    repair,
     require,
     witness,
 )
@@ -80,8 +76,8 @@ class Counters(Spec):
     desks: Const[int] = 2
     people: Const[int] = 2
     tickets: Const[int] = 2
-    strict: Repair = repair("nobody overtakes", answers="none")
-    order: Reading = reading("first", "last", about="whom a desk calls")
+    strict: Const[bool] = False
+    last: Const[bool] = False
 
     queue: Annotated[Seq[Ticket], AtMost("people")] = ()
     at: Map[Desk, Ticket | None] = everywhere(None)
@@ -127,7 +123,7 @@ class Counters(Spec):
         require(len(self.queue) > 0 and self.at[d] is None)
         if self.strict:
             require(self.free_desk() == d)
-        if self.order == "first":
+        if not self.last:
             self.at[d] = self.queue[0]
             self.queue = self.queue[1:]
         else:

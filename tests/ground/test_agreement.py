@@ -22,7 +22,7 @@ from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 WHOLE_GRAPHS = {
     "two phase": (program(TwoPhase), 288),
     "counters": (program(Counters), 106),
-    "counters, repaired, last": (program(Counters, repairs="all", order="last"), 88),
+    "counters, repaired, last": (program(Counters, strict=True, last=True), 88),
     "broken": (program(Broken), 648),
 }
 

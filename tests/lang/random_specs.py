@@ -57,8 +57,7 @@ class Random(Spec):
     qs: Const[int] = 2
     top: Const[int] = 3
     loud: Const[bool] = {loud}
-    fixed: Repair = repair("another step", answers="none")
-    way: Reading = reading("left", "right", about="where to turn")
+    fixed: Const[bool] = False
 
     b: bool = {b}
     n: Small = 0
@@ -123,7 +122,7 @@ class Maker:
 
     def boolean(self, depth: int) -> str:
         if depth <= 0:
-            return self.pick("self.b", "self.loud", "self.fixed", "True", "False", 'self.way == "left"', 'self.way != "right"')
+            return self.pick("self.b", "self.loud", "self.fixed", "True", "False")
         inner = depth - 1
         options = [
             lambda: f"(not {self.boolean(inner)})",

@@ -13,8 +13,6 @@ VALUES = [
     ("not self.b", "(not (read b))"),
     ("self.b and self.loud and True", "(and [(read b), (constant loud), True])"),
     ("self.b or not self.loud", "(or [(read b), (not (constant loud))])"),
-    ('self.way == "left"', "(compare == (constant way) 'left')"),
-    ('"right" != self.way', "(compare != 'right' (constant way))"),
     ("self.color is Color.red", "(compare == (read color) Color.red)"),
     ("self.color is not Color.red", "(compare != (read color) Color.red)"),
     ("self.color in BOTH", "(member (read color) (makesequence [Color.red, Color.green] : sequence[Color, 2]))"),

@@ -233,7 +233,6 @@ def test_steps_that_are_none_are_refused() -> None:
 BINDINGS = [
     ({"tpo": 3}, "did you mean 'top'"),
     ({"top": True}, "it is a int"),
-    ({"way": "up"}, "its readings are left, right"),
     ({"repairs": ["nothing"]}, "no constant 'nothing'"),
 ]
 

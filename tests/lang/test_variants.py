@@ -26,6 +26,7 @@ from antiphon.spec.lang import (
     repair,
     require,
     restriction,
+    types,
 )
 
 
@@ -157,6 +158,14 @@ def test_the_text_is_literal_by_default() -> None:
     assert program(Checked).constants == {
         "nodes": 2, "most": 4, "limit": 3, "in_turn": False, "whose": "own", "by_one": False, "first_is_fast": False, "noted": False,
     }  # fmt: skip
+
+
+def test_the_intermediate_form_keeps_what_variants_say() -> None:
+    found = {item.name: item for item in program(Checked, repairs=["by_one"]).module.constants}
+    assert (found["noted"].role, found["noted"].answers, found["noted"].builds_on) == ("repair", "A-03", ("by_one",))
+    assert found["by_one"].about == "the step is one"
+    assert (found["whose"].role, found["whose"].type) == ("reading", types.Enumeration("whose", ("own", "all")))
+    assert (found["in_turn"].role, found["in_turn"].default) == ("constant", False)
 
 
 def test_a_repair_replaces_one_hook_and_keeps_its_place_below_bounds_and_properties() -> None:

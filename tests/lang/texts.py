@@ -53,8 +53,7 @@ class T(Spec):
     qs: Const[int] = 2
     top: Const[int] = 3
     loud: Const[bool] = True
-    fixed: Repair = repair("a step", answers="X-01")
-    way: Reading = reading("left", "right", about="where")
+    fixed: Const[bool] = False
     DEPTH = 1
     b: bool = False
     n: Small = 0

@@ -24,7 +24,6 @@ from antiphon.spec.lang import (
     Index,
     Map,
     Program,
-    Repair,
     Seq,
     Set,
     Spec,
@@ -41,7 +40,6 @@ from antiphon.spec.lang import (
     on,
     program,
     record,
-    repair,
     require,
     witness,
 )
@@ -52,7 +50,7 @@ from antiphon.spec.lang import (
 class TwoPhaseExplained(TwoPhase):
     """With what makes its invariant inductive; `hasty`, the manager of the transaction commits without asking everybody."""
 
-    hasty: Repair = repair("a planted fault: the commit does not wait for the last manager", answers="none")
+    hasty: Const[bool] = False
 
     @action
     def commit(self) -> None:
@@ -123,7 +121,7 @@ class Sequencer(Spec):
 
     processes: Const[int] = 3
     messages: Const[int] = 2
-    patient: Repair = repair("deliver only the next number", answers="none")
+    patient: Const[bool] = False
 
     network: Set[Data | Ordered] = Set()
     queue: Annotated[Seq[Message], AtMost("messages")] = ()
@@ -327,7 +325,7 @@ def two_managers() -> Program:
 
 @pytest.fixture(scope="session")
 def hasty_two_phase() -> Program:
-    return program(TwoPhaseExplained, repairs="all")
+    return program(TwoPhaseExplained, hasty=True)
 
 
 @pytest.fixture(scope="session")
@@ -337,7 +335,7 @@ def sequencer() -> Program:
 
 @pytest.fixture(scope="session")
 def patient_sequencer() -> Program:
-    return program(Sequencer, repairs="all")
+    return program(Sequencer, patient=True)
 
 
 @pytest.fixture(scope="session")
