@@ -1,15 +1,15 @@
-"""Whose fault a failure is: ours (the application's call, this library) raises, theirs is a value that is counted.
+"""Our failures (of the call, of this library) raise; what others do wrong is a value that is counted.
 
 What an application may have to catch is a `GroupError`:
 
-- `LocalError`: the call was wrong (a second broadcast in a core, a payload too large, a closed group); nothing has
-  changed.
+- `LocalError`: the call was wrong (a second broadcast in a core, a payload too large, a closed group);
+  nothing has changed.
 - `GroupFailed`: this library failed inside a step; the group has stopped, and the cause is attached.
 
-What other members or strangers do wrong never raises. A datagram that is no message of this group is dropped and
-counted under one `Rejection`; a message that no correct member can have sent is ignored and counted under one
-`Violation`. Both are also events for the tracer (`antiphon.impl.tracing`). This module knows no protocol and no
-transport.
+What other members or strangers do wrong never raises. A datagram that is no message of this group is dropped
+and counted under one `Rejection`; a message that no correct member can have sent is ignored and counted under
+one `Violation`. Both are also events for the tracer (`antiphon.impl.tracing`). This module knows no protocol
+and no transport.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class GroupFailed(GroupError):
 
 
 class Rejection(StrEnum):
-    """Why a datagram was dropped before any protocol saw it; each dropped datagram is counted under exactly one."""
+    """Why a datagram was dropped before any protocol saw it; each is counted under exactly one."""
 
     MALFORMED = "malformed"
     """Not the encoding of any message, or a field outside its range."""

@@ -1,12 +1,12 @@
-"""What an application uses: join a group, broadcast bytes, iterate deliveries; all members deliver the same in the same order.
+"""An application joins a group, broadcasts bytes and iterates deliveries, which come to all in one order.
 
     async with Group("orders", me=0, members=3, bind=("127.0.0.1", 7000), routes={1: ..., 2: ...}) as group:
         await group.broadcast(b"hello")
         async for delivery in group.deliveries():
             print(delivery.number, delivery.source, delivery.payload)
 
-A group is one fixed set of members that all stay alive. Own broadcasts wait for one another: each is handed to the
-protocol when that takes it.
+A group is one fixed set of members that all stay alive. Own broadcasts wait for one another: each is handed
+to the protocol when that takes it.
 
 This module must not know what a datagram holds, what a timer waits for or which messages a protocol has.
 """
@@ -61,9 +61,10 @@ class Group:
         protocol: Implementation[Any] = _RBP,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Member `me` of 0..members-1, listening at `bind`: an address, or a bound UDP socket that the group will close.
+        """Member `me` of 0..members-1, listening at `bind`.
 
-        `routes[q]` is where datagrams for member q go. `protocol` is the same at all members, for example
+        `bind` is an address, or a bound UDP socket that the group will close. `routes[q]` is where datagrams
+        for member q go. `protocol` is the same at all members, for example
         `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`.
 
         Raises:
@@ -72,7 +73,9 @@ class Group:
         """
         self.name = name
         self._endpoint = Endpoint(protocol, name, me, members, tracer)
-        self._shell = UdpShell(self._endpoint, routes, on_progress=self._progress, on_failure=self._fail, tracer=tracer)
+        self._shell = UdpShell(
+            self._endpoint, routes, on_progress=self._progress, on_failure=self._fail, tracer=tracer
+        )
         self._bind = bind
         self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
         self._delivered: deque[Delivery] = deque()
@@ -81,13 +84,20 @@ class Group:
         self._failure: Exception | None = None
 
     async def __aenter__(self) -> Self:
-        """Bind and take part. Raises `OSError` when the address cannot be bound, `GroupClosed` the second time."""
+        """Bind and take part.
+
+        Raises:
+            OSError: the address cannot be bound.
+            GroupClosed: the group was opened before.
+        """
         await self._shell.open(self._bind)
         self._open = self._failure is None
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Leave the socket: `broadcast` calls that still wait raise `GroupClosed`, `deliveries` ends after what is there."""
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave: `broadcast` calls that wait raise `GroupClosed`, `deliveries` ends after what is there."""
         self._shut(GroupClosed("the group was closed before the message was sent"))
         await self._shell.close()
 
@@ -110,8 +120,8 @@ class Group:
     async def broadcast(self, payload: bytes) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once it is on its way.
 
-        Calls are served in their order, each when the protocol takes it. A cancelled call that has not been served
-        sends nothing.
+        Calls are served in their order, each when the protocol takes it. A cancelled call that has not been
+        served sends nothing.
 
         Raises:
             PayloadTooLarge: more bytes than fit one datagram.

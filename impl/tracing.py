@@ -1,11 +1,12 @@
-"""What happened, as typed events in the order of one process, handed to a tracer that is a parameter everywhere.
+"""What happens is told as typed events, in the order of one process, to a tracer that is a parameter.
 
 Rules:
 1. An event is immutable data; `process` is the member at which it happened.
-2. No event carries a clock. Across processes, order follows from the datagram identifier `(sender, counter)`: its
-   `Send` comes before every `Receive` of the same identifier. Several receptions of one identifier are duplicates.
-3. A tracer never changes what the traced code does. Code that traces asks `tracer.recording` first, so that the null
-   twin costs one attribute look-up.
+2. No event carries a clock. Across processes, order follows from the datagram identifier `(sender, counter)`:
+   its `Send` comes before every `Receive` of the same identifier. Several receptions of one identifier are
+   duplicates.
+3. A tracer never changes what the traced code does. Code that traces asks `tracer.recording` first, so that
+   the null twin costs one attribute look-up.
 
 This module must not know any protocol: identifiers are pairs, messages are named by their kind.
 """
@@ -59,7 +60,7 @@ class Deliver(_Event, frozen=True):
 
 
 class Step(_Event, frozen=True):
-    """The core took a step of its own accord; `action` is the protocol's word for it, or the timer that ran out."""
+    """The core took a step of its own accord; `action` is the protocol's word, or the timer that ran out."""
 
     action: str
     identifier: Pair | None = None

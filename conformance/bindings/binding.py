@@ -1,9 +1,11 @@
-"""What must a binding say? Whom a step concerns, how one process of the implementation takes it, and what that process's state means.
+"""A binding says whom a step concerns, how one process takes it, and what the state of that process means.
 
 Rules:
-1. A binding looks at one process at a time. What a process does is a function of its snapshot and of what it is given: a step, or a
-   datagram. That is what makes it possible to remember local steps; what is in flight is kept outside, by `System`.
-2. A binding never writes the implementation's state: it calls methods, and hands over bytes that the implementation encoded itself.
+1. A binding looks at one process at a time. What a process does is a function of its snapshot and of what it
+   is given: a step, or a datagram. That is what makes it possible to remember local steps; what is in flight
+   is kept outside, by `System`.
+2. A binding never writes the implementation's state: it calls methods, and hands over bytes that the
+   implementation encoded itself.
 3. Snapshots are immutable, hashable and canonical. Equal snapshots behave equally.
 4. Every variable of the specification is projected, or exempt with a reason.
 """
@@ -18,12 +20,12 @@ from antiphon.spec.lang import Program, Step
 
 
 class Refused(Exception):
-    """The implementation does not take a step that the specification takes; the message says what it answered."""
+    """The implementation refuses a step of the specification; the message says what it answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """Whom a step concerns: `process` (None: nobody, the environment acts alone), and the packet that it takes, if any.
+    """Whom a step concerns: `process` (None: the environment alone), and the packet that it takes, if any.
 
     A packet that is `consumed` is no longer in flight afterwards.
     """
@@ -35,7 +37,7 @@ class Stimulus:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one process did: its snapshot afterwards, what it sent (packet of the specification, datagram), its events as records."""
+    """What one process did: its snapshot afterwards, what it sent (packet, datagram), its events."""
 
     after: Hashable
     sent: tuple[tuple[object, bytes], ...] = ()
@@ -47,13 +49,16 @@ class Binding(Protocol):
 
     Attributes:
         program: the specification with its constants.
-        members: how many processes there are; they are numbered from 0, in the order of the specification's index.
+        members: how many processes there are; they are numbered from 0, in the order of the specification's
+            index.
         channel: the variable of the specification that is the set of packets in flight.
         exempt: variables that are not compared, each with the reason.
-        internal: actions that a process takes on its own accord, and for which `offers` tells what it would do.
-        ordered: whether the specification lets internal steps of different processes happen in one order only, so that it may enable fewer
-            of them than the processes offer.
-        restores: how often a snapshot was put back into a process that stood elsewhere. A run from the start needs none.
+        internal: actions that a process takes on its own accord, and for which `offers` tells what it would
+            do.
+        ordered: whether the specification lets internal steps of different processes happen in one order
+            only, so that it may enable fewer of them than the processes offer.
+        restores: how often a snapshot was put back into a process that stood elsewhere. A run from the start
+            needs none.
     """
 
     program: Program
@@ -81,7 +86,7 @@ class Binding(Protocol):
         """The internal steps that the process would take now."""
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
-        """What the process says of the specification's variables: its own value of a map, its share of another; frozen as in a state."""
+        """What the process says of the variables, frozen: its own value of a map, its share of another."""
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
         """The value of a variable that is no map over processes, from the shares of all."""
@@ -92,7 +97,8 @@ class Bound:
     """How a protocol is bound, and what is needed to try that: what the catalogue's `binding_at` names.
 
     Attributes:
-        bind: makes the binding; it takes the constants of the specification as keywords, and `fault`, the name of a planted one.
+        bind: makes the binding; it takes the constants of the specification as keywords, and `fault`, the
+            name of a planted one.
         small: the constants of a model that is walked in seconds: what the commands use when none are named.
         faults: the planted faults, with one sentence about each.
     """

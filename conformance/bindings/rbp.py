@@ -1,4 +1,4 @@
-"""How do the specification of figure 16 and its implementation speak of the same thing?
+"""Figure 16 and its implementation speak of the same things by these names.
 
 | paper            | specification `Rbp`       | implementation `Core`         |
 |------------------|---------------------------|-------------------------------|
@@ -11,9 +11,10 @@
 | B                | Identifier(Process(i), j) | Identifier(i, j)              |
 | in flight        | network, a set of packets | the encoded datagrams         |
 
-A datagram in flight is the bytes that a core's message was encoded to; the decoder reads them when the specification receives the packet.
-The specification's packets carry no sender but in requests, so datagrams of several senders may stand for the same packet.
-Cores run without back-off at a time that stands still, so that a snapshot does not count retransmissions.
+A datagram in flight is the bytes that a core's message was encoded to; the decoder reads them when the
+specification receives the packet. The specification's packets carry no sender but in requests, so datagrams
+of several senders may stand for the same packet. Cores run without back-off at a time that stands still, so
+that a snapshot does not count retransmissions.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def identifier_of(name: tuple[int, int] | None) -> spec.Identifier | None:
 
 
 class RbpBinding:
-    """The repaired figure 16 and `antiphon.impl.protocols.rbp.Core`, or a faulty one by the name of its fault."""
+    """The repaired figure 16 and the core of `antiphon.impl.protocols.rbp`, or a faulty core by its name."""
 
     channel = "network"
 

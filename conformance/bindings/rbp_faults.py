@@ -1,7 +1,7 @@
-"""Which mistakes must conformance catch? Ten plausible faults of an implementation of figure 16, each a core with one thing wrong.
+"""Ten plausible mistakes in an implementation of figure 16, each a core with one thing wrong.
 
-They were written down before anything was run against them, and are kept as they were. `antiphon lockstep rbp --fault NAME` shows the
-shortest trace that tells one from the specification.
+They were written down before anything was run against them, and are kept as they were. `antiphon lockstep rbp
+--fault NAME` shows the shortest trace that tells one from the specification.
 """
 
 from __future__ import annotations

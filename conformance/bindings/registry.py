@@ -31,7 +31,7 @@ def bound_protocol(name: str) -> Bound:
 
 
 def binding_of(name: str, *, fault: str | None = None, **constants: Any) -> Binding:
-    """The binding of the protocol `name` with these constants; with `fault`, of an implementation with that mistake.
+    """The binding of a protocol with these constants; with `fault`, of an implementation with that mistake.
 
     Raises:
         SpecError: no such protocol or fault; the known ones are listed.

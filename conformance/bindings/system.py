@@ -1,7 +1,7 @@
-"""What is a whole system? The snapshots of its processes and the datagrams in flight, as one value; steps make another one of it.
+"""A whole system is one value: the snapshots of its processes and the datagrams in flight.
 
-The specification's set of packets holds equal packets once. So does `flight`: of two datagrams that stand for the same packet the least is
-kept. This file knows no protocol; a binding does.
+The specification's set of packets holds equal packets once. So does `flight`: of two datagrams that stand for
+the same packet the least is kept. This file knows no protocol; a binding does.
 """
 
 from __future__ import annotations

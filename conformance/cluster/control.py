@@ -1,4 +1,4 @@
-"""What parent and node say to each other: one JSON object a line, on the node's stdin and stdout.
+"""Parent and node speak in lines, one JSON object each, on the node's stdin and stdout.
 
 The parent says `Orders` first, then `start`, and at last `stop` (write `end` and go) or `abandon`
 (go without it). The node answers `Bound`, then `Progress` now and then, then `Finished` once. The

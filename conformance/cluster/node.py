@@ -1,4 +1,4 @@
-"""One member of a cluster, in its own operating-system process: broadcast a share, deliver all, answer until told to go.
+"""A node is one member in its own operating-system process: it broadcasts a share and delivers all.
 
 The life of a node, told on stdin and stdout as `control` says:
 1. It reads its orders, binds a socket on the loopback interface and names the port.
@@ -93,14 +93,14 @@ async def _deliver(messages: int, group: Group) -> None:
 
 
 def payloads(seed: int, process: int, count: int) -> Iterator[bytes]:
-    """The payloads that a process broadcasts: distinct within the run, of differing lengths, fixed by the seed."""
+    """The payloads of a process: distinct within the run, of differing lengths, fixed by the seed."""
     generator = random.Random(f"{seed}:{process}")
     for k in range(1, count + 1):
         yield b"%d:%d " % (process, k) + generator.randbytes(generator.randrange(_FILLER_BYTES_MAX + 1))
 
 
 def _listen(lines: Iterator[bytes], stop: asyncio.Event) -> None:
-    """Wait for the parent's last word in a thread, so that a node that hangs still notices that the parent is gone."""
+    """Wait for the parent's last word in a thread: a node that hangs notices that the parent is gone."""
     loop = asyncio.get_running_loop()
 
     def listen() -> None:
@@ -127,7 +127,7 @@ def _say(what: control.Said) -> None:
 
 
 def _lines(descriptor: int) -> Iterator[bytes]:
-    """The lines of a pipe without their ends; read unbuffered, so that no lock is held when the node exits."""
+    """The lines of a pipe without their ends, read unbuffered: no lock is held when the node exits."""
     rest = b""
     while data := os.read(descriptor, 65_536):
         *whole, rest = (rest + data).split(b"\n")

@@ -1,4 +1,4 @@
-"""Start the processes, let them talk through the relay until all have delivered all, then judge what they logged.
+"""Processes start, talk through the relay until all have delivered all, and what they logged is judged.
 
 Whatever happens (a node dies, time runs out, Ctrl-C, the parent is killed) no process outlives the
 run, and the logs stay. A node that fails or a run that takes too long is no exception: the outcome
@@ -161,7 +161,7 @@ def _kept(result: ClusterResult, path: Path) -> ClusterResult:
 
 
 def _log_faults(run: Run, settings: ClusterSettings) -> tuple[str, ...]:
-    """What is wrong with the logs: those that are missing altogether, every located problem, broadcasts that lack."""
+    """What is wrong with the logs: located problems, logs that are missing, broadcasts that lack."""
     faults = list(map(str, run.problems))
     if len(run.logs) < settings.processes:
         faults.append(f"only {len(run.logs)} of {settings.processes} logs")

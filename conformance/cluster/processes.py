@@ -77,7 +77,7 @@ class Node:
             raise NodeFailed(self._obituary(code))
 
     async def end(self) -> None:
-        """Make sure that the process is gone and waited for; a node that has stopped already is left alone."""
+        """Make sure that the process is gone and waited for; one that has stopped is left alone."""
         if self._process.returncode is None:
             self.tell(control.ABANDON)
             try:

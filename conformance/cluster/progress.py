@@ -1,4 +1,4 @@
-"""While a run lasts, a terminal shows how far it is and what the relay did; anything else is left in peace.
+"""While a run lasts, a terminal shows how far it is and what the relay did; nothing else is shown anything.
 
 This module only shows numbers that it is given.
 """

@@ -85,7 +85,7 @@ class _ServiceRun:
         return tuple(_judgement(name, offences.get(name, [])) for name in names)
 
     def _offences(self, step: Step) -> Iterator[tuple[str, str]]:
-        """What one event breaks, with the place where it stands and the place of the event it clashes with."""
+        """What one event breaks, with its place and the place of the event it clashes with."""
         event = self._event(step)
         for refusal in self.service.feed(event):
             clash = self.first.get(refusal.clash)

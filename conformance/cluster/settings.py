@@ -1,4 +1,4 @@
-"""What a cluster run is asked to do, checked before anything starts.
+"""A cluster run is checked before anything starts: every setting has its range or its names.
 
 This module knows ranges and names, not processes or sockets.
 """

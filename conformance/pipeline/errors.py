@@ -1,4 +1,4 @@
-"""What the caller got wrong is an `InputError`, what the machine cannot do is another `PipelineError`.
+"""A caller's mistake is an `InputError`; what the machine cannot do is another `PipelineError`.
 
 A violated property and a damaged log are neither: they are results.
 """

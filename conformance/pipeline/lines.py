@@ -1,8 +1,9 @@
 """Every line of every log is a header, an event, or located damage; none is dropped.
 
-The transforms from text to events. What a line is, `trace.lines` decides, as it does for every other reader; here are
-the rules between the lines of one log. A file is read in blocks by many tasks, and its lines get their numbers from the
-order in which a block is read. Transforms only: this module neither reads nor writes, and knows no property.
+The transforms from text to events. What a line is, `trace.lines` decides, as it does for every other reader;
+here are the rules between the lines of one log. A file is read in blocks by many tasks, and its lines get
+their numbers from the order in which a block is read. Transforms only: this module neither reads nor writes,
+and knows no property.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from antiphon.conformance.trace.lines import decode_line
 
 OUT_OF_SEQUENCE = "the index does not follow that of the event before"
 
-_DECODED = StructType([StructField("header", HEADER), StructField("event", EVENT), StructField("fault", StringType())])
+_DECODED = StructType(
+    [StructField("header", HEADER), StructField("event", EVENT), StructField("fault", StringType())]
+)
 _ARROW = to_arrow_type(_DECODED)
 
 

@@ -74,7 +74,7 @@ def total_order(deliveries: DataFrame) -> DataFrame:
 
 
 def _rank_common_messages(firsts: DataFrame) -> DataFrame:
-    """Rank, for each two processes p < q, the messages both deliver: run, p, q, m, p_i, q_i, p_rank, q_rank."""
+    """Rank what both of two processes p < q deliver: run, p, q, m, p_i, q_i, p_rank, q_rank."""
 
     def side(name: str) -> DataFrame:
         return firsts.select(

@@ -1,7 +1,7 @@
 """The columns of every table of the pipeline; those of headers and events are the fields of the trace schema.
 
-`EVENTS` is what Parquet keeps of a log. `line` counts from 1 (the header), `i` from 0. This module names no field of a
-log: it takes them from `trace.schema`, and holds no other computation.
+`EVENTS` is what Parquet keeps of a log. `line` counts from 1 (the header), `i` from 0. This module names no
+field of a log: it takes them from `trace.schema`, and holds no other computation.
 """
 
 from __future__ import annotations
@@ -66,13 +66,17 @@ FILES: Final = _struct(run=StringType(), process=IntegerType(), path=StringType(
 LINES: Final = _struct(run=StringType(), process=IntegerType(), line=LongType(), value=StringType())
 """One row a line of a log, without its end of line; `value` may hold any bytes."""
 
-HEADER: Final = StructType([StructField(field.name, _COLUMNS[type(field.type)]) for field in _fields(trace.Header)])
+HEADER: Final = StructType(
+    [StructField(field.name, _COLUMNS[type(field.type)]) for field in _fields(trace.Header)]
+)
 """The first line of a log."""
 
 EVENT: Final = _event(get_args(trace.Event))
 """Any other line of a log; what a kind does not have is null."""
 
-EVENTS: Final = StructType([*_struct(run=StringType(), process=IntegerType(), line=LongType()).fields, *EVENT.fields])
+EVENTS: Final = StructType(
+    [*_struct(run=StringType(), process=IntegerType(), line=LongType()).fields, *EVENT.fields]
+)
 """One row an event that could be read."""
 
 DAMAGE: Final = _struct(
@@ -95,7 +99,7 @@ DELIVERIES: Final = _struct(
     position=IntegerType(),
     copy=IntegerType(),
 )
-"""One row a delivery: its `position` in its process, and the how-manieth of its message there; both from 1."""
+"""One row a delivery: its `position` in its process, and which `copy` of its message it is there, from 1."""
 
 PLACE: Final = _struct(process=IntegerType(), i=LongType(), m=StringType())
 

@@ -1,4 +1,4 @@
-"""A saved trace, run again: on the specification, on the implementation, or for ever as a regression test."""
+"""A saved trace runs again: on the specification, on the implementation, or for ever as a regression test."""
 
 from antiphon.conformance.replay.regression import regression_test
 from antiphon.conformance.replay.rerun import LOCKSTEP, NotBound, Replayed, binding_for, on_implementation, on_specification

@@ -1,7 +1,7 @@
-"""How does a trace become a regression test? As a pytest file beside it that loads it, runs it, and says what must be so.
+"""A trace becomes a regression test: a pytest file beside it that runs it and says what must be so.
 
-A trace of a broken property must go on to show it: when the specification is mended, its digest changes and the test says so. A trace of a
-difference between specification and implementation must show none any more.
+A trace of a broken property must go on to show it: when the specification is mended, its digest changes and
+the test says so. A trace of a difference between specification and implementation must show none any more.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _AGREES = '''def test_{words}() -> None:
 
 
 def regression_test(trace: Trace, file: Path, out: Path, *, outcome: str, implementation: bool = False) -> str:
-    """The text of the test file `out` for the trace saved in `file`; `outcome` is what replay on the specification gives (`violated`)."""
+    """The text of the test file `out` for the trace saved in `file`.
+
+    `outcome` is what replay on the specification gives (`violated`).
+    """
     agrees = implementation or trace.shows == LOCKSTEP
     about = (
         "A difference between specification and implementation that was found once, and must be gone."

@@ -1,7 +1,7 @@
-"""What does a saved trace show today? Its property is asked again at its end, on the specification or side by side with the implementation.
+"""A saved trace is judged again: its property is asked at its end, of the specification or of both sides.
 
-A trace that was loaded has run on CPython already; here it is judged. A trace of a lockstep difference shows something only together with the
-implementation: if both agree now, the difference is gone.
+A trace that was loaded has run on CPython already; here it is judged. A trace of a lockstep difference shows
+something only together with the implementation: if both agree now, the difference is gone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NotBound(Exception):
 
 @dataclass(frozen=True)
 class Replayed:
-    """The outcome about what the trace shows, one sentence, and the difference to the implementation if there is one."""
+    """What the trace shows today, in one sentence, and the difference to the implementation, if any."""
 
     outcome: Outcome
     reason: str
@@ -35,7 +35,10 @@ class Replayed:
 
 
 def on_specification(trace: Trace) -> Replayed:
-    """Whether the trace still shows what it says: violated if it does, holds if it reaches its witness, unknown if it shows nothing."""
+    """Judge whether the trace still shows what it says.
+
+    Violated if it does, holds if it reaches its witness, unknown if it shows nothing.
+    """
     name = trace.shows
     if name == LOCKSTEP:
         return on_implementation(trace)
@@ -52,7 +55,7 @@ def on_specification(trace: Trace) -> Replayed:
 
 
 def on_implementation(trace: Trace, binding: Binding | None = None) -> Replayed:
-    """Takes the steps of the trace on specification and implementation; violated with the first difference, holds if they agree.
+    """Take the steps of the trace on both sides; violated with the first difference, holds if they agree.
 
     Raises:
         NotBound: no implementation is bound to the trace's specification with its constants.

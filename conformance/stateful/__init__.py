@@ -1,4 +1,4 @@
-"""Hypothesis state machines made from a specification and a binding, and the shortening of what they find."""
+"""Hypothesis state machines are made from a specification and a binding, and what they find is shortened."""
 
 from antiphon.conformance.stateful.machine import StatefulReport, Tally, run_stateful, state_machine
 from antiphon.conformance.stateful.shorten import shorten

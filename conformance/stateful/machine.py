@@ -1,7 +1,8 @@
-"""How does Hypothesis explore a protocol? By a state machine made from the specification: one rule an action, its arguments enumerated.
+"""Hypothesis explores a protocol by a state machine made from its specification: one rule an action.
 
-No rule is written by hand and nothing is filtered: a rule may fire when its action is enabled, and draws from the list of its enabled steps.
-After each step both sides are compared as in lockstep. What fails is shrunk by Hypothesis, then shortened by us.
+No rule is written by hand and nothing is filtered: a rule may fire when its action is enabled, and draws from
+the list of its enabled steps. After each step both sides are compared as in lockstep. What fails is shrunk by
+Hypothesis, then shortened by us.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ class Diverged(AssertionError):
         super().__init__(str(differs))
 
 
-class Enough(KeyboardInterrupt):
-    """Shrinking has had its runs. Hypothesis knows no bound for it but five minutes, and passes an interruption on."""
+class ShrinksSpent(KeyboardInterrupt):
+    """Shrinking has had its runs; Hypothesis bounds it by time alone, and passes an interruption on."""
 
 
 @dataclass(frozen=True)
 class StatefulReport:
-    """What Hypothesis tried: runs and steps in all, the seed, and the shortened difference if there is one."""
+    """What Hypothesis tried: runs and steps in all, the seed, and the shortened difference, if any."""
 
     program: Program
     runs: int
@@ -64,7 +65,7 @@ class StatefulReport:
 
 @dataclass
 class Tally:
-    """What a machine class did so far: runs, steps, the shortest run that failed, and the runs since the first failure."""
+    """What a machine class did so far; `shrinks` counts the runs since the first that failed."""
 
     runs: int = 0
     steps: int = 0
@@ -78,10 +79,10 @@ class Tally:
 
 
 def state_machine(comparison: Comparison, tally: Tally, *, shrinks: int = SHRINKS) -> type[RuleBasedStateMachine]:
-    """A Hypothesis state machine class for the specification and the implementation of `comparison`, which counts in `tally`.
+    """A Hypothesis state machine class for both sides of `comparison`, which counts in `tally`.
 
-    Run it with `run_state_machine_as_test`, or as `.TestCase` under pytest. It interrupts Hypothesis (`Enough`) when `shrinks` runs were
-    tried after the first failure; `tally.shortest` is what was found.
+    Run it with `run_state_machine_as_test`, or as `.TestCase` under pytest. It interrupts Hypothesis
+    (`ShrinksSpent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is what was found.
     """
     machine = comparison.machine
     starts = list(machine.initial())
@@ -96,7 +97,7 @@ def state_machine(comparison: Comparison, tally: Tally, *, shrinks: int = SHRINK
             if tally.shortest is not None:
                 tally.shrinks += 1
                 if tally.shrinks > shrinks:
-                    raise Enough
+                    raise ShrinksSpent
             self.start, self.taken = start, list[Step]()
             self.state, self.system = start, systems.start(comparison.binding)
             self.judge(lambda: comparison.state(self.state, self.system))
@@ -109,7 +110,7 @@ def state_machine(comparison: Comparison, tally: Tally, *, shrinks: int = SHRINK
             self.begin(start)
 
         def look(self) -> None:
-            """Enumerate what may happen next, by action, and compare it with what the implementation would do."""
+            """Enumerate what may happen next, by action, and compare it with the implementation's offers."""
             steps = list(machine.enabled(self.state))
             self.enabled: dict[str, list[Step]] = {}
             for step in steps:
@@ -150,9 +151,10 @@ def _rule_for(action: str) -> Any:
 def run_stateful(
     binding: Binding, machine: Machine | None = None, *, runs: int = 100, steps: int = 40, seed_number: int = 0, shrinks: int = SHRINKS
 ) -> StatefulReport:
-    """Up to `runs` runs of up to `steps` steps each, reproducible from `seed_number`; the first difference, shortened.
+    """Up to `runs` runs of up to `steps` steps each, from `seed_number`; the first difference, shortened.
 
-    `machine` executes the specification (generated code when None); `shrinks` bounds the runs that Hypothesis may take to shrink.
+    `machine` executes the specification (generated code when None); `shrinks` bounds the runs that Hypothesis
+    may take to shrink.
     """
     comparison = Comparison(binding, machine)
     tally = Tally()
@@ -167,7 +169,7 @@ def run_stateful(
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    with contextlib.suppress(Diverged, Enough):
+    with contextlib.suppress(Diverged, ShrinksSpent):
         run_state_machine_as_test(seed(seed_number)(state_machine(comparison, tally, shrinks=shrinks)), settings=chosen)
     difference: Difference | None = None
     if tally.shortest is not None:

@@ -1,7 +1,7 @@
-"""How short can a failing run be made? Delete steps while it still fails; what is left cannot lose any step, nor any pair of steps.
+"""A failing run is shortened by delta debugging: what is left can lose no step, nor any pair of steps.
 
-Deletion works on the specification's steps: a candidate must be a run of the specification, and the two sides must still differ. What differs
-may change on the way; the first difference ends the run.
+Deletion works on the specification's steps: a candidate must be a run of the specification, and the two sides
+must still differ. What differs may change on the way; the first difference ends the run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from antiphon.spec.lang import Disabled, State, Step
 
 
 def shorten(comparison: Comparison, start: State, difference: Difference) -> Difference:
-    """A difference that is reached in no more steps, found by deleting chunks, halves first, then pairs of single steps."""
+    """A difference in no more steps, found by deleting chunks, halves first, then pairs of single steps."""
     best = difference
     chunk = max(len(best.trace) // 2, 1)
     while chunk >= 1:
@@ -49,7 +49,7 @@ def _delete_pair(comparison: Comparison, start: State, best: Difference) -> Diff
 
 
 def _fails(comparison: Comparison, start: State, steps: Sequence[Step]) -> Difference | None:
-    """The difference that these steps lead to; None when they are no run of the specification, or the sides agree."""
+    """The difference that these steps lead to; None when they are no run, or the sides agree."""
     try:
         return comparison.run(start, steps)
     except Disabled:

@@ -1,4 +1,4 @@
-"""What every protocol core and every binding must keep, as functions that a new one is handed to.
+"""Every protocol core and every binding is checked by a function that a new one is handed to.
 
 A test of a new protocol is one call of each: `check_core("module:function")`, `check_binding(make)`.
 """

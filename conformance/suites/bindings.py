@@ -46,7 +46,9 @@ def check_binding(make: Callable[[], Binding], *, walks: int = 200, steps: int =
         missing -= _walk(comparison, again, generator, missing, steps)
         if not missing:
             return
-    raise AssertionError(f"{name}: never taken in {walks} walks of {steps} steps: {', '.join(sorted(missing))}")
+    raise AssertionError(
+        f"{name}: never taken in {walks} walks of {steps} steps: {', '.join(sorted(missing))}"
+    )
 
 
 def _variables(binding: Binding) -> Iterator[str]:
@@ -100,13 +102,15 @@ def _check_snapshots(binding: Binding, steps: list[Step], wanted: systems.System
     for step in steps:
         system, _ = systems.perform(binding, system, step)
     if system != wanted or hash(system) != hash(wanted):
-        raise AssertionError(f"{type(binding).__name__}: the same steps lead to two systems: {wanted}, {system}")
+        raise AssertionError(
+            f"{type(binding).__name__}: the same steps lead to two systems: {wanted}, {system}"
+        )
     for part in mutable_parts(system.processes, "snapshots"):
         raise AssertionError(f"{type(binding).__name__}: a snapshot can be changed: {part}")
 
 
 def _reaches_inside(binding: Binding) -> Iterator[str]:
-    """Assignments to attributes of others, and private attributes of others that are read, in the binding's class."""
+    """Where the binding's class assigns to an attribute of another object, or reads a private one."""
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(type(binding))))):
         if not isinstance(node, ast.Attribute):
             continue

@@ -1,13 +1,14 @@
 """Every protocol core keeps the rules on which shells, lockstep and replay build.
 
-1. Put to a snapshot, a core stands where the one stood of which it was taken, and goes the same way from there.
+1. Put to a snapshot, a core stands where the one stood of which it was taken, and goes the same way from
+   there.
 2. It reads no clock and no chance: at another time of day it gives the same answers, later by as much.
 3. What it hands out is immutable or a copy, and it keeps nothing that its caller can change.
 4. No answer depends on the order of a set or on the seed of Python's hashes.
 
-The rules are checked on seeded random runs: messages arrive late, twice, in any order or never, and timers expire.
-Beside each core goes a twin that is put to the core's snapshot before every call, at another time; now and then a new
-one takes its place. This module must not know any protocol.
+The rules are checked on seeded random runs: messages arrive late, twice, in any order or never, and timers
+expire. Beside each core goes a twin that is put to the core's snapshot before every call, at another time;
+now and then a new one takes its place. This module must not know any protocol.
 """
 
 from __future__ import annotations
@@ -43,14 +44,16 @@ def check_core(name: str, *, members: tuple[int, ...] = (2, 3), runs: int = 10, 
     delivered = 0
     for count in members:
         for seed in range(runs):
-            delivered += _Run(implementation, count, seed, f"{name} with {count} members, run {seed}").take(steps)
+            delivered += _Run(implementation, count, seed, f"{name} with {count} members, run {seed}").take(
+                steps
+            )
     if not delivered:
         raise AssertionError(f"{name}: nothing was delivered in {runs} runs of {steps} steps")
     _check_hash_seeds(name, max(members))
 
 
 def digest_of_run(name: str, members: int) -> str:
-    """A digest of all that happens in a run of the implementation on a simulated network that loses and reorders."""
+    """A digest of all that happens in a run on a simulated network that loses and reorders."""
     tracer = RecordingTracer()
     faults = Faults(loss=0.2, duplication=0.2, delay_ms=(1.0, 30.0))
     network = SimulatedNetwork(_named(name), members, seed=1, faults=faults, tracer=tracer)
@@ -163,7 +166,9 @@ class _Run:
         outputs.clear()
         violations.clear()
         if core is self.cores[me]:
-            self._same(me, what, "changing a list or counter that was handed out changes the core", answer.snapshot)
+            self._same(
+                me, what, "changing a list or counter that was handed out changes the core", answer.snapshot
+            )
             if tuple(sorted(core.violations.items())) != answer.violations:
                 raise self._broken(me, what, "violations are handed out themselves, not a copy")
         return answer
@@ -181,7 +186,10 @@ def _check_hash_seeds(name: str, members: int) -> None:
     program = f"from {__name__} import digest_of_run; print(digest_of_run({name!r}, {members}))"
     digests = []
     for hash_seed in ("1", "2"):
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment = os.environ | {
+            "PYTHONHASHSEED": hash_seed,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
         done = subprocess.run(  # noqa: S603 - the program is ours, the name was imported above
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
         )

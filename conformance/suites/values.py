@@ -28,7 +28,7 @@ def mutable_parts(value: object, path: str = "") -> Iterator[str]:
     elif isinstance(value, msgspec.Struct) and value.__struct_config__.frozen:
         for name in value.__struct_fields__:
             yield from mutable_parts(getattr(value, name), f"{path}.{name}")
-    elif dataclasses.is_dataclass(value) and getattr(type(value), "__dataclass_params__").frozen:  # noqa: B009 - untyped
+    elif dataclasses.is_dataclass(value) and vars(type(value))["__dataclass_params__"].frozen:
         for field in dataclasses.fields(value):
             yield from mutable_parts(getattr(value, field.name), f"{path}.{field.name}")
     else:

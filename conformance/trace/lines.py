@@ -1,7 +1,7 @@
 """A line of a log is a header, an event, or neither: decided here alone, for every reader of logs.
 
-This module knows the types of the schema and one line at a time. It must not know what stands on other lines, where a
-line comes from, or what its reader does with a fault.
+This module knows the types of the schema and one line at a time. It must not know what stands on other lines,
+where a line comes from, or what its reader does with a fault.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _header = msgspec.json.Decoder(Header)
 _event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding raises for bytes that are not JSON, not UTF-8, nested too deeply, or not of the wanted type."""
+"""What decoding raises: not JSON or not of the wanted type, not UTF-8, nested too deeply."""
 
 
 def decode_line(number: int, line: bytes) -> Line:
@@ -66,7 +66,9 @@ def _decode_first(line: bytes) -> Line:
         kind = _kind.decode(line)
     except _UNDECODABLE:
         wanted = f'the first line must say {{"schema":"{SCHEMA}","version":{VERSION},...}}'
-        return Line(event=decode_line(2, line).event, fault=LineFault.NO_HEADER, detail=f"no header: {wanted}")
+        return Line(
+            event=decode_line(2, line).event, fault=LineFault.NO_HEADER, detail=f"no header: {wanted}"
+        )
     if kind.schema != SCHEMA:
         return Line(fault=LineFault.OTHER_SCHEMA, detail=f"schema {kind.schema!r} is not {SCHEMA!r}")
     if kind.version != VERSION:

@@ -1,8 +1,8 @@
 """A damaged log is read as far as it can be: every fault is located, every good line is kept.
 
-This module does not judge a run, nor decide what a line is (`lines` does). It knows the shape of one file: a header,
-events whose indices count from 0, `end` on the last line. What does not fit is a `Problem` with file, line and reason,
-and whoever judges the log owes the verdict `unknown` while there is one.
+This module does not judge a run, nor decide what a line is (`lines` does). It knows the shape of one file: a
+header, events whose indices count from 0, `end` on the last line. What does not fit is a `Problem` with file,
+line and reason, and whoever judges the log owes the verdict `unknown` while there is one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""An event is one line of JSON, and these are its six kinds; every reader and every table takes the fields from here.
+"""An event is one line of JSON, of one of six kinds; every reader and every table takes the fields from here.
 
-This module does not know where a line comes from, who reads it or what it proves. It knows no clock: order within a
-process is the index `i`, order between processes is a datagram's send and receive. Integers have 64 bits, as columns
-have. A change that an older reader would misread raises `VERSION`.
+This module does not know where a line comes from, who reads it or what it proves. It knows no clock: order
+within a process is the index `i`, order between processes is a datagram's send and receive. Integers have 64
+bits, as columns have. A change that an older reader would misread raises `VERSION`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Crash(_Event, frozen=True, tag="crash"):
 
 
 class End(_Event, frozen=True, tag="end"):
-    """The log is complete: nothing is missing before this line, and the process has finished its part in the run."""
+    """The log is complete: nothing is missing before, and the process has finished its part in the run."""
 
 
 Event = Broadcast | Deliver | Send | Receive | Crash | End

@@ -1,8 +1,9 @@
-"""What every protocol core looks like to a shell: messages and the time go in, messages and deliveries come out.
+"""A protocol core is the same to every shell: messages and the time go in, messages and deliveries come out.
 
-A shell does the same four things with any core: it calls `receive` for each message and `tick` when `next_deadline`
-has come, calls `settle` after either, sends what `outputs` drains, and gives the deliveries to the application. `now`
-is a number of milliseconds from any fixed origin, the same for all calls to one core, and never decreases.
+A shell does the same four things with any core: it calls `receive` for each message and `tick` when
+`next_deadline` has come, calls `settle` after either, sends what `outputs` drains, and gives the deliveries
+to the application. `now` is a number of milliseconds from any fixed origin, the same for all calls to one
+core, and never decreases.
 
 What a core hands out is immutable or a copy, and what it does follows from its snapshot and its calls alone.
 
@@ -20,7 +21,16 @@ from msgspec import Meta
 from antiphon.impl.errors import Violation
 from antiphon.impl.tracing import Tracer
 
-__all__ = ["Delivery", "Identifier", "Implementation", "MessageFormat", "Natural", "Process", "ProtocolCore", "Send"]
+__all__ = [
+    "Delivery",
+    "Identifier",
+    "Implementation",
+    "MessageFormat",
+    "Natural",
+    "Process",
+    "ProtocolCore",
+    "Send",
+]
 
 Process = Annotated[int, Meta(ge=0, le=2**15 - 1)]
 """A member's number in its group, from 0."""
@@ -39,7 +49,7 @@ class Identifier(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """A message at its place in the total order; numbers grow, by more than one where nothing was delivered."""
+    """A message at its place in the total order; numbers grow, and may leave some out."""
 
     source: int
     id: int
@@ -102,7 +112,7 @@ class ProtocolCore(Protocol[M]):
         ...
 
     def snapshot(self) -> Hashable:
-        """The whole state, immutable and canonical: cores with equal snapshots behave equally from then on."""
+        """The whole state, immutable and canonical: cores with equal snapshots behave equally."""
         ...
 
     def restore(self, snapshot: Any, now: float) -> None:

@@ -1,1 +1,1 @@
-"""Ways to carry a core's messages: the wire format, UDP, and a simulated network; none of them decides anything."""
+"""A wire format, UDP and a simulated network carry a core's messages; none of them decides anything."""

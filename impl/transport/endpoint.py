@@ -1,7 +1,8 @@
-"""One member short of a socket: a core, its codec and its datagram counter, still without input, output or clock.
+"""An endpoint is one member short of a socket: a core, its codec and its count of datagrams.
 
-Every shell does with it the same: hand in datagrams and the time, then take the datagrams to send and the deliveries.
-The order of events within one step is: what came in, what it caused in the core, what is delivered, what is sent.
+Every shell does with it the same: hand in datagrams and the time, then take the datagrams to send and the
+deliveries. The order of events within one step is: what came in, what it caused in the core, what is
+delivered, what is sent.
 
 This module must not know a protocol, an address or a clock.
 """
@@ -33,7 +34,12 @@ class Endpoint(Generic[M]):
     """A member that takes and gives bytes. `now` is in milliseconds, as the core wants it."""
 
     def __init__(
-        self, implementation: Implementation[M], group: str, me: int, members: int, tracer: Tracer = NULL_TRACER
+        self,
+        implementation: Implementation[M],
+        group: str,
+        me: int,
+        members: int,
+        tracer: Tracer = NULL_TRACER,
     ) -> None:
         """Member `me` of 0..members-1 of the group with this name.
 
@@ -74,7 +80,9 @@ class Endpoint(Generic[M]):
             return
         if self._tracer.recording:
             datagram = (envelope.sender, envelope.counter)
-            self._tracer.record(tracing.Receive(self.core.me, datagram, self.codec.messages.kind(envelope.message)))
+            self._tracer.record(
+                tracing.Receive(self.core.me, datagram, self.codec.messages.kind(envelope.message))
+            )
         self.core.receive(envelope.sender, envelope.message, now)
         self._deliveries += self.core.settle(now)
 
@@ -98,12 +106,16 @@ class Endpoint(Generic[M]):
 
     def _encode(self, to: int, message: M) -> bytes:
         self._counter += 1
-        data = self.codec.encode(self.codec.envelope(self.admission.group, self.core.me, self._counter, message))
+        data = self.codec.encode(
+            self.codec.envelope(self.admission.group, self.core.me, self._counter, message)
+        )
         kind = self.codec.messages.kind(message)
         self.datagrams[kind] += 1
         if message is not self._last_counted:  # copies of one message to all are one object, sent in a row
             self.transmissions[kind] += 1
             self._last_counted = message
         if self._tracer.recording:
-            self._tracer.record(tracing.Send(self.core.me, (self.core.me, self._counter), to, kind, len(data)))
+            self._tracer.record(
+                tracing.Send(self.core.me, (self.core.me, self._counter), to, kind, len(data))
+            )
         return data

@@ -1,13 +1,13 @@
-"""A whole group in one thread and in virtual time, over a network that loses, duplicates, delays and so reorders.
+"""A whole group in one thread and in virtual time, over a network that loses, duplicates and reorders.
 
 Rules of this file:
-1. Everything random comes from one generator seeded with `seed`, which is kept and printed by `repr`. The same seed
-   and the same calls give the same events, bit by bit, whatever the machine or the hash seed.
+1. Everything random comes from one generator seeded with `seed`, which is kept and printed by `repr`. The
+   same seed and the same calls give the same events, bit by bit, whatever the machine or the hash seed.
 2. Time is virtual: it jumps to the next thing that happens. Milliseconds, from 0.
 3. Members meet the network as a socket would let them: bytes in, bytes out, one timer each.
 
-Losses, duplications and delays are drawn for each datagram independently. This module must not know a protocol's
-messages: it sees bytes, and counts by what the endpoints say they sent.
+Losses, duplications and delays are drawn for each datagram independently. This module must not know a
+protocol's messages: it sees bytes, and counts by what the endpoints say they sent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Faults(NamedTuple):
 
 
 class _Due(NamedTuple):
-    """Something that will happen to a member: a datagram arrives, or (None) its timer rings. `order` breaks ties."""
+    """What will happen to a member: a datagram arrives, or (None) its timer rings. `order` breaks ties."""
 
     at: float
     order: int
@@ -66,7 +66,9 @@ class SimulatedNetwork(Generic[M]):
         self.seed = seed
         self.faults = faults or Faults()
         shortest, longest = self.faults.delay_ms
-        if not (0 <= self.faults.loss <= 1 and 0 <= self.faults.duplication <= 1 and 0 <= shortest <= longest):
+        if not (
+            0 <= self.faults.loss <= 1 and 0 <= self.faults.duplication <= 1 and 0 <= shortest <= longest
+        ):
             raise ValueError(f"{self.faults}: probabilities lie in 0..1, delays are 0 <= shortest <= longest")
         self.now = 0.0
         self.steps = 0
@@ -105,7 +107,9 @@ class SimulatedNetwork(Generic[M]):
         """Whether every broadcast has its number at its source and nothing waits to be broadcast."""
         return not any(self._waiting) and not any(endpoint.core.busy for endpoint in self.endpoints)
 
-    def run(self, *, until: Callable[[], bool], limit_ms: float = 600_000.0, limit_steps: int = 10_000_000) -> bool:
+    def run(
+        self, *, until: Callable[[], bool], limit_ms: float = 600_000.0, limit_steps: int = 10_000_000
+    ) -> bool:
         """Let things happen until `until()`; False when a limit of virtual time or of steps came first."""
         last_step = self.steps + limit_steps
         while not until():
@@ -115,7 +119,7 @@ class SimulatedNetwork(Generic[M]):
         return True
 
     def run_until_delivered(self, messages: int, *, limit_ms: float = 600_000.0) -> bool:
-        """Run until every member has delivered so many messages and every source knows; False at the limit."""
+        """Run until all members have delivered so many and every source knows; False at the limit."""
         return self.run(
             until=lambda: self.idle and all(len(delivered) >= messages for delivered in self.deliveries),
             limit_ms=limit_ms,
@@ -151,7 +155,7 @@ class SimulatedNetwork(Generic[M]):
             self._schedule(deadline, process, None)
 
     def _carry(self, sender: int, to: int, data: bytes) -> None:
-        """Draw a datagram's fate. Four numbers are drawn whatever it is, so that fates do not shift one another."""
+        """Draw a datagram's fate, always from four numbers, so that fates do not shift one another."""
         self.sent += 1
         shortest, longest = self.faults.delay_ms
         draws = [self._random.random() for _ in range(4)]

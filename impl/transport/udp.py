@@ -1,11 +1,12 @@
 """An endpoint on a UDP socket under asyncio: moves bytes, arms one timer, decides nothing.
 
 Rules of this file:
-1. The addresses of the peers are given: where datagrams for member q go may be q's socket or a relay in front of it.
-   Where a datagram came from is never looked at; its envelope says who sent it.
-2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram: counted by kind in
-   `faults`, reported to the tracer, and left to the protocol's timers.
-3. After each step `on_progress` is called once; an exception in a step stops the shell and goes to `on_failure`.
+1. The addresses of the peers are given: where datagrams for member q go may be q's socket or a relay in front
+   of it. Where a datagram came from is never looked at; its envelope says who sent it.
+2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram: counted by
+   kind in `faults`, reported to the tracer, and left to the protocol's timers.
+3. After each step `on_progress` is called once; an exception in a step stops the shell and goes to
+   `on_failure`.
 
 This module must not know a protocol, or who uses the deliveries.
 """
@@ -183,7 +184,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self._arm()
 
     def _arm(self) -> None:
-        """Keep an alarm that rings no later than the next deadline; an alarm that rings early only sets the next one."""
+        """Keep an alarm that rings no later than the next deadline; one that rings early sets the next."""
         deadline = self.endpoint.next_deadline()
         if deadline is None or self._transport is None:
             return

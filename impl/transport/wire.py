@@ -1,12 +1,12 @@
 """One datagram holds one envelope in MessagePack: whose it is, and one message of one protocol.
 
-The envelope is an array [protocol, version, group, sender, counter, message]; a message is an array that starts with
-its kind. `(sender, counter)` names the datagram. `decode` never raises: what is not an envelope of this protocol
-comes back as a `Rejected` with its kind. `Admission` adds what only a member can judge (group, sender, ranges for so
-many members) and counts.
+The envelope is an array [protocol, version, group, sender, counter, message]; a message is an array that
+starts with its kind. `(sender, counter)` names the datagram. `decode` never raises: what is not an envelope
+of this protocol comes back as a `Rejected` with its kind. `Admission` adds what only a member can judge
+(group, sender, ranges for so many members) and counts.
 
-Nothing here is authenticated: a sender is who the datagram says. This module must not know any protocol; what its
-messages are and that their fields are in range is asked of its `MessageFormat`.
+Nothing here is authenticated: a sender is who the datagram says. This module must not know any protocol; what
+its messages are and that their fields are in range is asked of its `MessageFormat`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 M = TypeVar("M")
 
 DATAGRAM_BYTES_MAX = 8_192
-"""The largest datagram: below 65,507, which UDP over IPv4 carries, and below 9,216, which some systems allow by default."""
+"""The largest datagram: less than UDP over IPv4 carries (65,507) and some systems allow (9,216)."""
 
 GROUP_NAME_BYTES_MAX = 64
 """The longest group name, in UTF-8."""
@@ -90,7 +90,9 @@ class Codec(Generic[M]):
     def decode(self, data: bytes) -> Envelope[M] | Rejected:
         """The envelope in a datagram, or why there is none: any bytes are allowed and nothing is raised."""
         if len(data) > DATAGRAM_BYTES_MAX:
-            return Rejected(Rejection.OVERSIZED, f"{len(data)} bytes; a datagram has at most {DATAGRAM_BYTES_MAX}")
+            return Rejected(
+                Rejection.OVERSIZED, f"{len(data)} bytes; a datagram has at most {DATAGRAM_BYTES_MAX}"
+            )
         try:
             envelope = self._decoder.decode(data)
         except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -114,7 +116,11 @@ class Codec(Generic[M]):
 
 def _unreadable(error: Exception) -> Rejected:
     """Bytes that end too early are truncated; whatever else cannot be read is malformed."""
-    early = isinstance(error, DecodeError) and not isinstance(error, ValidationError) and "truncated" in str(error)
+    early = (
+        isinstance(error, DecodeError)
+        and not isinstance(error, ValidationError)
+        and "truncated" in str(error)
+    )
     return Rejected(Rejection.TRUNCATED if early else Rejection.MALFORMED, str(error))
 
 
@@ -125,9 +131,13 @@ class Admission(Generic[M]):
         """Raises `InvalidMembership` when the name is empty or too long, or `me` is no member."""
         size = len(group.encode())
         if not 1 <= size <= GROUP_NAME_BYTES_MAX:
-            raise InvalidMembership(f"group name of {size} bytes; it has 1 to {GROUP_NAME_BYTES_MAX} bytes in UTF-8")
+            raise InvalidMembership(
+                f"group name of {size} bytes; it has 1 to {GROUP_NAME_BYTES_MAX} bytes in UTF-8"
+            )
         if not 0 <= me < members:
-            raise InvalidMembership(f"process {me} of {members}: members are numbered from 0 to {members - 1}")
+            raise InvalidMembership(
+                f"process {me} of {members}: members are numbered from 0 to {members - 1}"
+            )
         self.codec = codec
         self.group = group
         self.me = me
@@ -151,6 +161,8 @@ class Admission(Generic[M]):
         if envelope.sender == self.me:
             return Rejected(Rejection.OWN_ECHO, f"sender {envelope.sender} is the receiver")
         if envelope.sender >= self.members:
-            return Rejected(Rejection.FOREIGN_SENDER, f"sender {envelope.sender} is not one of {self.members} members")
+            return Rejected(
+                Rejection.FOREIGN_SENDER, f"sender {envelope.sender} is not one of {self.members} members"
+            )
         flaw = self.codec.messages.flaw(envelope.message, self.members)
         return None if flaw is None else Rejected(Rejection.MALFORMED, flaw)

@@ -1,4 +1,4 @@
-"""The binding of figure 16 keeps its rules: it writes no state, speaks bytes, accounts for every variable, and has canonical snapshots."""
+"""The binding of figure 16 speaks bytes, has canonical snapshots, and refuses what its core would not take."""
 
 
 import pytest

@@ -1,7 +1,7 @@
 """Under any schedule at all, deliveries are prefixes of one order and no correct member is accused of a violation.
 
-The simulated network lets time order things. Here nothing does: every message ever sent may arrive now, for the first or the
-tenth time, and every timer may expire whenever its wait lasts.
+The simulated network lets time order things. Here nothing does: every message ever sent may arrive now, for
+the first or the tenth time, and every timer may expire whenever its wait lasts.
 """
 
 from __future__ import annotations

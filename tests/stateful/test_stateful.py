@@ -1,4 +1,4 @@
-"""Hypothesis machines made from a specification find planted faults, shrink them nearly to the shortest, and repeat themselves by seed."""
+"""Hypothesis machines find planted faults, shrink them nearly to the shortest, and repeat themselves by seed."""
 
 import contextlib
 import random

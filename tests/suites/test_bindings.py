@@ -87,5 +87,7 @@ def test_a_binding_that_breaks_a_rule_is_caught(binding: type[RbpBinding], told:
 
 def test_an_action_that_no_walk_takes_is_told() -> None:
     """With two processes nobody misses a number that somebody else has."""
-    with pytest.raises(AssertionError, match=r"never taken in 3 walks of 60 steps: .*receive_request_numbers"):
+    with pytest.raises(
+        AssertionError, match=r"never taken in 3 walks of 60 steps: .*receive_request_numbers"
+    ):
         check_binding(lambda: RbpBinding(processes=2, messages=1), walks=3)

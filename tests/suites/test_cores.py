@@ -115,7 +115,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_core_that_breaks_a_rule_is_caught(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_core_that_breaks_a_rule_is_caught(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text, told = FAULTS[fault]
     module = f"faulty_{sorted(FAULTS).index(fault)}"
     (tmp_path / f"{module}.py").write_text(HEAD + text, encoding="utf-8")

@@ -24,7 +24,7 @@ MESSAGES: MessageFormat[Message] = MessageFormat("rbp", 1, Message, kind, flaw)
 def rbp(
     *, resend_ms: float = 50.0, token_ms: float = 50.0, request_ms: float = 20.0, backoff_max: int = 8
 ) -> Implementation[Message]:
-    """RBP without failures with these waiting times; `Core` says what they mean, and refuses impossible ones."""
+    """RBP without failures; `Core` says what the waiting times mean, and refuses impossible ones."""
 
     def core(me: int, members: int, tracer: Tracer) -> Core:
         return Core(

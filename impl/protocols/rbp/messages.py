@@ -8,9 +8,9 @@
 | `request(B)`               | `Request`        | 31, 43, 51         |
 | `request_sn(first, last)`  | `RequestNumbers` | 29, 35, 55         |
 
-Repairs: line 53 answers with `m'` alone, which no handler takes; here the answer is `Data`, with its B. No handler
-takes the `(B, seqnum)` of lines 21 and 57 either; here `Numbered` has one. Line 15 waits for an ACK of four fields;
-there are three.
+Repairs: line 53 answers with `m'` alone, which no handler takes; here the answer is `Data`, with its B. No
+handler takes the `(B, seqnum)` of lines 21 and 57 either; here `Numbered` has one. Line 15 waits for an ACK
+of four fields; there are three.
 
 This module must not know what a process does with a message.
 
@@ -68,12 +68,12 @@ Message = Data | Ack | Numbered | Request | RequestNumbers
 
 
 def kind(message: Message) -> str:
-    """The name of a message's kind, as it stands on the wire: data, ack, numbered, request or request_numbers."""
+    """The name of a message's kind on the wire: data, ack, numbered, request or request_numbers."""
     return str(message.__struct_config__.tag)
 
 
 def flaw(message: Message, members: int) -> str | None:
-    """What is out of range for a group of so many members, or None; a core takes only messages without a flaw."""
+    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
     if isinstance(message, RequestNumbers):
         if message.first > message.last:
             return f"first {message.first} is greater than last {message.last}"

@@ -1,13 +1,13 @@
-"""A process of RBP without failures (figure 16, repaired): the holder of a moving token gives each message its number.
+"""The core of RBP without failures, figure 16 repaired: the holder of a moving token numbers a message.
 
 Rules of this file:
 1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
-2. One public action is one atomic step, and a step never waits. The waits of the figure (lines 15, 36, 44, 45 and 49)
-   are states: `pending`, `arriving`, `holding`, `passed`.
-3. "send to all" includes the sender: its own copy is applied inside the step; only the copies for others become
-   outputs.
-4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says (a second
-   message under one number, say) is counted in `violations` and changes nothing.
+2. One public action is one atomic step, and a step never waits. The waits of the figure (lines 15, 36, 44, 45
+   and 49) are states: `pending`, `arriving`, `holding`, `passed`.
+3. "send to all" includes the sender: its own copy is applied inside the step; only the copies for others
+   become outputs.
+4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says (a
+   second message under one number, say) is counted in `violations` and changes nothing.
 
 | figure 16                              | here                  |
 |----------------------------------------|-----------------------|
@@ -16,12 +16,13 @@ Rules of this file:
 | lastdelivered_p, message_id_p          | last_delivered, message_id |
 | waits of lines 15; 36 and 44; 45; 49   | pending; arriving; holding; passed |
 
-Repairs, by line: 13 the identifier is made once, before the loop; 15, 36, 49 the loops end when the number is known,
-from whatever message; 18-23 a late body is stored although numbered, and the token holder answers an old message; 20
-"token holder" is the state, not the ring's constant; 25-40 `ts` moves at every process with each number; 29, 31, 35
-and 43 a request goes to the process that gave the number which shows the loss, since it has everything up to it; 36
-the wait is for at least, not exactly, that number; 37-39 an old token is answered and not taken again; 53 the answer
-carries B; 61 delivery waits for the body and skips the NULL message.
+Repairs, by line: 13 the identifier is made once, before the loop; 15, 36, 49 the loops end when the number is
+known, from whatever message; 18-23 a late body is stored although numbered, and the token holder answers an
+old message; 20 "token holder" is the state, not the ring's constant; 25-40 `ts` moves at every process with
+each number; 29, 31, 35 and 43 a request goes to the process that gave the number which shows the loss, since
+it has everything up to it; 36 the wait is for at least, not exactly, that number; 37-39 an old token is
+answered and not taken again; 53 the answer carries B; 61 delivery waits for the body and skips the NULL
+message.
 
 Source: Barchet-Estefanel 2002, section 3.1.3, figure 16.
 """
@@ -58,10 +59,10 @@ class Core:
         now: float = 0.0,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Lines 1-9: everything empty; process 0 (the figure's p1) numbers the NULL message 1 and passes the token.
+        """Lines 1-9: all empty; process 0 (the figure's p1) numbers the NULL message 1 and passes the token.
 
-        The three intervals are the first waiting times, in milliseconds, of resend, resend_token and repeat_request;
-        each expiry doubles the next one up to `backoff_max` times the first (1: no back-off).
+        The three intervals are the first waiting times, in milliseconds, of resend, resend_token and
+        repeat_request; each expiry doubles the next one up to `backoff_max` times the first (1: no back-off).
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -141,7 +142,8 @@ class Core:
     def deliver(self) -> Delivery | None:
         """Lines 60-63: the message with the next number, once its body is here.
 
-        None when there is nothing to deliver, and also when the NULL message was skipped: `deliverable` tells which.
+        None when there is nothing to deliver, and also when the NULL message was skipped: `deliverable` tells
+        which.
         """
         if not self.deliverable:
             return None
@@ -174,8 +176,9 @@ class Core:
     def receive_data(self, sender: int, message: Data, now: float) -> None:
         """Lines 18-23: keep the body; the token holder tells the source of an old message its number.
 
-        Line 21 answers q, from whom (m, B) came. By the text before the figure only the source repeats an old message,
-        so the answer is for the source, also when this copy came from a process that was asked for the body.
+        Line 21 answers q, from whom (m, B) came. By the text before the figure only the source repeats an old
+        message, so the answer is for the source, also when this copy came from a process that was asked for
+        the body.
         """
         self._now = now
         queues, identifier = self._queues, message.identifier
@@ -194,8 +197,8 @@ class Core:
     def receive_ack(self, sender: int, message: Ack, now: float) -> None:
         """Lines 25-44: learn the number, ask for what is missing, and take the token if it is new and ours.
 
-        An old token (lines 38-39) is one that this process has accepted already. Its sender gets every number that it
-        may have missed since.
+        An old token (lines 38-39) is one that this process has accepted already. Its sender gets every number
+        that it may have missed since.
         """
         self._now = now
         if message.next_holder != (sender + 1) % self.members:
@@ -217,7 +220,7 @@ class Core:
             self._to(sender, Request(message.identifier))
 
     def receive_numbered(self, sender: int, message: Numbered, now: float) -> None:
-        """Learn a number that was told again; the figure sends it (lines 21 and 57) and lacks this handler."""
+        """Learn a number told again; the figure sends it (lines 21 and 57) and lacks this handler."""
         self._now = now
         self._learn(sender, message)
 
@@ -237,7 +240,7 @@ class Core:
     # The token.
 
     def accept(self, now: float) -> bool:
-        """Lines 36 and 44: take the arriving token once all numbers up to its own, and their bodies, are here."""
+        """Lines 36 and 44: take the arriving token once all up to its number, bodies too, is here."""
         self._now = now
         if self._arriving is None or not self._queues.complete_to(self._arriving):
             return False
@@ -248,7 +251,7 @@ class Core:
         return True
 
     def sequence(self, now: float) -> bool:
-        """Lines 45-48: the holder gives the next number to the first message without one, and passes the token."""
+        """Lines 45-48: the holder numbers the first message without a number, and passes the token."""
         self._now = now
         if not self._holding:
             return False
@@ -273,7 +276,7 @@ class Core:
     # Time.
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Send again what `timer` waits for, whatever its deadline; False, with nothing done, if it waits for nothing."""
+        """Send again what `timer` waits for, whatever its deadline; False if it waits for nothing."""
         self._now = now
         match timer:
             case Timer.RESEND:
@@ -359,7 +362,7 @@ class Core:
             self._outputs.append(Send(process, message))
 
     def _ask(self, number: int, request: Request | RequestNumbers) -> None:
-        """Send a request to the process that gave `number`: each member gives one number in turn, process 0 the first."""
+        """Send a request to who gave `number`: members give one each in turn, process 0 the first."""
         sequencer = (number - 1) % self.members
         if sequencer != self.me:
             self._to(sequencer, request)
@@ -401,7 +404,7 @@ class Core:
             self._tracer.record(tracing.Step(self.me, "sequence", identifier, number))
 
     def _token_is_here_before(self, number: int) -> bool:
-        """Whether nobody else can have given this number: the token is here, or named to us with a lower one."""
+        """Whether nobody else can have given this number: the token is here, or comes with a lower one."""
         if self._holding:
             return True
         return self._arriving is not None and number > self._arriving

@@ -1,15 +1,15 @@
-"""recvQ and seqQ of figure 16: the bodies and the numbers that a process has, and what is missing between them.
+"""recvQ and seqQ of figure 16: the bodies and the numbers that a process has, and what is missing between.
 
-The figure asks four questions of the two queues at every step; each is answered in constant amortised time, so that a
-run of any length costs the same per message:
+The figure asks four questions of the two queues at every step; each is answered in constant amortised time,
+so that a run of any length costs the same per message:
 
-- "first msg s.t. (m, B) in recvQ and B not in seqQ" (line 46): a queue of candidates, dropped from its head once
-  numbered;
+- "first msg s.t. (m, B) in recvQ and B not in seqQ" (line 46): a queue of candidates, dropped from its head
+  once numbered;
 - the highest k such that all numbers 1..k are known (`ts`, lines 28, 33, 40): moved forward as numbers come;
 - the known numbers beyond that, and the bodies of numbered messages that never came: two small sets.
 
-Figure 16 forgets nothing, so neither do the queues; stability, which lets a process forget, belongs to figure 25.
-This module must not know about messages, tokens, timers or other processes.
+Figure 16 forgets nothing, so neither do the queues; stability, which lets a process forget, belongs to figure
+25. This module must not know about messages, tokens, timers or other processes.
 
 Source: Barchet-Estefanel 2002, section 3.1.3, figure 16.
 """
@@ -81,7 +81,7 @@ class Queues:
         return None
 
     def record(self, identifier: Identifier | None, number: int) -> None:
-        """Add an assignment that is neither known nor in conflict (line 26), and move `last_number` (lines 36, 40)."""
+        """Add an assignment neither known nor in conflict (line 26); move `last_number` (lines 36, 40)."""
         self.numbers[number] = identifier
         if identifier is not None:
             self.number_of[identifier] = number

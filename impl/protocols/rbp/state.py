@@ -18,7 +18,7 @@ __all__ = ["Observation", "Snapshot"]
 
 
 class Observation(TypedDict):
-    """Every state variable as plain data: integers, booleans, tuples and one dictionary, detached from the core."""
+    """Every state variable as plain data, detached: integers, booleans, tuples and one dictionary."""
 
     received: tuple[tuple[tuple[int, int], bytes], ...]
     numbers: dict[int, tuple[int, int] | None]
@@ -32,7 +32,7 @@ class Observation(TypedDict):
 
 
 class Snapshot(NamedTuple):
-    """The whole state of a core, immutable and canonical: equal snapshots behave equally. Only a core reads it."""
+    """The whole state of a core, immutable and canonical: equal snapshots behave equally."""
 
     received: tuple[tuple[Identifier, bytes], ...]
     numbers: tuple[tuple[int, Identifier | None], ...]

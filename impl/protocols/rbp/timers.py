@@ -1,9 +1,9 @@
 """Three deadlines as data: when a process sends again what it has had no answer to.
 
-The "do ... until" loops of figure 16 (lines 12-15, 34-44 and 47-49) say what is sent again and until when, not how
-often. Here a deadline first stands one interval ahead, then twice as far after each expiry up to `backoff_max`
-intervals, and starts anew when its loop starts anew. Deadlines say when a shell should act; whether a timer may
-expire at all is not decided here.
+The "do ... until" loops of figure 16 (lines 12-15, 34-44 and 47-49) say what is sent again and until when,
+not how often. Here a deadline first stands one interval ahead, then twice as far after each expiry up to
+`backoff_max` intervals, and starts anew when its loop starts anew. Deadlines say when a shell should act;
+whether a timer may expire at all is not decided here.
 
 This module must not read a clock or know a message.
 """

@@ -1,4 +1,4 @@
-"""What no correct member of RBP says, by kind."""
+"""Messages that no correct member of RBP sends, by kind."""
 
 from __future__ import annotations
 
