@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from antiphon.model import explore
-from antiphon.model.bounds import Bounds
+from antiphon.model.bounds import INTERRUPTED, Bounds
 from antiphon.model.engines import StorageOptions, compiled_machine
 from antiphon.model.notation import short_places
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Exploration, Outcome, Verdict
 from antiphon.programs import Subject, program_of, see_current_directory
 from antiphon.results import Found, Report, Trace
-from antiphon.spec.lang import Program, ir
+from antiphon.spec.lang import Program, SpecError, ir
 from antiphon.spec.lang.question import asked
 
 if TYPE_CHECKING:
@@ -169,10 +169,16 @@ def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.
         SpecError: more states than `max_states`, 2,000 where nothing is said; or the specification cannot be
             read.
     """
-    from antiphon.model.export import MOST_STATES
-    from antiphon.model.export import state_graph as graph
+    from antiphon.model.export import MOST_STATES, labelled
 
-    return graph(program_of(subject), MOST_STATES if max_states is None else max_states)
+    bound, most = program_of(subject), MOST_STATES if max_states is None else max_states
+    graph = explore.state_graph(bound, bounds=Bounds(states=most + 1), engine="reference")
+    if graph.graph["stopped"] is INTERRUPTED:
+        raise KeyboardInterrupt
+    if not graph.graph["complete"]:
+        said = f"{bound.name} has more than {most:,} states: too many to be drawn"
+        raise SpecError(said, instead="smaller constants, or a higher limit")
+    return labelled(bound, graph)
 
 
 def load(file: str | Path) -> Trace:

@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+import antiphon
 from antiphon.conformance import exports
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Variant
@@ -94,8 +95,8 @@ def _texts(bound: Program, to: Target, file: Path | None, most: int) -> dict[Pat
         return {path: module.text, path.with_suffix(".cfg"): module.configuration}
     makers: dict[Target, Callable[[], str]] = {
         Target.PROMELA: lambda: write.promela(bound).text,
-        Target.GRAPHML: lambda: write.graphml(bound, most),
-        Target.DOT: lambda: write.dot(bound, most),
+        Target.GRAPHML: lambda: write.graphml(antiphon.state_graph(bound, max_states=most)),
+        Target.DOT: lambda: write.dot(antiphon.state_graph(bound, max_states=most)),
     }
     return {file or Path("standard output"): makers[to]()}
 

@@ -24,7 +24,7 @@ def state_graph(
     """The reachable states and transitions of `program` as a `networkx.MultiDiGraph`.
 
     Nodes are numbered in the order of discovery and have `state` (tuple of values) and `initial`; edges have `step`, `fault`, `events` and
-    `broken` (names of properties). `graph.graph` has `program`, `variables` and `complete`; of states at a bound there are no edges.
+    `broken` (names of properties). `graph.graph` has `program`, `variables`, `complete` and `stopped`; of states at a bound there are no edges.
 
     Raises:
         SpecError: the specification has an error on the explored part.
@@ -37,7 +37,7 @@ def state_graph(
     search.run()
     machine = program.reference if engine is Engine.REFERENCE else CompiledMachine(program)
     faults = {method.name for method in program.declaration.marked("environment")}
-    graph = networkx.MultiDiGraph(program=program.name, variables=program.variables, complete=search.complete)
+    graph = networkx.MultiDiGraph(program=program.name, variables=program.variables, complete=search.complete, stopped=search.stopped)
     numbers: dict[State, int] = {}
     for number in range(len(space)):
         state = space.value(number)

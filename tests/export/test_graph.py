@@ -8,8 +8,9 @@ import re
 import networkx
 import pytest
 
+import antiphon
 from antiphon.model.explore import check
-from antiphon.model.export import dot, graphml, state_graph
+from antiphon.model.export import dot, graphml
 from antiphon.spec.examples.chang_roberts import ChangRoberts
 from antiphon.spec.examples.die_hard import DieHard
 from antiphon.spec.examples.ewd840 import EWD840
@@ -20,13 +21,13 @@ from antiphon.spec.lang import Spec, SpecError, program
 @pytest.mark.parametrize("spec", [DieHard, TwoPhase, ChangRoberts])
 def test_the_graph_has_all_states_and_all_steps(spec: type[Spec]) -> None:
     bound = program(spec)
-    graph, explored = state_graph(bound), check(bound, properties=()).exploration
+    graph, explored = antiphon.state_graph(bound), check(bound, properties=()).exploration
     assert (len(graph), graph.number_of_edges()) == (explored.states, explored.transitions)
     assert sum(data["initial"] for _, data in graph.nodes(data=True)) == len(bound.reference.initial())
 
 
 def test_the_shortest_way_to_a_broken_state_is_the_counterexample() -> None:
-    graph = state_graph(program(DieHard))
+    graph = antiphon.state_graph(program(DieHard))
     broken = [node for node, data in graph.nodes(data=True) if data["broken"] == "NotSolved"]
     assert min(networkx.shortest_path_length(graph, 0, node) for node in broken) == 6
     path = networkx.shortest_path(graph, 0, broken[0])
@@ -36,8 +37,8 @@ def test_the_shortest_way_to_a_broken_state_is_the_counterexample() -> None:
 
 def test_graphml_is_read_back_as_the_same_graph() -> None:
     bound = program(EWD840, nodes=2)
-    graph = state_graph(bound)
-    found = networkx.read_graphml(io.BytesIO(graphml(bound).encode()), node_type=int, force_multigraph=True)
+    graph = antiphon.state_graph(bound)
+    found = networkx.read_graphml(io.BytesIO(graphml(graph).encode()), node_type=int, force_multigraph=True)
     assert dict(found.nodes(data=True)) == dict(graph.nodes(data=True))
     assert sorted((a, b, data["label"], data["fault"]) for a, b, data in found.edges(data=True)) == sorted(
         (a, b, data["label"], data["fault"]) for a, b, data in graph.edges(data=True)
@@ -45,13 +46,13 @@ def test_graphml_is_read_back_as_the_same_graph() -> None:
 
 
 def test_dot_has_a_line_a_state_and_a_line_a_step() -> None:
-    text = dot(program(DieHard))
+    text = dot(antiphon.state_graph(DieHard))
     assert len(re.findall(r"^  \d+ \[label=\"big = \d\\lsmall = \d\\l\"", text, flags=re.MULTILINE)) == 16
     assert len(re.findall(r"^  \d+ -> \d+ \[label=\"\w+\(\)\"\];$", text, flags=re.MULTILINE)) == 96
     assert text.count("color=red") == 2  # four gallons in the big jug, and the small one empty or full
-    assert "style=dashed" in dot(program(EWD840, nodes=2))
+    assert "style=dashed" in dot(antiphon.state_graph(program(EWD840, nodes=2)))
 
 
 def test_a_graph_that_nobody_could_read_is_refused() -> None:
     with pytest.raises(SpecError, match="TwoPhase has more than 100 states: too many to be drawn"):
-        dot(program(TwoPhase), most=100)
+        antiphon.state_graph(TwoPhase, max_states=100)
