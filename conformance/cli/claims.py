@@ -11,7 +11,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import claims_bar
-from antiphon.conformance.ledger import CheckResult, ClaimResult, run_ledger
+from antiphon.conformance.ledger import CheckResult, ClaimResult, Reports, run_ledger
 from antiphon.conformance.ledger.minimal import Need, needs
 from antiphon.conformance.report.words import counted, settings
 from antiphon.model.verdict import Outcome
@@ -34,6 +34,9 @@ def claims(
     ] = False,
     brief: Annotated[bool, typer.Option("--brief", help="Of each claim only the first check of each recorded outcome, as the gate does.")] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Also the checks that take long (more than about five seconds each).")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Explore everything, also what this code has explored before for the same question.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Run every check of the ledger again and compare it with what is recorded."""
@@ -42,15 +45,17 @@ def claims(
     chosen = tuple(map(claim_of, identifiers)) if identifiers else tuple(claim for name in protocols or families() for claim in claims_of(name))
     if brief:
         chosen = tuple(map(_briefly, chosen))
+    reports = Reports.private(fresh=fresh)
     if minimal:
-        return _minimal(chosen, engine, deep=deep, json=json)
-    results = run(chosen, engine, deep=deep)
+        return _minimal(chosen, engine, reports, deep=deep, json=json)
+    results = run(chosen, engine, reports, deep=deep)
     outcome = _outcome(results)
     if json:
         return output.finish(
             documents.Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[_document(result) for result in results])
         )
     _print(results)
+    _print_kept(reports)
     wrong = [result.claim.id for result in results if not result.agrees]
     checks = sum(len(result.results) for result in results)
     told = f"{counted(len(results), 'claim')}, {counted(checks, 'check')}: " + (
@@ -81,12 +86,12 @@ def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
     return Outcome.UNKNOWN if nothing else Outcome.HOLDS
 
 
-def _minimal(chosen: tuple[Claim, ...], engine: str, *, deep: bool, json: bool) -> int:
+def _minimal(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: bool, json: bool) -> int:
     """Whether every repair that these claims name is needed; a repair that nothing notices may be covered by another, and is told."""
     if engine == "z3":
         raise output.UsageProblem("--minimal asks for properties that hold, which z3 checks up to a depth only; choose another engine")
     with claims_bar() as show:
-        found = needs(chosen, deep=deep, engine=engine, progress=show)
+        found = needs(chosen, deep=deep, engine=engine, progress=show, reports=reports)
     wrong = [need for need in found if need.is_wrong]
     outcome = Outcome.UNKNOWN if wrong or not found else Outcome.HOLDS
     if json:
@@ -98,6 +103,7 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, *, deep: bool, json: bool) 
         told += ", as recorded" if need.is_covered and not need.is_wrong else ""
         table.add_row(need.claim.id, Text(need.repair), Text(told, style="yellow" if need.is_wrong else ""))
     output.out().print(table)
+    _print_kept(reports)
     tried = f"{counted(len(found), 'repair')} of {counted(len({need.claim.id for need in found}), 'claim')}"
     told = f"{len(wrong)} not as recorded" if wrong else "all as recorded"
     output.last_line(outcome, f"{tried}, each left out alone: {told}")
@@ -118,10 +124,10 @@ def _need_document(need: Need) -> documents.NeedDocument:
     )
 
 
-def run(chosen: tuple[Claim, ...], engine: str, *, deep: bool) -> tuple[ClaimResult, ...]:
+def run(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: bool) -> tuple[ClaimResult, ...]:
     """The results of these claims' checks, with a progress bar on a terminal."""
     with claims_bar() as show:
-        return run_ledger(chosen, engine=engine, deep=deep, progress=show)
+        return run_ledger(chosen, engine=engine, deep=deep, progress=show, reports=reports)
 
 
 def reproduce(check: Check) -> str:
@@ -183,6 +189,14 @@ def _print(results: tuple[ClaimResult, ...]) -> None:
         for item in result.results:
             if single or not item.agrees:
                 _print_check(item)
+
+
+def _print_kept(reports: Reports) -> None:
+    """How much of this was not explored now."""
+    if reports.read:
+        total = reports.read + reports.explored
+        told = f"{reports.read} of {total} explorations were made by this code before, and read (--fresh makes them again)"
+        output.out().print(told, style="bright_black", soft_wrap=True)
 
 
 def _unchecked(result: ClaimResult) -> str:

@@ -12,6 +12,7 @@ import typer
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.claims import reproduce, run
+from antiphon.conformance.ledger import Reports
 from antiphon.conformance.report import errata as report
 from antiphon.model.verdict import Outcome
 from antiphon.programs import called
@@ -25,7 +26,9 @@ def errata(
     write: Annotated[
         Path | None, typer.Option("--write", metavar="DIR", help=f"Write {FILE} and its pictures there; runs only what is stale.", show_default=False)
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="With --write: run everything, stale or not.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Explore what this code has explored before, too; with --write: run everything, stale or not.")
+    ] = False,
     check: Annotated[
         Path | None, typer.Option("--check", metavar="DIR", help=f"Say whether {FILE} there is up to date, without running.", show_default=False)
     ] = None,
@@ -47,7 +50,7 @@ def errata(
     wrong = [claim.id for claim in chosen if identifiers and claim.verdict != "violated"]
     if wrong:
         raise output.UsageProblem(f"the errata list what is refuted; {', '.join(wrong)} is not")
-    sections, differing = _sections(report.refuted(chosen))
+    sections, differing = _sections(report.refuted(chosen), fresh=fresh)
     outcome = Outcome.VIOLATED if differing else Outcome.HOLDS
     if json:
         return output.finish(_document(outcome, sections=[item.text for item in sections], differing=differing))
@@ -57,9 +60,9 @@ def errata(
     return outcome.exit_code
 
 
-def _sections(claims: tuple[Claim, ...]) -> tuple[list[report.Section], list[str]]:
+def _sections(claims: tuple[Claim, ...], *, fresh: bool) -> tuple[list[report.Section], list[str]]:
     """The sections of these claims, all their checks run, deep ones too; and the claims in which the record differs."""
-    results = run(claims, "auto", deep=True)
+    results = run(claims, "auto", Reports.private(fresh=fresh), deep=True)
     return [report.section(result, reproduce, called) for result in results], [result.claim.id for result in results if not result.agrees]
 
 
@@ -73,7 +76,7 @@ def _write(directory: Path, *, fresh: bool, json: bool) -> int:
     old = report.refuted(all_claims()) if fresh else report.stale(all_claims(), written, _there(directory / report.PICTURES))
     differing: list[str] = []
     for family in dict.fromkeys(claim.protocol for claim in old):
-        sections, wrong = _sections(tuple(claim for claim in old if claim.protocol == family))
+        sections, wrong = _sections(tuple(claim for claim in old if claim.protocol == family), fresh=fresh)
         differing += wrong
         _put(directory, [item for item in sections if item.claim.id not in differing])
     _put(directory, [], without=differing)

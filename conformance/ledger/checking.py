@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from antiphon.conformance.ledger.kept import Reports
 from antiphon.conformance.ledger.measurements import measure
 from antiphon.conformance.report.words import counted
-from antiphon.model.explore import check, kinds_of
-from antiphon.model.refinement import check_refinement
+from antiphon.model.explore import kinds_of
 from antiphon.model.verdict import Outcome, Verdict
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, Measurement
@@ -69,9 +69,16 @@ def program_of(recorded: Check) -> Program:
 
 
 def run_ledger(
-    claims: Iterable[Claim], *, engine: str = "auto", deep: bool = False, progress: Callable[[int, int, str], None] | None = None
+    claims: Iterable[Claim],
+    *,
+    engine: str = "auto",
+    deep: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
+    reports: Reports | None = None,
 ) -> tuple[ClaimResult, ...]:
     """Runs the checks of `claims`; `progress` is called before each exploration with its number, how many there are, and what it is.
+
+    `reports` answers what it keeps; None explores everything. What Z3 finds is never kept.
 
     `engine` is an engine of the explicit checker, or "z3". Checks that are recorded as deep are left out unless `deep`, whatever the engine.
 
@@ -79,7 +86,7 @@ def run_ledger(
     length, and for one that should not exist, of up to `SEARCHED` steps, wherever an invariant or a service is recorded to hold; it leaves out
     the rest, and, unless `deep`, the checks for which Z3 alone needs long.
     """
-    claims = tuple(claims)
+    claims, reports = tuple(claims), reports or Reports.none()
     groups: dict[tuple[object, ...], list[Check]] = {}
     for recorded in (recorded for claim in claims for recorded in claim.checks if isinstance(recorded, Check)):
         if deep or not _takes_long(recorded, engine):
@@ -93,14 +100,14 @@ def run_ledger(
         properties = list(dict.fromkeys(recorded.property for recorded in group))
         refinement = refinement_of(group[0].spec)
         if refinement is not None:
-            report = check_refinement(program_of(group[0]), refinement, engine=engine)
+            report = reports.check_refinement(program_of(group[0]), refinement, engine=engine)
         elif engine == "z3":
             depth = HUNTED if group[0].outcome == "violated" else SEARCHED
             from antiphon.model.symbolic import check_bounded  # here, because loading Z3 takes longer than many a check
 
             report = check_bounded(program_of(group[0]), depth=depth, properties=properties, max_seconds=Z3_SECONDS)
         else:
-            report = check(program_of(group[0]), properties=properties, engine=engine)
+            report = reports.check(program_of(group[0]), properties, engine=engine)
         for recorded in group:
             verdict = report[recorded.property]
             length = None if verdict.trace is None else len(verdict.trace)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from antiphon.conformance.ledger.checking import CheckResult, program_of, run_ledger
+from antiphon.conformance.ledger.kept import Reports
 from antiphon.spec.claims import Check, Claim
 
 
@@ -36,24 +37,29 @@ class Need:
 
 
 def needs(
-    claims: Iterable[Claim], *, deep: bool = False, engine: str = "auto", progress: Callable[[int, int, str], None] | None = None
+    claims: Iterable[Claim],
+    *,
+    deep: bool = False,
+    engine: str = "auto",
+    progress: Callable[[int, int, str], None] | None = None,
+    reports: Reports | None = None,
 ) -> tuple[Need, ...]:
-    """For every repair that the claims name, what happens without it; deep checks are tried only with `deep`."""
+    """For every repair that the claims name, what happens without it; deep checks are tried only with `deep`. `reports` as in `run_ledger`."""
     named = [(claim, repair) for claim in claims for repair in claim.repairs]
     found = []
     for number, (claim, repair) in enumerate(named, 1):
         if progress is not None:
             progress(number, len(named), f"{claim.id} without {repair}")
-        found.append(_need(claim, repair, deep=deep, engine=engine))
+        found.append(_need(claim, repair, deep=deep, engine=engine, reports=reports))
     return tuple(found)
 
 
-def _need(claim: Claim, repair: str, *, deep: bool, engine: str) -> Need:
+def _need(claim: Claim, repair: str, *, deep: bool, engine: str, reports: Reports | None) -> Need:
     tried = 0
     for check in _without(claim, repair):
         if deep or not check.deep:
             tried += 1
-            (result,) = run_ledger([replace(claim, checks=(check,))], deep=True, engine=engine)[0].results
+            (result,) = run_ledger([replace(claim, checks=(check,))], deep=True, engine=engine, reports=reports)[0].results
             if result.outcome.value != "holds":
                 return Need(claim, repair, result, tried)
     return Need(claim, repair, None, tried)

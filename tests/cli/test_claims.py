@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -165,3 +166,15 @@ def test_a_brief_run_takes_the_first_check_of_each_outcome(antiphon: Run) -> Non
     (claim,) = document(answer).claims
     assert [check.what for check in claim.checks] == [str(next(check for check in full if check.outcome == kind)) for kind in ("violated", "holds")]
     assert antiphon("claims", "RBC-06", "--brief").out.splitlines()[-1].endswith("all as recorded; only the first of each outcome")
+
+
+def test_what_was_explored_before_is_read_and_told_unless_fresh_is_asked_for(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ANTIPHON_CACHE", str(tmp_path))
+    told = "2 of 2 explorations were made by this code before, and read (--fresh makes them again)"
+    first, second, fresh = (antiphon("claims", "RBC-01", *more) for more in ((), (), ("--fresh",)))
+    assert [answer.code for answer in (first, second, fresh)] == [0, 0, 0]
+    assert [told in answer.out for answer in (first, second, fresh)] == [False, True, False]
+    assert [line for line in second.out.splitlines() if told not in line] == first.out.splitlines() == fresh.out.splitlines()
+    assert antiphon("claims", "RBC-01", "--json").out == antiphon("claims", "RBC-01", "--json", "--fresh").out

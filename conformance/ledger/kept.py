@@ -1,0 +1,192 @@
+"""A report is kept on disk, and read back when the same code is asked the same about the same program.
+
+1. An answer depends on the question (the program, the properties, the engine), on the code that answers (`model`, `spec/lang`, Python), and on the
+   files of the specification, whose lines its reasons name. An entry that was made from other code or other files is replaced.
+2. A run is kept as the numbers of its steps among those that are enabled. CPython takes them again when the entry is read; a verdict whose run
+   does not show what it says is not believed, and the program is explored.
+3. What a bound, an interruption or an error of the specification left open is not kept.
+4. A report that was read says so in its notes.
+
+This file knows no protocol, and nothing of how a program is explored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+import antiphon.model
+import antiphon.spec.lang
+from antiphon.model.cache import Cache
+from antiphon.model.explore import check
+from antiphon.model.refinement import check_refinement
+from antiphon.model.trace import ReplayError, Trace, replay
+from antiphon.model.verdict import Exploration, Outcome, Report, Verdict
+from antiphon.spec.lang import Program, State, Step
+from antiphon.spec.refinement import Refinement
+
+PACKAGES = ("hypothesis", "llvmlite", "msgspec", "networkx", "numpy")
+
+
+class _Run(msgspec.Struct, frozen=True, array_like=True):
+    """A trace by numbers: of its initial state, and of each step among those that are enabled where it is taken."""
+
+    start: int
+    steps: tuple[int, ...]
+    shows: str
+    why: str
+    loop: int | None
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """A report without its program. `runs` are the traces of the verdicts, which stand here without them."""
+
+    basis: str
+    verdicts: tuple[Verdict, ...]
+    runs: tuple[_Run | None, ...]
+    exploration: Exploration
+    notes: tuple[str, ...]
+
+
+@dataclass
+class Reports:
+    """Answers questions about programs, from what is kept if it can; `read` and `explored` count how often it could and could not.
+
+    `fresh`: everything is explored, and replaces what is kept.
+    """
+
+    cache: Cache
+    fresh: bool = False
+    read: int = 0
+    explored: int = 0
+
+    @staticmethod
+    def private(*, fresh: bool = False) -> Reports:
+        """The reports that this user's earlier runs kept."""
+        return Reports(Cache.private("reports"), fresh)
+
+    @staticmethod
+    def none() -> Reports:
+        """Keeps nothing."""
+        return Reports(Cache(None))
+
+    def check(self, program: Program, properties: Iterable[str] | None = None, *, engine: str = "auto") -> Report:
+        """What `antiphon.model.explore.check` says about these properties of the program, or about all, without bounds."""
+        asked = None if properties is None else tuple(properties)
+        return self._answer(program, ("check", engine, repr(asked)), (), lambda: check(program, properties=asked, engine=engine))
+
+    def check_refinement(self, program: Program, refinement: Refinement, *, engine: str = "generated") -> Report:
+        """What `antiphon.model.refinement.check_refinement` says about the program, without bounds."""
+        concrete, abstract = refinement.bind(program)
+        question = ("refine", engine, refinement.explain.__qualname__, abstract.digest)
+        made_of = (abstract.spec, refinement.explain)
+        return self._answer(concrete, question, made_of, lambda: check_refinement(program, refinement, engine=engine))
+
+    def _answer(self, program: Program, question: tuple[str, ...], made_of: tuple[object, ...], explore: Callable[[], Report]) -> Report:
+        basis = _basis(program.spec, *made_of)
+        key = _digest(antiphon.model.__path__[0], program.name, program.digest, *question)
+        if basis and not self.fresh:
+            known = _read(self.cache.get(key), basis, program)
+            if known is not None:
+                self.read += 1
+                return known
+        self.explored += 1
+        report = explore()
+        if basis and (report.exploration.complete or all(verdict.outcome is not Outcome.UNKNOWN for verdict in report.verdicts)):
+            entry = _entry(report, basis)
+            if entry is not None:
+                self.cache.put(key, msgspec.json.encode(entry))
+        return report
+
+
+# What an answer depends on ---------------------------------------------------------------------------
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _basis(*made_of: object) -> str:
+    """A digest of all code that has a part in the answer; nothing when a specification stands in no file."""
+    parts = [base for item in made_of for base in (item.__mro__[:-1] if isinstance(item, type) else (item,))]
+    try:
+        files = sorted({Path(inspect.getfile(part)) for part in parts})  # type: ignore[arg-type]
+        return _digest(_code(), *(f"{file}\0{file.read_text(encoding='utf-8')}" for file in files))
+    except (OSError, TypeError):
+        return ""
+
+
+@cache
+def _code() -> str:
+    """A digest of the code that answers: what reads specifications, what explores them, and what both stand on."""
+    folders = [Path(room.__path__[0]) for room in (antiphon.model, antiphon.spec.lang)]
+    texts = [file.read_text(encoding="utf-8") for folder in folders for file in sorted(folder.rglob("*.py"))]
+    return _digest(sys.version, version("antiphon"), *(version(name) for name in PACKAGES), *texts)
+
+
+# Entries ---------------------------------------------------------------------------------------------
+
+
+def _entry(report: Report, basis: str) -> _Entry | None:
+    """What is kept of a report; nothing when a run has a step that the reference does not offer."""
+    try:
+        runs = tuple(None if verdict.trace is None else _numbered(verdict.trace) for verdict in report.verdicts)
+    except ValueError:
+        return None
+    return _Entry(basis, tuple(replace(verdict, trace=None) for verdict in report.verdicts), runs, report.exploration, report.notes)
+
+
+def _numbered(trace: Trace) -> _Run:
+    machine = trace.program.reference
+    pairs = zip(trace.states, trace.steps, strict=False)
+    steps = tuple(list(machine.enabled(state)).index(step) for state, step in pairs)
+    return _Run(list(machine.initial()).index(trace.start), steps, trace.shows, trace.why, trace.loop)
+
+
+def _read(content: bytes | None, basis: str, program: Program) -> Report | None:
+    """The report of an entry that was made from this code; None when there is none, or its runs do not show what it says."""
+    if content is None:
+        return None
+    try:
+        entry = msgspec.json.decode(content, type=_Entry)
+        if entry.basis != basis:
+            return None
+        verdicts = tuple(replace(verdict, trace=_run(run, program)) for verdict, run in zip(entry.verdicts, entry.runs, strict=True))
+    except (msgspec.DecodeError, ReplayError, IndexError, ValueError):
+        return None
+    if not all(map(_is_shown, verdicts)):
+        return None
+    seen = entry.exploration
+    told = f"not explored now: this code found it before, in {seen.states:,} states and {seen.seconds:.1f} s"
+    return Report(program, verdicts, seen, (*entry.notes, told))
+
+
+def _run(run: _Run | None, program: Program) -> Trace | None:
+    if run is None:
+        return None
+    machine = program.reference
+    start = list(machine.initial())[run.start]
+    return replay(program, start, list(_steps(program, start, run.steps)), shows=run.shows, why=run.why, loop=run.loop)
+
+
+def _steps(program: Program, state: State, numbers: Iterable[int]) -> Iterator[Step]:
+    machine = program.reference
+    for number in numbers:
+        step = list(machine.enabled(state))[number]
+        yield step
+        state = machine.apply(state, step).state
+
+
+def _is_shown(verdict: Verdict) -> bool:
+    """Whether the run of the verdict, if it has one, shows what the verdict says."""
+    from antiphon.conformance.replay import on_specification  # here, because it loads the implementations
+
+    return verdict.trace is None or (verdict.trace.shows == verdict.property and on_specification(verdict.trace).outcome is verdict.outcome)
