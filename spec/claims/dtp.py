@@ -1,6 +1,6 @@
 """What the authors of DTP claim, and what of it the machines find.
 
-Here: the protocol. Its bounds, its resilience and the comparison with other protocols stand in `dtp_bounds`.
+Its bounds, its resilience and the comparison with other protocols stand in `dtp_bounds`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Source, Standing
 from antiphon.spec.claims.dtp_bounds import DTP_BOUNDS
-from antiphon.spec.protocols.dtp_judged import DtpJudged
-from antiphon.spec.protocols.dtp_live import DtpLive
+from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpLive
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -36,19 +35,23 @@ _ORDERING = ("number_passes", "keep_early_ack", "acknowledge_new", "advance_on_d
 
 
 def _literal(property: str, constants: _Constants, length: int, repairs: tuple[str, ...] = ()) -> Check:
-    return Check(DtpJudged, property, "violated", repairs, (), constants, length)
+    return Check(DtpChecked, property, "violated", repairs, (), constants, length)
 
 
 def _mended(property: str, constants: _Constants, repairs: tuple[str, ...]) -> Check:
-    return Check(DtpJudged, property, "holds", repairs, (), constants)
+    return Check(DtpChecked, property, "holds", repairs, (), constants)
 
 
 def _all(property: str, constants: _Constants, *, length: int | None = None, deep: bool = False) -> Check:
-    return Check(DtpJudged, property, "holds", "all", (), constants, length, deep)
+    return Check(DtpChecked, property, "holds", "all", (), constants, length, deep)
 
 
 def _without(repair: str, property: str, constants: _Constants, length: int, *, deep: bool = False) -> Check:
-    return Check(DtpJudged, property, "violated", "all", (repair,), constants, length, deep)
+    return Check(DtpChecked, property, "violated", "all", (repair,), constants, length, deep)
+
+
+def _read(property: str, constants: _Constants, length: int) -> Check:
+    return Check(DtpChecked, property, "violated", "all", (), constants, length)
 
 
 def _says(section: str, quotation: str) -> Source:
@@ -184,7 +187,7 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "These four are what safety needs. That everything is delivered needs the repairs of DTP-09, 12, 13 and 14 as well. With all repairs, "
+        "These four are what safety needs. That everything is delivered needs the repairs of DTP-12, 13 and 14 as well. With all repairs, "
         "everything that the protocol promises holds among three processes where nothing is lost, in every order of arrival.",
         (
             _mended("OneHolder", _with(_TWO, losses=1), _ORDERING),
@@ -239,17 +242,16 @@ _PROTOCOL: tuple[Claim, ...] = (
         "Who acknowledges its own MSG may send the next one.",
         Standing.QUESTION,
         Kind.LIVENESS,
-        "violated",
-        "S.ACK is reset when the holder acknowledges an update on its arrival, and when an ACK is received. Who gets the token and then "
-        "acknowledges a MSG of its own from BUF receives no ACK for it, and the sentence only says that it sends one: it stays in WAIT and never "
-        "sends again.",
+        "holds",
+        "Section 4.1 has S.ACK reset when the message is acknowledged. The procedures of section 4.2 say so where the "
+        "holder acknowledges an update on its arrival, and where an ACK is received: if they are all that counts "
+        "(reading `reset_own`), who gets the token and then acknowledges a MSG of its own from BUF, and receives no "
+        "ACK for it, stays in WAIT and never sends again.",
         (
-            _without("reset_own", "Acknowledged", _PAIR, 2),
-            _without("reset_own", "AnswerAtHand", _PAIR, 6),
             _all("Acknowledged", _PAIR),
+            _read("Acknowledged", _with(_PAIR, reset_own="procedures"), 2),
+            _read("AnswerAtHand", _with(_PAIR, reset_own="procedures"), 6),
         ),
-        defect="text",
-        repairs=("reset_own",),
     ),
     Claim(
         "DTP-10",
@@ -262,8 +264,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "A MSG that was sent before an ACK and comes after it carries a lower h, and R_i[j] is changed to it; the paragraph Removing stable "
-        "messages has it only go up. The order does not suffer; the bound on the buffers does.",
+        "A MSG that was sent before an ACK and comes after it carries a lower h, and R_i[j] is changed to it; so is it to the gsn of an ACK that "
+        "comes late, and the paragraph Removing stable messages has it only go up. The order does not suffer; the bound on the buffers does.",
         (
             _literal("MonotoneStatus", _SPARE, 4),
             _without("monotone_status", "MonotoneStatus", _PAIR, 4),
@@ -369,7 +371,7 @@ _PROTOCOL: tuple[Claim, ...] = (
             _all("TokenHeld", _with(_LOSS, resending="buffered", messages=2)),
             _all("Validity", _with(_LOSS, resending="buffered", messages=2)),
             _all("TokenHeld", _PAIR),
-            Check(DtpJudged, "TokenHeld", "violated", "all", (), _with(_NULLS, resending="buffered"), 2),
+            _read("TokenHeld", _with(_NULLS, resending="buffered"), 2),
         ),
     ),
     Claim(
@@ -473,17 +475,16 @@ _PROTOCOL: tuple[Claim, ...] = (
         "The holder has the ACK that the sender of a repeated MSG lost.",
         Standing.IMPLIED,
         Kind.LIVENESS,
-        "violated",
-        "As printed a sender that is left in WAIT (DTP-09) repeats a MSG whose ACK is gone. Otherwise the holder has the ACK, or has not "
-        "acknowledged the MSG yet and will: an ACK is removed only when the sender has announced its gsn.",
+        "holds",
+        "Or it has not acknowledged the MSG yet and will: an ACK is removed only when the sender has announced its "
+        "gsn. Only a sender that is left in WAIT by the other reading of DTP-09 repeats a MSG whose ACK is gone.",
         (
-            _literal("AnswerAtHand", _TWO, 6),
-            _without("reset_own", "AnswerAtHand", _PAIR, 6),
+            _mended("AnswerAtHand", _TWO, ()),
             _all("AnswerAtHand", _PAIR),
             _all("AnswerAtHand", _RING, deep=True),
+            Check(DtpChecked, "AnswerAtHand", "violated", (), (), _with(_TWO, reset_own="procedures"), 6),
+            _read("AnswerAtHand", _with(_PAIR, reset_own="procedures"), 6),
         ),
-        defect="text",
-        repairs=("reset_own",),
     ),
 )
 

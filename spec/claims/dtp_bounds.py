@@ -7,18 +7,20 @@ from collections.abc import Mapping
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
-from antiphon.spec.protocols.dtp_figure1 import Figure1
-from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
+from antiphon.spec.protocols.dtp.figure1 import Figure1
+from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpCrashing
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
 from antiphon.spec.protocols.totem.properties import TotemChecked
 
 _Constants = Mapping[str, int | bool | str]
 
-_LIVE: _Constants = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2, "resilience": 1}
-_RESILIENT: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1, "resilience": 1}
-_SAFE: _Constants = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 2, "resilience": 2, "tie": "lowest"}
+_F_1: _Constants = {"resilience": 1, "counted": "processes"}
+_F_2: _Constants = {"resilience": 2, "counted": "processes"}
+_LIVE: _Constants = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2, **_F_1}
+_RESILIENT: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1, **_F_1}
+_SAFE: _Constants = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 2, "tie": "lowest", **_F_2}
 _CRASH: _Constants = {
-    "processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 1, "resilience": 1, "crashes": 1, "senders": 1, "tie": "lowest",
+    "processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 1, "crashes": 1, "senders": 1, "tie": "lowest", **_F_1,
 }  # fmt: skip
 _INSTANT: _Constants = {"processes": 3, "messages": 3, "losses": 0, "timeouts": 0, "nulls": 2, "instant": True, "senders": 2}
 _PAIR: _Constants = {"processes": 2, "messages": 3, "losses": 1, "timeouts": 0, "nulls": 1}
@@ -27,18 +29,18 @@ _RING: _Constants = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, 
 _SILENCE: _Constants = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 2, "tie": "lowest"}
 
 
-def _all(property: str, constants: _Constants, *, length: int | None = None, deep: bool = False, spec: type[Spec] = DtpJudged) -> Check:
+def _all(property: str, constants: _Constants, *, length: int | None = None, deep: bool = False, spec: type[Spec] = DtpChecked) -> Check:
     return Check(spec, property, "holds", "all", (), constants, length, deep)
 
 
 def _fails(
-    property: str, constants: _Constants, length: int, without: tuple[str, ...] = (), *, deep: bool = False, spec: type[Spec] = DtpJudged
+    property: str, constants: _Constants, length: int, without: tuple[str, ...] = (), *, deep: bool = False, spec: type[Spec] = DtpChecked
 ) -> Check:
     return Check(spec, property, "violated", "all", without, constants, length, deep)
 
 
 def _literal(property: str, constants: _Constants, length: int) -> Check:
-    return Check(DtpJudged, property, "violated", (), (), constants, length)
+    return Check(DtpChecked, property, "violated", (), (), constants, length)
 
 
 def _other(spec: type[Spec], property: str, outcome: Outcome = "holds", length: int | None = None, **constants: int | bool) -> Check:

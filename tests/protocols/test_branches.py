@@ -20,7 +20,7 @@ import pytest
 
 from antiphon.model.engines import transitions_of
 from antiphon.spec.lang import Program, Spec, State, Step, program
-from antiphon.spec.protocols.dtp_judged import DtpJudged
+from antiphon.spec.protocols.dtp.properties import DtpChecked
 from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, TotalStack
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
@@ -236,11 +236,11 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
         (TotalJudged, PAIR | {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"}),
     ],
     "dtp": [
-        (DtpJudged, {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}),
-        (DtpJudged, LATE | {"messages": 2, "senders": 1}),
-        (DtpJudged, LATE | {"messages": 1, "senders": 1, "nulls": 1, "losses": 1, "timeouts": 1}),
-        (DtpJudged, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}),
-        (DtpJudged, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 1, "resilience": 1}),
+        (DtpChecked, {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}),
+        (DtpChecked, LATE | {"messages": 2, "senders": 1}),
+        (DtpChecked, LATE | {"messages": 1, "senders": 1, "nulls": 1, "losses": 1, "timeouts": 1}),
+        (DtpChecked, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}),
+        (DtpChecked, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 1, "resilience": 1, "counted": "processes"}),
     ],
     "horus nak": [
         (NakStack, {"processes": 2, "messages": 2, "casts": 2}),
@@ -298,7 +298,7 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("answer", "item is not None", False): "a REQ that comes late for an ACK that was removed lies deeper; test_dtp goes there",
         ("receive_early_message", "j is not None", False): NARROWED,
         ("receive_next_message", "j is not None", False): NARROWED,
-        ("resend_pass", "sent is not None", False): NARROWED,
+        ("resend_pass_of_Dtp", "sent is not None", False): NARROWED,
         ("send_pass", "sent.number > 0", False): NARROWED,
     },
     "horus nak": {},

@@ -14,7 +14,7 @@ from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, action, program, require
 from antiphon.spec.protocols.chang_maxemchuk.algorithm import Count
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked, ChangMaxemchukProperties
-from antiphon.spec.protocols.dtp_figure1 import Figure1
+from antiphon.spec.protocols.dtp.figure1 import Figure1
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked, PinwheelProperties
 from antiphon.spec.protocols.totem.properties import TotemChecked, TotemProperties
 from antiphon.spec.services import Message, Process

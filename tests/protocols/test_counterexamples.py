@@ -21,7 +21,7 @@ GOLDEN = Path(__file__).parent / "golden"
 NO_RUN = {"RBC-08", "MSQ-07", "RBP-01", "RBP-08", "RBP-22", "RBP-40"}
 """Refuted by what is never reached, by a measurement, or by reading: no run shows that."""
 
-OTHERS = ["MSQ-09", "RBP-21", "RBP-27", "SEQ-19", "TOT-17", "TOT-18", "TOT-20", "TOT-21", "TOT-23"]
+OTHERS = ["DTP-09", "DTP-21", "MSQ-09", "RBP-21", "RBP-27", "SEQ-19", "TOT-17", "TOT-18", "TOT-20", "TOT-21", "TOT-23"]
 OTHERS += ["HOR-04", "HOR-05", "HOR-07", "HOR-09", "HOR-11", "HOR-13", "HOR-14"]
 """Claims that are not refuted, with a run that shows what they rest on, or what another reading or a weaker network would do."""
 

@@ -11,9 +11,8 @@ from antiphon.model.explore import check
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, program
-from antiphon.spec.protocols.dtp_judged import DtpCrashing, DtpJudged
-from antiphon.spec.protocols.dtp_live import DtpLive
-from antiphon.spec.protocols.dtp_packets import Ack, AskMessage, AskNumber, Msg, Null
+from antiphon.spec.protocols.dtp.packets import Ack, AskMessage, AskNumber, Msg, Null
+from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpCrashing, DtpLive
 from antiphon.spec.services import Message, Process
 
 PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}
@@ -21,11 +20,12 @@ NULLS: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 1, "unlimited"
 SPARE: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0, "spare": 1}
 QUIET: dict[str, Any] = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 1, "senders": 1, "tie": "lowest"}
 EARLY: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "senders": 1, "tie": "lowest"}
-REPAIRS = tuple(item.name for item in program(DtpJudged).declaration.constants if item.repair)
+F_1: dict[str, Any] = {"resilience": 1, "counted": "processes"}
+REPAIRS = tuple(item.name for item in program(DtpChecked).declaration.constants if item.repair)
 
 MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int], set[str]]] = {
     "two": (PAIR, (20201, 123048, 23), set()),
-    "two, resilient": (NULLS | {"resilience": 1}, (1731, 9306, 20), set()),
+    "two, resilient": (NULLS | F_1, (1731, 9306, 20), set()),
     "three, quiet": (QUIET, (1986, 7991, 16), {"AllStable"}),
 }
 """Constants; states, transitions and depth; witnesses that the bound leaves out."""
@@ -33,7 +33,7 @@ MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int], set[str]]] = {
 
 @cache
 def explored(name: str) -> Report:
-    return check(program(DtpJudged, repairs="all", **MODELS[name][0]))
+    return check(program(DtpChecked, repairs="all", **MODELS[name][0]))
 
 
 def failed(report: Report, outcome: Outcome = Outcome.VIOLATED) -> set[str]:
@@ -58,7 +58,7 @@ def test_every_branch_of_every_handler_fires() -> None:
     """Each branch is an action: every kind of packet is sent, and received in each state of its receiver."""
     idle = set.intersection(*(set(explored(name).exploration.never_fired) for name in MODELS))
     assert idle == {"receive_early_ack"}
-    early = check(program(DtpJudged, repairs="all", **EARLY), properties=["AllDelivered"]).exploration
+    early = check(program(DtpChecked, repairs="all", **EARLY), properties=["AllDelivered"]).exploration
     assert "receive_early_ack" not in early.never_fired
 
 
@@ -66,7 +66,6 @@ WITHOUT: list[tuple[str, dict[str, Any], str, int]] = [
     ("number_passes", PAIR, "OneHolder", 6),
     ("acknowledge_new", SPARE, "AcknowledgedOnce", 5),
     ("advance_on_delivery", SPARE, "StatusIsObtained", 3),
-    ("reset_own", NULLS, "Acknowledged", 2),
     ("monotone_status", SPARE, "MonotoneStatus", 4),
     ("collect_always", PAIR, "StableRemoved", 4),
     ("pass_to_another", NULLS, "TokenHeld", 1),
@@ -81,7 +80,7 @@ WITHOUT: list[tuple[str, dict[str, Any], str, int]] = [
 
 @pytest.mark.parametrize(("repair", "constants", "broken", "length"), WITHOUT, ids=[case[0] for case in WITHOUT])
 def test_no_repair_is_idle(repair: str, constants: dict[str, Any], broken: str, length: int) -> None:
-    bound = program(DtpJudged, repairs=[name for name in REPAIRS if name != repair], **constants)
+    bound = program(DtpChecked, repairs="all", without=[repair], **constants)
     trace = check(bound, properties=[broken])[broken].trace
     assert trace is not None
     assert len(trace) == length
@@ -99,7 +98,7 @@ def test_an_old_null_gives_the_token_twice() -> None:
         Step("pass_null", (p, q)), Step("receive_null", (there,)), Step("pass_null", (q, p)), Step("resend_pass", (p,)),
         Step("receive_null", (back,)), Step("receive_null", (there,)),
     ]  # fmt: skip
-    bound = program(DtpJudged, processes=2, messages=1, losses=0, timeouts=1, nulls=1)
+    bound = program(DtpChecked, processes=2, messages=1, losses=0, timeouts=1, nulls=1)
     trace = replay(bound, bound.reference.initial()[0], steps)
     assert [bound.reference.holds(state, "OneHolder") for state in trace.states] == [True] * 6 + [False]
 
@@ -114,7 +113,7 @@ def test_a_late_request_for_what_was_removed_is_answered_by_nothing() -> None:
         Step("receive_next_ack", (Ack(q, p, m, 1, q),)), Step("acknowledge", (q, x, r)), Step("receive_early_ack", (Ack(r, q, x, 2, r),)),
         Step("receive_next_ack", (Ack(r, p, m, 1, q),)), Step("answer_transferring", (AskMessage(q, r, 1, x),)), Step("answer_transferring", (late,)),
     ]  # fmt: skip
-    bound = program(DtpJudged, repairs="all", **EARLY | {"senders": 2})
+    bound = program(DtpChecked, repairs="all", **EARLY | {"senders": 2})
     *_, before, after = replay(bound, bound.reference.initial()[0], steps).states
     network = [variable.name for variable in bound.declaration.variables].index("network")
     assert not bound.reference.evaluate(before, "has_ack", q, 1, m)
@@ -127,17 +126,18 @@ READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("buffered", NULLS | {"resending": "buffered", "nulls": 0}, set()),
     ("buffered, with nulls", NULLS | {"resending": "buffered"}, {"Validity", "TokenHeld", "Acknowledged"}),
     ("values", NULLS | {"resilience": 1, "counted": "values"}, {"Validity"}),
-    ("delivered", NULLS | {"resilience": 1, "notified": "delivered"}, {"Validity", "TokenHeld"}),
+    ("procedures", NULLS | {"reset_own": "procedures"}, {"Acknowledged", "AnswerAtHand"}),
+    ("delivered", NULLS | F_1 | {"notified": "delivered"}, {"Validity", "TokenHeld"}),
 ]
 
 
 @pytest.mark.parametrize(("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS])
 def test_what_the_readings_come_to_in_the_repaired_protocol(constants: dict[str, Any], violated: set[str]) -> None:
-    assert failed(check(program(DtpJudged, repairs="all", **constants))) == violated
+    assert failed(check(program(DtpChecked, repairs="all", **constants))) == violated
 
 
 def test_the_reference_sees_what_the_generated_code_sees() -> None:
-    bound = program(DtpJudged, repairs="all", **NULLS | {"nulls": 1})
+    bound = program(DtpChecked, repairs="all", **NULLS | {"nulls": 1})
     fast, slow = check(bound), check(bound, engine="reference")
     assert failed(fast) == failed(slow) == set()
     assert (fast.exploration.states, fast.exploration.transitions) == (slow.exploration.states, slow.exploration.transitions)
@@ -147,7 +147,7 @@ def test_the_reference_sees_what_the_generated_code_sees() -> None:
 def test_every_update_is_delivered_on_every_fair_run() -> None:
     """Theorem 2, as repaired. Where a process may name itself, the lasso waits for a token that nobody has."""
     kept = check(program(DtpLive, repairs="all", **NULLS))["EveryMessageDelivered"]
-    lost = check(program(DtpLive, repairs=[name for name in REPAIRS if name != "pass_to_another"], **NULLS))["EveryMessageDelivered"]
+    lost = check(program(DtpLive, repairs="all", without=["pass_to_another"], **NULLS))["EveryMessageDelivered"]
     assert kept.outcome is Outcome.HOLDS
     assert lost.trace is not None
     assert lost.trace.loop is not None
@@ -155,9 +155,9 @@ def test_every_update_is_delivered_on_every_fair_run() -> None:
 
 def test_survivors_hold_what_was_delivered_but_only_with_the_repair() -> None:
     """Section 4.2, F = 1: F + 1 processes have what is delivered, unless R_i[i] runs ahead of the updates (DTP-05, DTP-29)."""
-    constants = QUIET | {"resilience": 1, "crashes": 1}
+    constants = QUIET | F_1 | {"crashes": 1}
     spec: type[Spec] = DtpCrashing
     kept = check(program(spec, repairs="all", **constants), properties=["SurvivorHolds"])
-    lost = check(program(spec, repairs=[name for name in REPAIRS if name != "advance_on_delivery"], **constants), properties=["SurvivorHolds"])
+    lost = check(program(spec, repairs="all", without=["advance_on_delivery"], **constants), properties=["SurvivorHolds"])
     assert kept["SurvivorHolds"].outcome is Outcome.HOLDS
     assert lost["SurvivorHolds"].outcome is Outcome.VIOLATED

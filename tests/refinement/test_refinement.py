@@ -19,7 +19,7 @@ from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.catalogue import refined, refinement_named, refinement_of
 from antiphon.spec.lang import Program, Set, Spec, SpecError, program
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
-from antiphon.spec.protocols.dtp_judged import DtpJudged
+from antiphon.spec.protocols.dtp.properties import DtpChecked
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, TotalStack
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.moving_sequencer.refinement import MOVING_SEQUENCER
@@ -143,7 +143,7 @@ JUDGED = {
     "moving-sequencer": Judged(MovingSequencerChecked, ("UniqueNumbers", *UNIFORM), FIGURE_12),
     "rbp": Judged(RbpJudged, ("UniqueNumbers", *UNIFORM), FIGURE_16),
     "rbp-resilient": Judged(RbpResilientJudged, ("UniqueNumbers", *UNIFORM), FIGURE_25),
-    "dtp": Judged(DtpJudged, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
+    "dtp": Judged(DtpChecked, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
     "chang-maxemchuk": Judged(ChangMaxemchukChecked, UNIFORM, {"processes": 2, "messages": 2}),
     "pinwheel": Judged(PinwheelChecked, UNIFORM, {"processes": 2, "messages": 1}),
     "totem": Judged(TotemChecked, UNIFORM, {"processes": 2, "messages": 2, "visits": 4}),
@@ -162,7 +162,7 @@ VARIANTS += [
 ]
 VARIANTS += [(name, tuple(repairs_of(REFINEMENTS[name]))) for name in JUDGED if len(repairs_of(REFINEMENTS[name])) > 1]
 
-TELLING = ("old_token", "number_passes", "acknowledge_new", "reset_own", "identify_requests", "flush", "only_members", "numbers_first")
+TELLING = ("old_token", "number_passes", "acknowledge_new", "monotone_status", "identify_requests", "flush", "only_members", "numbers_first")
 """Of the larger protocols: the repairs that break the refinement when they are left out, and some that do not."""
 
 

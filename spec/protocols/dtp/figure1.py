@@ -1,12 +1,14 @@
-"""After how many acknowledgements is the first update stable? CM, Pinwheel and DTP side by side, on the same updates.
+"""When the first update is stable: CM, Pinwheel and DTP side by side, on the same updates, as in figure 1.
 
-Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed Systems Engineering 4, 1997, section 3,
-the text on figure 1. The drawing is lost; the text says that M1 is stable after the fifth, the fourth and the third acknowledgement, and that
-four messages are stable in (c) after the sixth.
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 3, the text on figure 1. The drawing is lost; the text says that M1 is
+stable after the fifth, the fourth and the third acknowledgement, and that four messages are stable in (c)
+after the sixth.
 
-What is modelled: as in the figure, one update at a time, sent by any process, received and acknowledged at once by the holder of each protocol;
-all protocols begin with LTM_1. A MSG carries the number of acknowledgements before it as hgsn of its sender, an ACK its own gsn. Which of several
-least active processes DTP names is open.
+What is modelled: as in the figure, one update at a time, sent by any process, received and acknowledged at
+once by the holder of each protocol; all protocols begin with LTM_1. A MSG carries the number of
+acknowledgements before it as hgsn of its sender, an ACK its own gsn. Which of several least active processes
+DTP names is open.
 """
 
 from __future__ import annotations
@@ -37,19 +39,24 @@ class Figure1(Group):
 
     @action
     def acknowledge(self, sender: Process, next_holder: Process) -> None:
-        """The next update and its acknowledgement in each protocol; DTP names `next_holder`, one with the least R."""
+        """The next update and its ACK in each protocol; DTP names `next_holder`, one with the least R."""
         require(self.acknowledged < self.messages)
         ring = Process(self.acknowledged % self.processes)
         require(
             all(
-                self.raised(self.dynamic[next_holder], next_holder, sender, self.holder) <= self.raised(self.dynamic[p], p, sender, self.holder)
+                self.raised(self.dynamic[next_holder], next_holder, sender, self.holder)
+                <= self.raised(self.dynamic[p], p, sender, self.holder)
                 for p in self.each(Process)
             )
         )
         number = self.acknowledged + 1
-        if self.stable_pinwheel == 0 and all(self.raised(self.pinwheel[p], p, sender, ring) >= 1 for p in self.each(Process)):
+        if self.stable_pinwheel == 0 and all(
+            self.raised(self.pinwheel[p], p, sender, ring) >= 1 for p in self.each(Process)
+        ):
             self.stable_pinwheel = number
-        if self.stable_dynamic == 0 and all(self.raised(self.dynamic[p], p, sender, self.holder) >= 1 for p in self.each(Process)):
+        if self.stable_dynamic == 0 and all(
+            self.raised(self.dynamic[p], p, sender, self.holder) >= 1 for p in self.each(Process)
+        ):
             self.stable_dynamic = number
         for p in self.each(Process):
             self.pinwheel[p] = self.raised(self.pinwheel[p], p, sender, ring)
@@ -60,7 +67,7 @@ class Figure1(Group):
 
     @witness
     def AsPrinted(self) -> bool:
-        """M1 stable after the fourth acknowledgement in Pinwheel and the third in DTP; four updates stable in DTP after the sixth."""
+        """M1 is stable after four ACKs in Pinwheel and three in DTP, four updates after six."""
         return (
             self.acknowledged == 6
             and self.stable_pinwheel == 4

@@ -1,10 +1,14 @@
-"""What does DTP send and remember? MSG, ACK, ACK of NULL and REQ as packets, and what `BUF_i` holds of an acknowledgement.
+"""What DTP sends and remembers: MSG, ACK, ACK of NULL and REQ as packets, and what `BUF_i` holds of an ACK.
 
-Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed Systems Engineering 4, 1997, section 4.2.
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 4.2, first paragraph.
 
-An update is `Message`, its payload identity. Its U_id, the pair (sender, lsn), is a function of it that is fixed when it is multicast: "LTM_i
-multicasts the same MSG at every timeout", so no update ever gets a second one. So is the hgsn that it carries. A REQ is one packet for each
-entry of its msglst.
+An update is `Message`, its payload identity. Its U_id, the pair (sender, lsn), is a function of it that is
+fixed when it is multicast: "LTM_i multicasts the same MSG at every timeout", so no update ever gets a second
+one. So is the hgsn that it carries. A REQ is one packet for each entry of its msglst.
+
+Nothing printed tells two NULLs after the same gsn apart. Where a repair does, the number stands in the field
+`nulls`, which is 0 as printed.
 """
 
 from __future__ import annotations
@@ -21,10 +25,7 @@ Status = Annotated[int, Between(0, "messages + spare")]
 """hgsn: the gsn of the last message of a process, 0 at first."""
 
 Nulls = Annotated[int, Between(0, "nulls")]
-"""How many NULLs were passed since the last gsn (as repaired; else 0)."""
-
-Turn = Annotated[int, Between(0, "(messages + spare + 1) * (nulls + 1)")]
-"""A pass of the token, as repaired: passes are numbered in the order in which they happen."""
+"""Which NULL it is since the last gsn; as printed always 0."""
 
 
 @record
@@ -38,7 +39,7 @@ class Acknowledged:
 
 @record
 class Pass:
-    """The last pass of a process in TRST: `ACK(i, U_id, g, m)`; None is NULL, `nulls` how many NULLs were passed since number g (as repaired)."""
+    """What an ACK(t, U_id, g, m) says of the token. The update is None in an ACK of NULL."""
 
     message: Message | None
     number: Status
@@ -99,11 +100,3 @@ class AskNumber:
 Request = AskMessage | AskNumber
 
 Packet = Msg | Ack | Null | AskMessage | AskNumber
-
-
-@record
-class Lowered:
-    """What `process` knows of the delivery status of `peer` went down."""
-
-    process: Process
-    peer: Process

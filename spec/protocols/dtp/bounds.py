@@ -1,0 +1,96 @@
+"""Bounds of DTP's exploration: how many timeouts and numbers there are, who sends, and what is left out.
+
+Constants: `spare` numbers more than messages may be assigned; `timeouts` timers expire, any number of them
+where `unlimited`, which obligations need; `nulls` 0 means that no silence is that long; of `senders`
+processes update k comes from process k mod `senders` (0: from any).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Const, action, budget, constraint, restriction
+from antiphon.spec.protocols.dtp.readings import READINGS
+from antiphon.spec.protocols.dtp.repairs import REPAIRS
+from antiphon.spec.protocols.dtp.section4 import Dtp
+from antiphon.spec.services import Message, Process
+
+
+class DtpCounted(Dtp):
+    """DTP with as many timeouts, silences and numbers as the constants say."""
+
+    timeouts: Const[int] = 1
+    unlimited: Const[bool] = False
+    senders: Const[int] = 0
+
+    expired: Annotated[int, Between(0, "timeouts")] = 0
+
+    def may_acknowledge(self, p: Process) -> bool:
+        """There is a number left, too."""
+        return self.status[p][p] < self.messages + self.spare and super().may_acknowledge(p)
+
+    @constraint("broadcast")
+    def is_sender(self, p: Process, m: Message) -> bool:
+        """Update k comes from process k mod `senders`."""
+        return self.senders == 0 or p.index == m.index % self.senders
+
+    @constraint("pass_null")
+    def has_silences(self) -> bool:
+        """A silence can be long enough for a NULL."""
+        return self.nulls > 0
+
+    @constraint("resend_message", "resend_pass", "repeat_request")
+    def may_expire(self) -> bool:
+        """Another timeout is left."""
+        return budget(self.unlimited or self.expired < self.timeouts)
+
+    @action(fairness="weak", per="p")
+    def resend_message(self, p: Process, m: Message) -> None:
+        """As printed, and counted."""
+        super().resend_message(p, m)
+        self.expire()
+
+    @action(fairness="weak", per="p")
+    def resend_pass(self, p: Process) -> None:
+        """As printed, and counted."""
+        super().resend_pass(p)
+        self.expire()
+
+    @action(fairness="weak", per="p")
+    def repeat_request(self, p: Process) -> None:
+        """As printed, and counted."""
+        super().repeat_request(p)
+        self.expire()
+
+    def expire(self) -> None:
+        """Counts a timeout, when they are limited."""
+        if not self.unlimited:
+            self.expired += 1
+
+
+@restriction("timers expire only after losses, once for each")
+class Patient(DtpCounted):
+    """Nobody is impatient: what was not lost arrives before its timer expires."""
+
+    @constraint("resend_message", "resend_pass", "repeat_request")
+    def has_lost(self) -> bool:
+        """More packets were lost than timers have expired."""
+        return self.expired < self.lost
+
+
+@restriction("everything in flight arrives before anything else is sent")
+class Instant(DtpCounted):
+    """The network is faster than everybody."""
+
+    @constraint("broadcast", "pass_null", "resend_message", "resend_pass", "repeat_request")
+    def is_quiet(self) -> bool:
+        """Nothing is in flight."""
+        return len(self.network) == 0
+
+    def may_acknowledge(self, p: Process) -> bool:
+        """Nothing is in flight, too."""
+        return len(self.network) == 0 and super().may_acknowledge(p)
+
+
+class DtpBounded(DtpCounted, repairs=REPAIRS, readings=READINGS, restrictions=(Patient, Instant)):
+    """DTP within bounds, with its readings and its repairs."""

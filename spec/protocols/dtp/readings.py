@@ -1,0 +1,129 @@
+"""Sentences of DTP that have several meanings. What the text as printed means is the first; the others are
+classes.
+
+Source: J. Kim and C. Kim, 1997, sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import ambiguity
+from antiphon.spec.protocols.dtp.packets import Number, Pass, Status
+from antiphon.spec.protocols.dtp.section4 import Dtp
+from antiphon.spec.services import Message, Process
+
+tie = ambiguity(
+    "tie",
+    "any",
+    about="which m is selected when several have R_i[m] = min: any of them, or the lowest ID",
+)
+transfer = ambiguity(
+    "transfer",
+    "named",
+    about="what ends TRST beside a higher gsn: an ACK that names the waiting process (Receiving ACK message: "
+    "`i = m`), or one from the process that it named (Timeout: `x = m`)",
+)
+resending = ambiguity(
+    "resending",
+    "same",
+    about="where the ACK that is multicast again at every timeout is kept: apart, or in BUF, which holds no "
+    "ACK of NULL",
+)
+notified = ambiguity(
+    "notified",
+    "obtained",
+    about="what hgsn_i is when delivery is deferred: the gsn up to which everything was obtained (section "
+    "4.2 updates R_i[i] to g at once), or that of the message that was delivered most recently (section 3)",
+)
+counted = ambiguity(
+    "counted",
+    "values",
+    about="what |{R_i[k] | R_i[k] >= g}| counts: different values, as a set of values is printed, or the "
+    "processes k",
+)
+reset_own = ambiguity(
+    "reset_own",
+    "acknowledged",
+    about="when S.ACK_i is reset: when the MSG is acknowledged, by whomever (section 4.1), or where the "
+    "procedures of section 4.2 say so, which do not of a holder that acknowledges a MSG of its own from BUF",
+)
+
+
+@tie.reading("lowest")
+class TieLowest(Dtp):
+    """Of several least active processes the one with the lowest ID is selected."""
+
+    def may_name(self, p: Process, m: Process, own: Status) -> bool:
+        """The candidate with the lowest ID."""
+        return super().may_name(p, m, own) and not any(
+            self.is_candidate(p, k, own) for k in self.each(Process) if k < m
+        )
+
+
+@transfer.reading("heard")
+class TransferHeard(Dtp):
+    """Timeout: `until it receives ACK(x, U'_id, g', y) such that R_i[i] + 1 <= g' or x = m`."""
+
+    def ends_transfer(self, p: Process, sender: Process, seen: Pass) -> bool:
+        """A higher gsn, or an ACK of the process that p named."""
+        sent = self.passed[p]
+        return seen.number > self.status[p][p] or (sent is not None and sender == sent.next_holder)
+
+
+@resending.reading("buffered")
+class ResendingBuffered(Dtp):
+    """What is multicast again is the ACK in BUF; where there is none any more, nothing is."""
+
+    def repeat_pass(self, p: Process, sent: Pass) -> None:
+        """As long as the ACK is in BUF."""
+        m = sent.message
+        if m is not None and sent.number > 0 and self.has_ack(p, sent.number, m):
+            self.send_pass(p, sent)
+
+
+class UpToGap(Dtp):
+    """R_i[i] goes up to the last gsn before a gap, as far as it may: what a reading and two repairs share."""
+
+    def advance(self, p: Process, g: Number) -> None:
+        """G or not, as far as there is no gap."""
+        self.catch_up(p)
+
+    def catch_up(self, p: Process) -> None:
+        """R_p[p] becomes the next gsn, and the next, while p has their ACKs."""
+        for k in self.each(Number):
+            if k == self.status[p][p] + 1 and self.acks[p][k] is not None and self.may_cover(p, k):
+                self.status[p][p] = k
+
+    def may_cover(self, p: Process, k: Number) -> bool:
+        """Whether R_p[p] may become k, of which p has the ACK."""
+        return True
+
+
+@notified.reading("delivered")
+class NotifiedDelivered(UpToGap):
+    """Section 3: `gsn of the message which LTM_i has delivered to P_i most recently`."""
+
+    def may_cover(self, p: Process, k: Number) -> bool:
+        """Its update is delivered, not deferred."""
+        return super().may_cover(p, k) and self.is_resilient(p, k)
+
+
+@counted.reading("processes")
+class CountedProcesses(Dtp):
+    """Processes are counted, so that `it is certain that F + 1 processes have obtained U`."""
+
+    def is_resilient(self, p: Process, g: Number) -> bool:
+        """At least F + 1 processes."""
+        return sum(1 for k in self.each(Process) if self.status[p][k] >= g) > self.resilience
+
+
+@reset_own.reading("procedures")
+class ResetOwnProcedures(Dtp):
+    """Update arrival: `Since the MSG has been acknowledged`: it arrived just now, and was not in BUF."""
+
+    def reset(self, p: Process, m: Message) -> None:
+        """At its arrival."""
+        if self.arrived[p] == m:
+            super().reset(p, m)
+
+
+READINGS = (tie, transfer, resending, notified, counted, reset_own)

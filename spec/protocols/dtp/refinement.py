@@ -1,0 +1,71 @@
+"""DTP is an ordering machine: the history is what the ACKs in all BUFs say, and said before they were
+removed.
+
+Assigning is the second paragraph of "Update arrival" (the holder puts `ACK(i, U_id, R_i[i], m)` into its own
+BUF), learning is "Receiving ACK message", delivering is handing an update over. NULLs spend no number. Stable
+messages leave BUF together with their ACKs, delivered or not; what a process had there it is taken to
+remember (`given`, which no step of the protocol reads). Tokens, requests and timeouts are stutters.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set
+from antiphon.spec.protocols.dtp.bounds import DtpBounded
+from antiphon.spec.protocols.dtp.packets import Number
+from antiphon.spec.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.ordering import (
+    Assigned,
+    Count,
+    OrderingMachine,
+    OrderingOfDeliveries,
+    Position,
+    steps_between,
+)
+
+
+class DtpOrdering(DtpBounded, OrderingOfDeliveries):
+    """DTP, seen as the ordering machine."""
+
+    def deliver_covered(self, p: Process) -> None:
+        """As DTP delivers; what BUF_p says then, before anything is removed, p is taken to remember."""
+        super().deliver_covered(p)
+        self.given[p] |= self.said(p)
+
+    def said(self, p: Process) -> Set[Assigned]:
+        """The ACKs in BUF_p."""
+        return Set() | {
+            Assigned(1, k, m) for k in self.each(Number) for m in self.each(Message) if self.has_ack(p, k, m)
+        }
+
+    def submitted(self) -> Set[Message]:
+        """What was multicast has a source."""
+        return Set() | {m for m in self.each(Message) if self.source[m] is not None}
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """The ACKs in BUF_p, and those that were there before."""
+        return self.given[p] | self.said(p)
+
+    def at(self, p: Process) -> Position:
+        """The last gsn before the first that p has not delivered."""
+        return Position(
+            1,
+            max(
+                (
+                    k
+                    for k in self.each(Count)
+                    if all(j in self.handed[p] for j in self.each(Number) if j <= k)
+                ),
+                default=0,
+            ),
+        )
+
+
+DTP = Refinement(
+    DtpOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": 1, "numbers": "messages + spare"},
+    bounds={"processes": 2, "messages": 2, "losses": 1, "timeouts": 1},
+)

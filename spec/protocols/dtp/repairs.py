@@ -1,0 +1,186 @@
+"""Repairs of DTP: one class a departure from the printed text of section 4, each with the claim that it
+answers.
+
+Source: J. Kim and C. Kim, 1997, section 4. What each docstring quotes is the line that it departs from.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Map, constraint, everywhere, repair
+from antiphon.spec.protocols.dtp.packets import Ack, Number, Pass, Status
+from antiphon.spec.protocols.dtp.readings import UpToGap
+from antiphon.spec.protocols.dtp.section4 import Dtp
+from antiphon.spec.services import Message, Process
+
+Turn = Annotated[int, Between(0, "(messages + spare + 1) * (nulls + 1)")]
+"""A pass of the token: passes are numbered in the order in which they happen."""
+
+
+@repair(
+    "every pass of the token has a number; only a pass with a new number gives the token", answers="DTP-01"
+)
+class NumberPasses(Dtp):
+    """Receiving ACK: `If i = m, then LTM_i recognizes that it has become the token holder`, at any copy.
+
+    `turn[p]` is the last pass that p knows: the first after gsn g, plus the NULLs since.
+    """
+
+    turn: Map[Process, Turn] = everywhere(0)
+
+    def gives_token(self, p: Process, seen: Pass) -> bool:
+        """Only a pass that p does not know yet."""
+        return super().gives_token(p, seen) and self.turn_of(seen) > self.turn[p]
+
+    def take_pass(self, p: Process, sender: Process, seen: Pass) -> None:
+        """P knows of it then."""
+        super().take_pass(p, sender, seen)
+        self.turn[p] = max(self.turn[p], self.turn_of(seen))
+
+    def pass_token(self, p: Process, sent: Pass) -> None:
+        """It takes the next number: another NULL, or the first pass after a gsn."""
+        super().pass_token(p, sent)
+        self.turn[p] = self.turn[p] + 1 if sent.message is None else self.turn_of(sent)
+
+    def next_null(self, p: Process) -> int:
+        """One more than were passed since the last gsn."""
+        return self.turn[p] % (self.nulls + 1) + 1
+
+    def turn_of(self, sent: Pass) -> int:
+        """The number of a pass."""
+        return sent.number * (self.nulls + 1) + sent.nulls
+
+    @constraint("pass_null")
+    def has_null_left(self, p: Process) -> bool:
+        """Fewer than `nulls` NULLs were passed since the last gsn: the numbers of NULLs end there."""
+        return self.next_null(p) <= self.nulls
+
+
+@repair("an ACK with g > R_i[i] + 1 is kept like the next one, and is not assigned again", answers="DTP-03")
+class KeepEarlyAck(UpToGap):
+    """Receiving ACK message: `LTM_i puts ACK into BUF_i if g = R_i[i] + 1`."""
+
+    def take_early_ack(self, p: Process, packet: Ack) -> None:
+        """As with the next one."""
+        self.take_ack(p, packet)
+
+
+@repair("a MSG that comes to the holder is acknowledged only if it has no ACK in BUF", answers="DTP-04")
+class AcknowledgeNew(Dtp):
+    """Receiving MSG message: `If LTM_i holds the token, it performs for the MSG the procedure`."""
+
+    def answers(self, p: Process, m: Message) -> bool:
+        """Only if it is new."""
+        return self.is_new(p, m)
+
+
+@repair("R_i[i] becomes g when U with gsn g has been obtained, not when its ACK comes", answers="DTP-05")
+class AdvanceOnDelivery(UpToGap):
+    """Receiving ACK message: `it updates both R_i[t] and R_i[i] to g`, before U is looked for in BUF."""
+
+    def may_cover(self, p: Process, k: Number) -> bool:
+        """The update is there, too."""
+        item = self.acks[p][k]
+        return super().may_cover(p, k) and item is not None and item.message in self.buffer[p]
+
+    def put_message(self, p: Process, m: Message) -> None:
+        """What waited for it counts as obtained."""
+        super().put_message(p, m)
+        self.catch_up(p)
+
+
+@repair("neither a MSG nor an ACK lowers R_i[j]", answers="DTP-10")
+class MonotoneStatus(Dtp):
+    """MSG: `changes R_i[j] to h`; ACK: `updates both R_i[t] and R_i[i] to g`; NULL: `updates R_i[j] to g`."""
+
+    def change_status(self, p: Process, j: Process, h: Status) -> None:
+        """R_p[j] only goes up."""
+        self.status[p][j] = max(self.status[p][j], h)
+
+
+@repair("stable messages are removed whenever R_i changes, not only when h > R_i[j]", answers="DTP-11")
+class CollectAlways(Dtp):
+    """Removing stable messages: `it checks if h > R_i[j]. If so, it … removes the stable MSGs`."""
+
+    def finish(self, p: Process, heard: bool) -> None:
+        """What R_p covers is delivered, and what is stable removed."""
+        self.deliver_covered(p)
+        self.remove_stable(p)
+
+
+@repair("nobody names itself", answers="DTP-12")
+class PassToAnother(Dtp):
+    """Update arrival: `R_i[m] = min({R_i[k] | 1 <= k <= n})`, which m = i fulfils while all R are equal."""
+
+    def is_candidate(self, p: Process, m: Process, own: Status) -> bool:
+        """The least active of the others."""
+        return m != p and all(
+            self.known(p, m, own) <= self.known(p, k, own) for k in self.each(Process) if k != p
+        )
+
+
+@repair(
+    "TRST ends with an ACK of a later pass, and with no other", answers="DTP-13", builds_on=(NumberPasses,)
+)
+class EndByNumber(NumberPasses):
+    """Receiving ACK message: `if g >= R_i[i] + 1 or i = m`; Timeout: `R_i[i] + 1 <= g' or x = m`."""
+
+    def ends_transfer(self, p: Process, sender: Process, seen: Pass) -> bool:
+        """By a later pass than the one that p made."""
+        sent = self.passed[p]
+        return sent is not None and self.turn_of(seen) > self.turn_of(sent)
+
+
+@repair(
+    "in TRST, a REQ of the process that was named last is answered, also if it was named with NULL",
+    answers="DTP-14",
+)
+class AnswerNamed(Dtp):
+    """Receiving REQ: `if m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i`, where no ACK of NULL is."""
+
+    def is_successor(self, p: Process, j: Process) -> bool:
+        """Whom p named last."""
+        sent = self.passed[p]
+        return sent is not None and sent.next_holder == j
+
+
+@repair(
+    "an ACK carries R_t of its sender, so that those who know the ACK know what its sender knew",
+    answers="DTP-23",
+)
+class CarryStatus(Dtp):
+    """Section 4.2: `ACK consists of ACK's sender ID, U_id, gsn, and the next token holder's ID`.
+
+    `told[g]` is what the ACK with gsn g carries.
+    """
+
+    told: Map[Number, Map[Process, Status]] = everywhere(everywhere(0))
+
+    def pass_token(self, p: Process, sent: Pass) -> None:
+        """The ACK of an update carries R_p."""
+        super().pass_token(p, sent)
+        if sent.message is not None and sent.number > 0:
+            for j in self.each(Process):
+                self.told[sent.number][j] = self.status[p][j]
+
+    def hear_ack(self, p: Process, packet: Ack) -> None:
+        """What its sender knew of the others, too."""
+        super().hear_ack(p, packet)
+        for j in self.each(Process):
+            if j != p:
+                self.status[p][j] = max(self.status[p][j], self.told[packet.number][j])
+
+
+REPAIRS = (
+    NumberPasses,
+    KeepEarlyAck,
+    AcknowledgeNew,
+    AdvanceOnDelivery,
+    MonotoneStatus,
+    CollectAlways,
+    PassToAnother,
+    EndByNumber,
+    AnswerNamed,
+    CarryStatus,
+)

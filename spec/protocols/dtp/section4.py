@@ -1,0 +1,471 @@
+"""DTP as section 4 prints it: the token goes to the process that seems least active, a moving sequencer
+without a ring.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, sections 4.1 and 4.2. The paragraphs of section 4.2 are cited by their bold
+headings; what stands in backquotes is printed.
+
+| paper                              | here                                                             |
+|------------------------------------|------------------------------------------------------------------|
+| LTM_1 .. LTM_n                     | `Process(0)` ..                                                  |
+| S.Token_i: HOLD, TRST, EMPT        | `holding[p]`; `passed[p]` is there; neither                      |
+| S.ACK_i: WAIT, DONE                | `awaiting[p]`; not                                               |
+| N_i[k], R_i[k]                     | `expected[p][k]`, `status[p][k]`                                 |
+| BUF_i                              | `buffer[p]` (MSGs) and `acks[p]` (ACKs by gsn)                   |
+| U_id = (i, l) and h of MSG(U, ..)  | `source`, `lsn` and `stamp` of the update                        |
+| the ACK that is sent again         | `passed[p]`                                                      |
+| the ACKs known to be lost          | those up to gsn `sought[p]` that are not in BUF                  |
+| what was delivered to P_i          | `handed[p]`, gsns                                                |
+| F                                  | `resilience`                                                     |
+
+What is modelled: a group of n processes that do not fail; packets in flight may be lost (budget `losses`),
+overtake each other, and be sent again. There is no time: timeouts and the end of a silence come whenever they
+can. The group does not change. Updates are numbered in the order in which they are multicast. Gsns end at
+`messages + spare`, and the number of a NULL, which only a repair needs, at `nulls`.
+
+What is decided here, because the paper is silent:
+
+1. "multicast" is to the others ("multicasts U's delivery order to the other LTMs", section 1); what a process
+   keeps itself, the text says.
+2. The procedure of an event runs to its end before the next event: who can acknowledge does so at once
+   (`arrived` is the MSG whose own event it is). Which of several MSGs in BUF is acknowledged is open.
+3. A message that is discarded changes nothing. A MSG with l > N_i[j] is not kept; what it showed to be
+   missing is asked for once, and again when an ACK shows it.
+4. An update that was missing when its ACK came is delivered when it comes.
+5. A REQ asks for all that is known to be lost, and is answered from BUF before its h counts.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import Losses
+from antiphon.spec.lang import Between, Const, In, Map, Set, action, emit, everywhere, initial, require
+from antiphon.spec.protocols.dtp.packets import (
+    Ack,
+    Acknowledged,
+    AskMessage,
+    AskNumber,
+    Msg,
+    Null,
+    Number,
+    Packet,
+    Pass,
+    Request,
+    Status,
+)
+from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
+
+
+class Dtp(Losses[Packet], Group):
+    """Dynamic token passing, section 4."""
+
+    resilience: Const[int] = 0
+    spare: Const[int] = 0
+    nulls: Const[int] = 0
+
+    # 4.1. The data structures -------------------------------------------------------------------------------
+
+    holding: Map[Process, bool] = everywhere(False)
+    passed: Map[Process, Pass | None] = everywhere(None)
+    awaiting: Map[Process, bool] = everywhere(False)
+    expected: Map[Process, Map[Process, Annotated[int, Between(1, "messages + 1")]]] = everywhere(
+        everywhere(1)
+    )
+    status: Map[Process, Map[Process, Status]] = everywhere(everywhere(0))
+    buffer: Map[Process, Set[Message]] = everywhere(Set())
+    acks: Map[Process, Map[Number, Acknowledged | None]] = everywhere(everywhere(None))
+    sought: Map[Process, Status] = everywhere(0)
+    handed: Map[Process, Set[Number]] = everywhere(Set())
+    source: Map[Message, Process | None] = everywhere(None)
+    lsn: Map[Message, Annotated[int, Between(0, "messages")]] = everywhere(0)
+    stamp: Map[Message, Status] = everywhere(0)
+    arrived: Map[Process, Message | None] = everywhere(None)
+    broadcasts: Annotated[int, Between(0, "messages")] = 0
+
+    @initial
+    def start(self) -> None:
+        """`S.Token_1 of LTM_1 is HOLD and EMPT for the others`; `N_i[k] = 1 and R_i[k] = 0 for all k`."""
+        self.holding[Process(0)] = True
+
+    # 4.2. Update arrival ------------------------------------------------------------------------------------
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """`MSG(U, (i, N_i[i]), R_i[i])` to all, if S.ACK_i is DONE; the holder acknowledges it."""
+        require(m.index == self.broadcasts and not self.awaiting[p] and self.is_idle())
+        self.broadcasts += 1
+        self.source[m] = p
+        self.lsn[m] = self.expected[p][p]
+        self.stamp[m] = self.status[p][p]
+        self.expected[p][p] += 1
+        self.awaiting[p] = True
+        self.buffer[p] |= {m}
+        self.network |= {Msg(q, m) for q in self.each(Process) if q != p}
+        if self.holding[p] and self.is_recovered(p):
+            self.arrived[p] = m
+        emit(Broadcast(p, m))
+
+    @action(fairness="weak", per="p")
+    def acknowledge(self, p: Process, m: Message, next_holder: Process) -> None:
+        """`increments R_i[i]`, selects LTM_m, `multicasts ACK(i, U_id, R_i[i], m)`, delivers U; TRST."""
+        require(
+            self.may_acknowledge(p)
+            and self.is_due(p, m)
+            and (self.arrived[p] is None or self.arrived[p] == m)
+        )
+        require(self.may_name(p, next_holder, self.status[p][p] + 1))
+        number = self.status[p][p] + 1
+        self.status[p][p] = number
+        self.acks[p][number] = Acknowledged(m, p, next_holder)
+        self.pass_token(p, Pass(m, number, next_holder, 0))
+        self.reset(p, m)
+        self.arrived[p] = None
+        self.finish(p, False)
+
+    def may_acknowledge(self, p: Process) -> bool:
+        """P holds the token, `must recover all of the lost messages before`, and has a MSG to acknowledge."""
+        return self.holding[p] and self.is_recovered(p) and any(self.is_due(p, m) for m in self.each(Message))
+
+    def is_due(self, p: Process, m: Message) -> bool:
+        """M is the MSG that arrives (Receiving MSG), or waits in BUF (Receiving ACK)."""
+        return self.arrived[p] == m or self.is_new(p, m)
+
+    def is_new(self, p: Process, m: Message) -> bool:
+        """Receiving ACK: `BUF_i contains an unacknowledged MSG whose acknowledgment is not in BUF_i`."""
+        return m in self.buffer[p] and not self.is_acknowledged(p, m)
+
+    def may_name(self, p: Process, m: Process, own: Status) -> bool:
+        """`It selects the next token holder LTM_m`, where R_p[p] is `own`: of several candidates any."""
+        return self.is_candidate(p, m, own)
+
+    def is_candidate(self, p: Process, m: Process, own: Status) -> bool:
+        """`R_i[m] = min({R_i[k] | 1 <= k <= n})`."""
+        return all(self.known(p, m, own) <= self.known(p, k, own) for k in self.each(Process))
+
+    def known(self, p: Process, k: Process, own: Status) -> Status:
+        """R_p[k], where R_p[p] is `own`."""
+        return own if k == p else self.status[p][k]
+
+    def pass_token(self, p: Process, sent: Pass) -> None:
+        """`multicasts` the ACK and `sets S.Token_i to TRST`."""
+        self.send_pass(p, sent)
+        self.holding[p] = False
+        self.passed[p] = sent
+
+    def send_pass(self, p: Process, sent: Pass) -> None:
+        """`ACK(i, U_id, g, m)` or `ACK(i, NULL, g, m)` to all."""
+        m = sent.message
+        for q in self.each(Process):
+            if q != p:
+                if m is None:
+                    self.network |= {Null(q, p, sent.number, sent.next_holder, sent.nulls)}
+                elif sent.number > 0:
+                    self.network |= {Ack(q, p, m, sent.number, sent.next_holder)}
+
+    def reset(self, p: Process, m: Message) -> None:
+        """Section 4.1: `when it is acknowledged, S.ACK_i is reset to DONE`."""
+        if self.source[m] == p:
+            self.awaiting[p] = False
+
+    def is_idle(self) -> bool:
+        """No procedure is unfinished: nobody can acknowledge."""
+        return not any(self.may_acknowledge(p) for p in self.each(Process))
+
+    # 4.2. Receiving MSG message -----------------------------------------------------------------------------
+
+    @action(fairness="weak", per="packet")
+    def receive_next_message(self, packet: Annotated[Msg, In("network")]) -> None:
+        """`l = N_i[j]`: `increments N_i[j], changes R_i[j] to h, puts the message in BUF_i`."""
+        p = packet.to
+        m = packet.message
+        j = self.source[m]
+        require(self.is_idle() and j is not None and self.lsn[m] == self.expected[p][j])
+        self.network -= {packet}
+        if j is not None:
+            heard = self.stamp[m] > self.status[p][j]
+            self.expected[p][j] += 1
+            self.change_status(p, j, self.stamp[m])
+            self.put_message(p, m)
+            self.finish(p, heard)
+        if self.holding[p] and self.is_recovered(p) and self.answers(p, m):
+            self.arrived[p] = m
+
+    @action(fairness="weak", per="packet")
+    def receive_early_message(self, packet: Annotated[Msg, In("network")]) -> None:
+        """`l > N_i[j]`: `it recognizes that it lost messages from LTM_j, constructs and multicasts REQ`."""
+        p = packet.to
+        m = packet.message
+        j = self.source[m]
+        require(self.is_idle() and j is not None and self.lsn[m] > self.expected[p][j])
+        self.network -= {packet}
+        if j is not None:
+            for x in self.each(Message):
+                if x < m and self.source[x] == j and self.lsn[x] >= self.expected[p][j]:
+                    self.network |= {
+                        AskMessage(q, p, self.status[p][p], x) for q in self.each(Process) if q != p
+                    }
+
+    @action(fairness="weak", per="packet")
+    def receive_old_message(self, packet: Annotated[Msg, In("network")]) -> None:
+        """`l < N_i[j]`: discarded; the holder `retransmits … the ACK message with U_id = (j, l) in BUF_i`."""
+        p = packet.to
+        m = packet.message
+        j = self.source[m]
+        require(self.is_idle() and j is not None and self.lsn[m] < self.expected[p][j])
+        self.network -= {packet}
+        if j is not None and self.holding[p]:
+            for k in self.each(Number):
+                item = self.acks[p][k]
+                if item is not None and item.message == m:
+                    self.network |= {Ack(j, item.sender, m, k, item.next_holder)}
+
+    def change_status(self, p: Process, j: Process, h: Status) -> None:
+        """MSG: `changes R_i[j] to h`; ACK: `updates … R_i[t] … to g`; NULL: `updates R_i[j] to g`."""
+        self.status[p][j] = h
+
+    def put_message(self, p: Process, m: Message) -> None:
+        """`puts the message in BUF_i`."""
+        self.buffer[p] |= {m}
+
+    def answers(self, p: Process, m: Message) -> bool:
+        """The holder acknowledges a MSG that comes: always, `it performs for the MSG the procedure`."""
+        return True
+
+    # 4.2. Receiving ACK message -----------------------------------------------------------------------------
+
+    @action(fairness="weak", per="packet")
+    def receive_next_ack(self, packet: Annotated[Ack, In("network")]) -> None:
+        """`g = R_i[i] + 1`: `puts ACK into BUF_i`; U is delivered, or asked for."""
+        p = packet.to
+        require(self.is_idle() and packet.number == self.status[p][p] + 1)
+        self.network -= {packet}
+        self.take_pass(p, packet.sender, Pass(packet.message, packet.number, packet.next_holder, 0))
+        self.take_ack(p, packet)
+        self.ask(p)
+
+    @action(fairness="weak", per="packet")
+    def receive_early_ack(self, packet: Annotated[Ack, In("network")]) -> None:
+        """`g > R_i[i] + 1`: `it recognizes that it lost ACKs`, those before this one, and requests them."""
+        p = packet.to
+        require(self.is_idle() and packet.number > self.status[p][p] + 1)
+        self.network -= {packet}
+        self.take_pass(p, packet.sender, Pass(packet.message, packet.number, packet.next_holder, 0))
+        self.sought[p] = max(self.sought[p], packet.number - 1)
+        self.take_early_ack(p, packet)
+        self.ask(p)
+
+    @action(fairness="weak", per="packet")
+    def receive_old_ack(self, packet: Annotated[Ack, In("network")]) -> None:
+        """`g < R_i[i] + 1`: `it discards the message`."""
+        require(self.is_idle() and packet.number <= self.status[packet.to][packet.to])
+        self.network -= {packet}
+
+    def take_ack(self, p: Process, packet: Ack) -> None:
+        """`puts ACK into BUF_i`, `updates both R_i[t] and R_i[i] to g`, `delivers immediately U`."""
+        if self.acks[p][packet.number] is None:
+            self.acks[p][packet.number] = Acknowledged(packet.message, packet.sender, packet.next_holder)
+        heard = packet.number > self.status[p][packet.sender]
+        self.hear_ack(p, packet)
+        self.advance(p, packet.number)
+        self.finish(p, heard)
+        if self.source[packet.message] == p and self.lsn[packet.message] == self.expected[p][p] - 1:
+            self.awaiting[p] = False
+
+    def take_early_ack(self, p: Process, packet: Ack) -> None:
+        """What else is done with an ACK with g > R_i[i] + 1: nothing is printed, BUF is not mentioned."""
+
+    def hear_ack(self, p: Process, packet: Ack) -> None:
+        """`updates … R_i[t] … to g`."""
+        self.change_status(p, packet.sender, packet.number)
+
+    def advance(self, p: Process, g: Number) -> None:
+        """`updates … R_i[i] to g`."""
+        self.status[p][p] = g
+
+    def ask(self, p: Process) -> None:
+        """`multicasting REQ(i, R_i[i], msglst)`, for everything that p knows to be lost."""
+        for k in self.each(Number):
+            item = self.acks[p][k]
+            if self.misses_number(p, k):
+                self.network |= {AskNumber(q, p, self.status[p][p], k) for q in self.each(Process) if q != p}
+            if item is not None and self.misses_message(p, k):
+                self.network |= {
+                    AskMessage(q, p, self.status[p][p], item.message) for q in self.each(Process) if q != p
+                }
+
+    def take_pass(self, p: Process, sender: Process, seen: Pass) -> None:
+        """End of the first paragraph, `from TRST to EMPT`; start of the second, `S.Token_i to HOLD`."""
+        if self.passed[p] is not None and self.ends_transfer(p, sender, seen):
+            self.passed[p] = None
+        if self.gives_token(p, seen):
+            self.holding[p] = True
+            self.passed[p] = None
+
+    def ends_transfer(self, p: Process, sender: Process, seen: Pass) -> bool:
+        """`if g >= R_i[i] + 1 or i = m`."""
+        return seen.number > self.status[p][p] or seen.next_holder == p
+
+    def gives_token(self, p: Process, seen: Pass) -> bool:
+        """`If i = m`."""
+        return seen.next_holder == p
+
+    # 4.2. Receiving REQ message -----------------------------------------------------------------------------
+
+    @action(fairness="weak", per="packet")
+    def answer_holding(self, packet: Annotated[Request, In("network")]) -> None:
+        """`S.Token_i = HOLD`: `sends to LTM_j the requested message(s)`."""
+        require(self.is_idle() and self.holding[packet.to])
+        self.network -= {packet}
+        self.answer(packet.to, packet)
+
+    @action(fairness="weak", per="packet")
+    def answer_transferring(self, packet: Annotated[Request, In("network")]) -> None:
+        """`S.Token_i = TRST`, and the request `is multicast by its next token holder`: it is answered."""
+        p = packet.to
+        require(self.is_idle() and self.passed[p] is not None and self.is_successor(p, packet.sender))
+        self.network -= {packet}
+        self.answer(p, packet)
+
+    @action(fairness="weak", per="packet")
+    def discard_request(self, packet: Annotated[Request, In("network")]) -> None:
+        """`S.Token_i = EMPT`, or TRST and another process is the next token holder: it is discarded."""
+        p = packet.to
+        require(self.is_idle() and not self.holding[p])
+        require(self.passed[p] is None or not self.is_successor(p, packet.sender))
+        self.network -= {packet}
+
+    def is_successor(self, p: Process, j: Process) -> bool:
+        """`m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i`."""
+        own = self.status[p][p]
+        item = self.acks[p][own] if own > 0 else None
+        return item is not None and item.sender == p and item.next_holder == j
+
+    def answer(self, p: Process, packet: Request) -> None:
+        """The requested message `as a point-to-point message`, if BUF has it; h is a delivery status."""
+        j = packet.sender
+        if isinstance(packet, AskMessage):
+            if packet.message in self.buffer[p]:
+                self.network |= {Msg(j, packet.message)}
+        else:
+            item = self.acks[p][packet.number]
+            if item is not None:
+                self.network |= {Ack(j, item.sender, item.message, packet.number, item.next_holder)}
+        heard = packet.status > self.status[p][j]
+        self.status[p][j] = max(self.status[p][j], packet.status)
+        self.finish(p, heard)
+
+    # 4.2. Timeout -------------------------------------------------------------------------------------------
+
+    @action(fairness="weak", per="p")
+    def resend_message(self, p: Process, m: Message) -> None:
+        """`the same MSG at every timeout until it receives an acknowledgment for the message`."""
+        require(self.is_idle() and self.awaiting[p])
+        require(self.source[m] == p and self.lsn[m] == self.expected[p][p] - 1)
+        self.network |= {Msg(q, m) for q in self.each(Process) if q != p}
+
+    @action(fairness="weak", per="p")
+    def resend_pass(self, p: Process) -> None:
+        """`the same ACK message at every timeout until` the token is passed."""
+        sent = self.passed[p]
+        require(self.is_idle() and sent is not None)
+        if sent is not None:
+            self.repeat_pass(p, sent)
+
+    def repeat_pass(self, p: Process, sent: Pass) -> None:
+        """`multicasts the same ACK message`."""
+        self.send_pass(p, sent)
+
+    @action(fairness="weak", per="p")
+    def repeat_request(self, p: Process) -> None:
+        """Receiving ACK: `the REQ message at every timeout until it receives the requested message`."""
+        require(self.is_idle() and not self.is_recovered(p))
+        self.ask(p)
+
+    @action(fairness="weak", per="p")
+    def pass_null(self, p: Process, next_holder: Process) -> None:
+        """`If no new MSG arrives in T, LTM_i multicasts ACK(i, NULL, R_i[i], m)`."""
+        require(self.holding[p] and self.is_recovered(p) and self.is_idle())
+        require(self.may_name(p, next_holder, self.status[p][p]))
+        self.pass_token(p, Pass(None, self.status[p][p], next_holder, self.next_null(p)))
+
+    def next_null(self, p: Process) -> int:
+        """Which NULL since the last gsn it would be that p passes: nothing is printed, none has a number."""
+        return 0
+
+    @action(fairness="weak", per="packet")
+    def receive_null(self, packet: Annotated[Null, In("network")]) -> None:
+        """`g >= R_i[i]`: `it updates R_i[j] to g`; `if g > R_i[i]`, ACKs were lost and are requested."""
+        p = packet.to
+        require(self.is_idle() and packet.number >= self.status[p][p])
+        self.network -= {packet}
+        self.take_pass(p, packet.sender, Pass(None, packet.number, packet.next_holder, packet.nulls))
+        heard = packet.number > self.status[p][packet.sender]
+        self.change_status(p, packet.sender, packet.number)
+        self.finish(p, heard)
+        if packet.number > self.status[p][p]:
+            self.sought[p] = max(self.sought[p], packet.number)
+            self.ask(p)
+
+    @action(fairness="weak", per="packet")
+    def receive_old_null(self, packet: Annotated[Null, In("network")]) -> None:
+        """`g < R_i[i]`: `LTM_i discards the ACK message`."""
+        require(self.is_idle() and packet.number < self.status[packet.to][packet.to])
+        self.network -= {packet}
+
+    # 4.2. Removing stable messages, Adjusting degree of fault tolerance -------------------------------------
+
+    def finish(self, p: Process, heard: bool) -> None:
+        """What R_p covers is delivered; when a status `h > R_i[j]` was heard, stable messages are removed."""
+        self.deliver_covered(p)
+        if heard:
+            self.remove_stable(p)
+
+    def deliver_covered(self, p: Process) -> None:
+        """Delivers what R_p[p] covers, in the order of gsn; F > 0 `defers the delivery`."""
+        for k in self.each(Number):
+            item = self.acks[p][k]
+            if item is not None and k <= self.status[p][p] and k not in self.handed[p]:
+                if item.message in self.buffer[p] and self.is_resilient(p, k):
+                    self.handed[p] |= {k}
+                    emit(Deliver(p, item.message))
+
+    def remove_stable(self, p: Process) -> None:
+        """`stable MSGs whose gsn is less than or equal to min({R_i[k] | 1 <= k <= n})`, and their ACKs."""
+        for k in self.each(Number):
+            item = self.acks[p][k]
+            if item is not None and item.message in self.buffer[p]:
+                if all(self.status[p][j] >= k for j in self.each(Process)):
+                    self.buffer[p] -= {item.message}
+                    self.acks[p][k] = None
+
+    def is_resilient(self, p: Process, g: Number) -> bool:
+        """`|{R_i[k] | R_i[k] >= g}| >= F + 1`, the size of a set of values."""
+        return (
+            len({self.status[p][k] for k in self.each(Process) if self.status[p][k] >= g})
+            >= self.resilience + 1
+        )
+
+    # What a process knows to be lost ------------------------------------------------------------------------
+
+    def has_ack(self, p: Process, k: Number, m: Message) -> bool:
+        """`ACK(_, U_id, k, _)` is in BUF_p."""
+        item = self.acks[p][k]
+        return item is not None and item.message == m
+
+    def is_acknowledged(self, p: Process, m: Message) -> bool:
+        """BUF_p holds an ACK for m."""
+        return any(self.has_ack(p, k, m) for k in self.each(Number))
+
+    def misses_number(self, p: Process, k: Number) -> bool:
+        """P knows that it lost the ACK with gsn k."""
+        return self.status[p][p] < k and k <= self.sought[p] and self.acks[p][k] is None
+
+    def misses_message(self, p: Process, k: Number) -> bool:
+        """P has the ACK with gsn k and not the update."""
+        item = self.acks[p][k]
+        return item is not None and item.message not in self.buffer[p] and k not in self.handed[p]
+
+    def is_recovered(self, p: Process) -> bool:
+        """P knows of nothing that it lost."""
+        return not any(self.misses_number(p, k) or self.misses_message(p, k) for k in self.each(Number))
