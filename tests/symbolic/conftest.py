@@ -275,6 +275,20 @@ class Brittle(Spec):
         return self.count <= 3
 
 
+class WrongAtOnce(Spec):
+    """An error of the specification in the initial state."""
+
+    count: Annotated[int, Between(0, 3)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.count = self.count + 4
+
+    @invariant
+    def fine(self) -> bool:
+        return True
+
+
 class Nowhere(Spec):
     """No initial state."""
 
@@ -296,6 +310,11 @@ class Nowhere(Spec):
 @pytest.fixture(scope="session")
 def nowhere() -> Program:
     return program(Nowhere)
+
+
+@pytest.fixture(scope="session")
+def wrong_at_once() -> Program:
+    return program(WrongAtOnce)
 
 
 @pytest.fixture(scope="session")

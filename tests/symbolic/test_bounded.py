@@ -56,11 +56,10 @@ def _before(lengths: dict[str, int], until: int) -> dict[str, int]:
     return {name: length for name, length in lengths.items() if length < until}
 
 
-def test_a_bug_in_the_initial_state_is_reported() -> None:
-    made = program_of(1)
+def test_an_error_in_the_initial_state_is_reported(wrong_at_once: Any) -> None:
     with pytest.raises(SpecError) as error:
-        made.reference.initial()
-    report = check_bounded(made, depth=3)
+        wrong_at_once.reference.initial()
+    report = check_bounded(wrong_at_once, depth=3)
     assert [verdict.property for verdict in report.verdicts] == ["specification"]
     assert report["specification"].reason == str(error.value)
 
