@@ -14,7 +14,7 @@ from itertools import pairwise, product
 
 import networkx as nx
 
-from antiphon.model.composition.search import Found, Stack
+from antiphon.model.composition.found import Found, Stack
 from antiphon.model.verdict import Outcome
 from antiphon.spec.composition import LAYERS, Layer, Property, properties_above
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import z3
 
-from antiphon.model.composition.search import Found, Stack
+from antiphon.model.composition.found import Found, Stack
 from antiphon.model.verdict import Outcome
 from antiphon.spec.composition import LAYERS, Layer, Property
 

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from antiphon.model.export.possible import Estimate, escapes, narrowed, possible
+from antiphon.model.export.estimate import Estimate, escapes, narrowed
+from antiphon.model.export.possible import possible
 from antiphon.model.export.promela_text import Field, Fields, Numbering, Writer
 from antiphon.model.export.stated import stated
 from antiphon.model.ground import ground_initial, ground_predicate, layout, make

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from antiphon.model.export.possible import Estimate, Values
+from antiphon.model.export.estimate import Estimate, Values
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator, SlotInfo
 from antiphon.model.ground.walk import operands_first, uses
 from antiphon.spec.lang import SpecError

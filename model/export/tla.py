@@ -14,14 +14,14 @@ their values. What it leaves out: witnesses and obligations.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from antiphon.model.export.stated import stated
-from antiphon.model.export.tla_steps import Line, Run, straight, value_of
-from antiphon.model.export.tla_text import Names, Scope, Texts
+from antiphon.model.export.tla_formula import formula
+from antiphon.model.export.tla_steps import Run, straight, value_of
+from antiphon.model.export.tla_text import Scope, Texts
+from antiphon.model.export.tla_types import Names, literal
 from antiphon.spec.lang import Program, SpecError, ir, types
 from antiphon.spec.lang.walk import nodes
 
@@ -99,7 +99,7 @@ class _Maker:
         following = ["Next ==", *(f"  \\/ {self._every(action)}" for action in self.form.actions)] if self.form.actions else ["Next == FALSE"]
         fairness = list(self._fairness())
         type_ok = [f"/\\ {texts.belongs(name, item.type)}" for name, item in zip(variables, self.form.variables, strict=True)]
-        constants = [f"{texts.name('constant', name)} == {self._constant(value)}" for name, value in self.program.constants.items()]
+        constants = [f"{texts.name('constant', name)} == {literal(value)}" for name, value in self.program.constants.items()]
         kinds = [f"{name} == {text}" for name, text in texts.types.items()]
         used = [line for helper in HELPERS if helper in texts.helpers for line in HELPERS[helper]]
         title = f" MODULE {self.name} "
@@ -122,11 +122,6 @@ class _Maker:
         lines += [f"INVARIANT {texts.name('predicate', item.name)}" for item in invariants]
         lines += [f"PROPERTY {texts.name('promise', item.name)}" for item in self.form.promises if item.name in self.wanted]
         return "\n".join(lines) + "\n"
-
-    def _constant(self, value: bool | int | str) -> str:
-        if isinstance(value, bool):
-            return "TRUE" if value else "FALSE"
-        return f'"{value}"' if isinstance(value, str) else str(value) if value >= 0 else f"(-{-value})"
 
     # Helpers and predicates ---------------------------------------------------------------------------------
 
@@ -194,7 +189,7 @@ class _Maker:
             quantified = self._bind(run, start.parameters)
             run.execute(straight(self.texts, start.body))
             values = [f"{self.texts.name('variable', name)} = {text}" for name, text in run.scope.variables.items()]
-            lines += [f"  \\/ {quantified}" if quantified else "  \\/", *_formula(run.lines, [*run.asserted, *values], 6)]
+            lines += [f"  \\/ {quantified}" if quantified else "  \\/", *formula(run.lines, [*run.asserted, *values], 6)]
         return lines
 
     def _bind(self, run: Run, parameters: Sequence[ir.Parameter]) -> str:
@@ -219,7 +214,7 @@ class _Maker:
             values.append(f"UNCHANGED <<{', '.join(same)}>>")
         yield from _documented(action.doc)
         yield f"{head} =="
-        yield from _formula(run.lines, [*run.asserted, *values], 2)
+        yield from formula(run.lines, [*run.asserted, *values], 2)
         yield ""
 
     def _ranges(self, action: ir.Action) -> list[tuple[str, str, str]]:
@@ -271,84 +266,6 @@ class _Maker:
                 inside += [f"{name} \\in {source}"] if source != whole else []
             call = self.texts.name("action", action.name) + (f"({', '.join(name for _, name, _ in ranges)})" if ranges else "")
             yield f"{outer}{sign}({inner}{' and '.join([*inside, call])})".replace(" and ", " /\\ ")
-
-
-def _formula(lines: Sequence[Line], values: Sequence[str], indent: int) -> list[str]:
-    """Conjuncts and definitions, each conjunct after the definitions that it may need."""
-    lines, values = _inlined(lines, values)
-    pad = " " * indent
-    made: list[str] = []
-    definitions: list[Line] = []
-
-    def opened() -> None:
-        nonlocal pad
-        if definitions:
-            made.append(f"{pad}/\\ LET {definitions[0].name} == {_bare(definitions[0].text)}")
-            made.extend(f"{pad}       {line.name} == {_bare(line.text)}" for line in definitions[1:])
-            made.append(f"{pad}   IN")
-            pad += "     "
-            definitions.clear()
-
-    for line in lines:
-        if line.name:
-            definitions.append(line)
-        else:
-            opened()
-            made.append(f"{pad}/\\ {_bare(line.text)}")
-    opened()
-    made.extend(f"{pad}/\\ {value}" for value in values)
-    return made
-
-
-_WORD = re.compile(r'(?<![.\w"])[A-Za-z_]\w*(?![\w"])(?! \|->)')
-"""A name that is used: no field of a record, no word of a string."""
-
-
-def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], list[str]]:
-    """The same without definitions that are used once or never: their text stands where the name stood."""
-    texts = [*(line.text for line in lines), *values]
-    uses = [Counter(_WORD.findall(text)) for text in texts]
-    total, places = Counter[str](), dict[str, set[int]]()
-    for place, counted in enumerate(uses):
-        total.update(counted)
-        for word in counted:
-            places.setdefault(word, set()).add(place)
-    gone: set[int] = set()
-    for number, line in enumerate(lines):
-        if not line.name or total[line.name] > 1:
-            continue
-        gone.add(number)
-        for word in uses[number]:
-            places[word].discard(number)
-        if total[line.name] == 0:
-            total.subtract(uses[number])
-            continue
-        (target,) = places[line.name]
-        text = f"({texts[number]})" if texts[number].startswith("IF ") else texts[number]
-        texts[target] = _WORD.sub(lambda found, name=line.name, text=text: text if found[0] == name else found[0], texts[target])  # type: ignore[misc]
-        uses[target].update(uses[number])
-        for word in uses[number]:
-            places[word].add(target)
-    kept = [Line(texts[number], line.name) for number, line in enumerate(lines) if number not in gone]
-    return kept, [_bare_value(text) for text in texts[len(lines) :]]
-
-
-def _bare_value(text: str) -> str:
-    """`x' = (y)` without the parentheses."""
-    left, sign, right = text.partition(" = ")
-    return f"{left}{sign}{_bare(right)}" if sign and left.rstrip("'").isidentifier() else text
-
-
-def _bare(text: str) -> str:
-    """A text without parentheses around the whole of it."""
-    while text.startswith("(") and text.endswith(")"):
-        depth = 0
-        for position, sign in enumerate(text):
-            depth += (sign == "(") - (sign == ")")
-            if depth == 0 and position < len(text) - 1:
-                return text
-        text = text[1:-1]
-    return text
 
 
 def _documented(doc: str) -> Iterator[str]:

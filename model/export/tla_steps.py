@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from antiphon.model.export.tla_formula import Line
 from antiphon.model.export.tla_text import Scope, Texts
 from antiphon.spec.lang import SpecError, ir, types
 
@@ -22,14 +23,6 @@ MOST_UNROLLED = 64
 """A loop over more elements is not unrolled."""
 
 Body = tuple[ir.Statement, ...]
-
-
-@dataclass
-class Line:
-    """Part of a formula: a definition (`name` is given) or a conjunct."""
-
-    text: str
-    name: str = ""
 
 
 @dataclass

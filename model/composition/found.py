@@ -1,4 +1,4 @@
-"""A search gives the smallest stacks, or that there is none, or that none was found within the bound."""
+"""A search for a stack finds the smallest ones, or that there is none, or none within the bound."""
 
 from __future__ import annotations
 

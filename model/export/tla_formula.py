@@ -1,0 +1,99 @@
+"""The lines of a formula of TLA+: conjuncts, each below the definitions that it may need.
+
+A definition that is used once stands where its name stood; one that is not used is left out.
+
+This file knows nothing of the intermediate form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass
+class Line:
+    """Part of a formula: a definition (`name` is given) or a conjunct."""
+
+    text: str
+    name: str = ""
+
+
+def formula(lines: Sequence[Line], values: Sequence[str], indent: int) -> list[str]:
+    """Conjuncts and definitions, each conjunct after the definitions that it may need."""
+    lines, values = _inlined(lines, values)
+    pad = " " * indent
+    made: list[str] = []
+    definitions: list[Line] = []
+
+    def opened() -> None:
+        nonlocal pad
+        if definitions:
+            made.append(f"{pad}/\\ LET {definitions[0].name} == {_bare(definitions[0].text)}")
+            made.extend(f"{pad}       {line.name} == {_bare(line.text)}" for line in definitions[1:])
+            made.append(f"{pad}   IN")
+            pad += "     "
+            definitions.clear()
+
+    for line in lines:
+        if line.name:
+            definitions.append(line)
+        else:
+            opened()
+            made.append(f"{pad}/\\ {_bare(line.text)}")
+    opened()
+    made.extend(f"{pad}/\\ {value}" for value in values)
+    return made
+
+
+_WORD = re.compile(r'(?<![.\w"])[A-Za-z_]\w*(?![\w"])(?! \|->)')
+"""A name that is used: no field of a record, no word of a string."""
+
+
+def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], list[str]]:
+    """The same without definitions that are used once or never: their text stands where the name stood."""
+    texts = [*(line.text for line in lines), *values]
+    uses = [Counter(_WORD.findall(text)) for text in texts]
+    total, places = Counter[str](), dict[str, set[int]]()
+    for place, counted in enumerate(uses):
+        total.update(counted)
+        for word in counted:
+            places.setdefault(word, set()).add(place)
+    gone: set[int] = set()
+    for number, line in enumerate(lines):
+        if not line.name or total[line.name] > 1:
+            continue
+        gone.add(number)
+        for word in uses[number]:
+            places[word].discard(number)
+        if total[line.name] == 0:
+            total.subtract(uses[number])
+            continue
+        (target,) = places[line.name]
+        text = f"({texts[number]})" if texts[number].startswith("IF ") else texts[number]
+        texts[target] = _WORD.sub(lambda found, name=line.name, text=text: text if found[0] == name else found[0], texts[target])  # type: ignore[misc]
+        uses[target].update(uses[number])
+        for word in uses[number]:
+            places[word].add(target)
+    kept = [Line(texts[number], line.name) for number, line in enumerate(lines) if number not in gone]
+    return kept, [_bare_value(text) for text in texts[len(lines) :]]
+
+
+def _bare_value(text: str) -> str:
+    """`x' = (y)` without the parentheses."""
+    left, sign, right = text.partition(" = ")
+    return f"{left}{sign}{_bare(right)}" if sign and left.rstrip("'").isidentifier() else text
+
+
+def _bare(text: str) -> str:
+    """A text without parentheses around the whole of it."""
+    while text.startswith("(") and text.endswith(")"):
+        depth = 0
+        for position, sign in enumerate(text):
+            depth += (sign == "(") - (sign == ")")
+            if depth == 0 and position < len(text) - 1:
+                return text
+        text = text[1:-1]
+    return text
