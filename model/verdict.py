@@ -70,6 +70,12 @@ class Evidence:
     kind: EvidenceKind
     bound: str
 
+    @classmethod
+    def explored(cls, program: Program, extent: str) -> Evidence:
+        """An exploration of `program` that came as far as `extent` says, after the constants."""
+        shown = ", ".join(f"{name}={value}" for name, value in program.constants.items() if value is not False)
+        return cls(EvidenceKind.BOUNDED, f"{shown}; {extent}" if shown else extent)
+
 
 @dataclass(frozen=True)
 class Provenance:

@@ -11,10 +11,10 @@ from enum import Enum
 from pathlib import Path
 
 from antiphon.model.engines.interface import StateSpace, Transitions
+from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.engines.python.machine import CompiledMachine
-from antiphon.model.engines.python.space import GeneratedSpace
 from antiphon.model.engines.python.transitions import PythonTransitions
-from antiphon.model.engines.reference import MachineTransitions, ReferenceSpace
+from antiphon.model.engines.reference import MachineTransitions
 from antiphon.spec.lang import Machine, Program, SpecError
 
 
@@ -97,17 +97,14 @@ def open_space(
         raise SpecError(
             f"the engine {engine.value!r} knows neither fingerprints, reductions nor a directory", instead="the engine 'native'"
         )
-    initial = program.reference.initial()
-    if engine is Engine.REFERENCE:
-        return ReferenceSpace(program, initial)
-    if engine is Engine.GENERATED:
-        return GeneratedSpace(program, initial)
+    if engine in (Engine.GENERATED, Engine.REFERENCE):
+        return TransitionSpace(transitions_by(program, engine))
     from antiphon.model.engines.native.reduction import Reduction  # here, because loading LLVM takes longer than most checks
     from antiphon.model.engines.native.space import NativeSpace
 
     return NativeSpace(
         program,
-        initial,
+        program.reference.initial(),
         threads=options.threads,
         graph=graph,
         fingerprints=options.fingerprints,

@@ -15,13 +15,12 @@ This file knows nothing of searching, bounds, verdicts or how states are stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from antiphon.model.ground.form import Expression
 from antiphon.model.ground.packing import Packing
-from antiphon.spec.lang import Program, State, Step
+from antiphon.spec.lang import Program, SpecError, State, Step, ir
 
 NO_PARENT = 0xFFFFFFFF
 """The parent of an initial state."""
@@ -113,6 +112,9 @@ class StateSpace(Protocol):
     def truth(self, predicate: str) -> bytearray:
         """For every known state 1 when the predicate is true in it, else 0."""
 
+    def budget_limited(self) -> bytearray | None:
+        """For every known state 1 where only a spent budget keeps a step of the algorithm back; None when there are no such steps."""
+
     def parent(self, state: int) -> int:
         """The number of the state that this one was found from; NO_PARENT for an initial one."""
 
@@ -124,16 +126,6 @@ class StateSpace(Protocol):
 
     def coverage(self) -> dict[str, int]:
         """For each action with how many different argument tuples it was enabled somewhere."""
-
-
-class PackedSpace(StateSpace, Protocol):
-    """A space that keeps its states as numbers, and can be asked for any condition of the ground form."""
-
-    def union(self) -> tuple[int | bool, ...]:
-        """The leaves of all known states joined bit by bit: of a set what it holds in some state; of others nothing that means anything."""
-
-    def where(self, condition: Expression) -> bytearray:
-        """For every known state 1 when the condition is true in it, else 0."""
 
 
 @runtime_checkable
@@ -169,6 +161,8 @@ class Transitions(Protocol):
 
     program: Program
     packing: Packing
+    name: str
+    """The name of the engine, for provenance."""
 
     def pack(self, state: State) -> int:
         """A state as an integer."""
@@ -180,7 +174,7 @@ class Transitions(Protocol):
         """Every enabled step by number, with the packed state it leads to: each step once, always in the same order.
 
         Raises:
-            SpecError: the specification cannot be executed in this state.
+            SpecError: the specification cannot be executed in this state; a `StepError` says by which step.
         """
 
     def step(self, number: int) -> Step:
@@ -188,6 +182,32 @@ class Transitions(Protocol):
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
         """What the step emits in this state, in order; the step must be enabled there."""
+
+    def broken(self, packed: int) -> Sequence[tuple[int, tuple[str, ...]]]:
+        """The steps that break properties in this state, each with those."""
+
+    def predicate(self, name: str) -> Callable[[int], bool]:
+        """The predicate of this name as a function of packed states; it raises SpecError where it cannot be evaluated."""
+
+    def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
+        """A call of a helper or predicate, with (type, value) for the names among its arguments; else as `predicate`."""
+
+    def budget_limited(self, union: int) -> Callable[[int], bool] | None:
+        """Whether only a spent budget keeps a step of the algorithm back, in states whose sets hold no more than those of `union`.
+
+        None when there are no such steps.
+        """
+
+    def coverage(self) -> dict[str, int]:
+        """For each action with how many argument tuples it was enabled in some state that was asked about."""
+
+
+class StepError(SpecError):
+    """A step cannot be executed: `step`, and what is wrong with the specification there."""
+
+    def __init__(self, step: Step, error: SpecError) -> None:
+        self.step = step
+        super().__init__(error.reason, error.at, error.instead)
 
 
 class Refused(Exception):

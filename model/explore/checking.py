@@ -14,10 +14,10 @@ from antiphon.model.bounds import UNBOUNDED, Bounds, Progress, StopReason
 from antiphon.model.engines.choice import IN_MEMORY, Engine, StorageOptions, engine_named, open_space
 from antiphon.model.engines.interface import ReducedSpace, StateSpace
 from antiphon.model.explore import liveness
-from antiphon.model.explore.judge import Judge, constants
+from antiphon.model.explore.judge import Judge
 from antiphon.model.explore.search import Search
 from antiphon.model.properties import SPECIFICATION, kinds_asked, kinds_of
-from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.model.verdict import Evidence, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError, State
 
 SMALL = 20_000
@@ -153,7 +153,7 @@ def _explored(
         space = _open(program, Engine.GENERATED)
         search = search_of(space, bounds if small else dataclasses.replace(bounds, states=SMALL))
         search.run()
-        if small or search.stopped is None or search.stopped.reason is not StopReason.STATES:
+        if small or search.walk.stopped is None or search.walk.stopped.reason is not StopReason.STATES:
             return space, search
     space = _open(program, engine, storage, graph=graph, asked=asked)
     search = search_of(space, bounds)
@@ -175,18 +175,18 @@ def _exploration(space: StateSpace, search: Search) -> Exploration:
     coverage = space.coverage()
     return Exploration(
         states=len(space),
-        transitions=search.transitions,
-        depth=search.depth,
-        complete=search.complete,
-        seconds=search.seconds,
+        transitions=search.walk.transitions,
+        depth=search.walk.depth,
+        complete=search.walk.complete,
+        seconds=search.walk.seconds,
         fired=tuple((action, count) for action, count in coverage.items() if count),
         never_fired=tuple(action for action, count in coverage.items() if not count),
-        stopped=search.stopped.reason if search.stopped is not None else None,
+        stopped=search.walk.stopped.reason if search.walk.stopped is not None else None,
     )
 
 
 def _notes(search: Search, storage: StorageOptions) -> tuple[str, ...]:
-    notes = [f"the search is not complete: {search.stopped}"] if search.stopped is not None else []
+    notes = [f"the search is not complete: {search.walk.stopped}"] if search.walk.stopped is not None else []
     space, states = search.space, len(search.space)
     if isinstance(space, ReducedSpace):
         if storage.symmetry and not storage.fingerprints:
@@ -212,6 +212,6 @@ class _InitialError(SpecError):
 
 def _unexplored(program: Program, reason: str) -> Report:
     """The report when there is not even an initial state, because the specification has an error there."""
-    evidence = Evidence(EvidenceKind.BOUNDED, f"{constants(program)}no state")
+    evidence = Evidence.explored(program, "no state")
     verdict = Verdict(SPECIFICATION, PropertyKind.SPECIFICATION, Outcome.UNKNOWN, evidence, Provenance.of(program, "explicit"), reason)
     return Report(program, (verdict,), Exploration(0, 0, 0, complete=False, seconds=0.0))

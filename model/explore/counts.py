@@ -1,22 +1,21 @@
-"""What makes the state space grow shows in counts: how often each action is possible, how many states it found first, how many values each
-variable takes.
+"""What makes the state space grow shows in counts: how often each action is possible, how many states it found first, how many values
+each variable takes.
 
-The counts come from a walk of their own, with every step of every state, so they cost about as much as a search; a bound ends it with the counts so
-far. This file knows nothing of properties.
+The counts come from a walk of their own, with every step of every state, so they cost about as much as a search; a bound ends it with the
+counts so far. This file knows nothing of properties.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from antiphon.model.bounds import UNBOUNDED, Bounds, Progress
 from antiphon.model.engines.choice import Engine, engine_named, transitions_by
+from antiphon.model.engines.interface import Transitions
+from antiphon.model.explore.explorer import Visitor, walk
 from antiphon.model.ground.parts import Parts
 from antiphon.spec.lang import Program
-
-LOOK = 4096
 
 
 @dataclass(frozen=True)
@@ -68,46 +67,45 @@ def count(
     Raises:
         SpecError: the specification has an error in a state on the way.
     """
-    began = time.monotonic()
-    edges = transitions_by(program, engine_named(engine))
-    known = {edges.pack(state): None for state in program.reference.initial()}
-    states = list(known)
-    names = [method.name for method in program.declaration.marked("action", "environment")]
-    positions = {name: position for position, name in enumerate(names)}
-    action_of: list[int] = []
-    possible, steps, found = ([0] * len(names) for _ in range(3))
-    level_end, depth, expanded, transitions = len(states), 0, 0, 0
-    while expanded < len(states):
-        if expanded == level_end:
-            level_end, depth = len(states), depth + 1
-        if bounds.too_deep(depth):
-            break
-        if expanded % LOOK == 0:
-            if progress is not None:
-                progress(Progress(len(states), transitions, depth, len(states) - expanded, time.monotonic() - began))
-            if bounds.reached(len(states), time.monotonic() - began):
-                break
-        here = 0
-        for number, after in edges.successors(states[expanded]):
-            while len(action_of) <= number:
-                action_of.append(positions[edges.step(len(action_of)).action])
-            action = action_of[number]
-            here |= 1 << action
-            steps[action] += 1
-            transitions += 1
-            if after not in known:
-                known[after] = None
-                states.append(after)
-                found[action] += 1
-        for action in range(len(names)):
-            possible[action] += here >> action & 1
-        expanded += 1
-    parts = Parts(program, edges.packing)
+    transitions = transitions_by(program, engine_named(engine))
+    tally = _Tally(transitions)
+    space, explorer = walk(transitions, tally, bounds, progress)
+    if space.failure is not None:
+        raise space.failure
+    parts = Parts(program, transitions.packing)
     masks = {name: parts.mask(name) for name in program.variables}
-    variables = [VariableCount(name, len({packed & mask for packed in states}), mask.bit_count()) for name, mask in masks.items()]
-    return Counts(
-        len(states),
-        expanded == len(states),
-        tuple(ActionCount(*item) for item in zip(names, possible, steps, found, strict=True)),
-        tuple(sorted(variables, key=lambda item: -item.values)),
-    )
+    variables = [
+        VariableCount(name, len({packed & mask for packed in space.packed}), mask.bit_count()) for name, mask in masks.items()
+    ]
+    actions = tuple(ActionCount(*item) for item in zip(tally.names, tally.possible, tally.steps, tally.found, strict=True))
+    return Counts(len(space), explorer.complete, actions, tuple(sorted(variables, key=lambda item: -item.values)))
+
+
+class _Tally(Visitor):
+    """How often each action is possible, taken, and first to find a state, by its position among the actions."""
+
+    def __init__(self, transitions: Transitions) -> None:
+        self.names = [method.name for method in transitions.program.declaration.marked("action", "environment")]
+        self.possible, self.steps, self.found = ([0] * len(self.names) for _ in range(3))
+        self._step = transitions.step
+        self._action_of: list[int] = []
+        self._known = 0
+
+    def states(self, _first: int, last: int) -> None:
+        """All states that were found so far are known."""
+        self._known = last
+
+    def transitions(self, _state: int, moves: Sequence[tuple[int, int]]) -> None:
+        """Count each step; a state that is numbered for the first time was found by it."""
+        here = 0
+        for number, target in moves:
+            while len(self._action_of) <= number:
+                self._action_of.append(self.names.index(self._step(len(self._action_of)).action))
+            action = self._action_of[number]
+            here |= 1 << action
+            self.steps[action] += 1
+            if target == self._known:
+                self._known += 1
+                self.found[action] += 1
+        for action in range(len(self.names)):
+            self.possible[action] += here >> action & 1

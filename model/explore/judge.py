@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 
 from antiphon.model.bounds import INTERRUPTED
 from antiphon.model.engines.interface import Decision, Finding, Future, PredicateError, StateSpace
-from antiphon.model.explore.budget_limited import budget_limited
-from antiphon.model.explore.search import Search, path
+from antiphon.model.explore.explorer import path
+from antiphon.model.explore.search import Search
 from antiphon.model.ground.budgets import held_step, short_of_budget
 from antiphon.model.properties import SPECIFICATION
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import Evidence, EvidenceKind, InternalError, Outcome, PropertyKind, Provenance, Verdict
+from antiphon.model.verdict import Evidence, InternalError, Outcome, PropertyKind, Provenance, Verdict
 from antiphon.spec.lang import Program, SpecError, State, Transition
 
 
@@ -33,7 +33,7 @@ class Judge:
         self._swept: dict[str, Future] | None = None
         self._lenient: dict[str, Future] | None = None
         self.provenance = Provenance.of(program, space.engine)
-        self.evidence = Evidence(EvidenceKind.BOUNDED, f"{constants(program)}{self._extent()}")
+        self.evidence = Evidence.explored(program, self._extent())
 
     def verdicts(self) -> list[Verdict]:
         """One verdict a property, after that of the specification itself when it has an error."""
@@ -42,7 +42,7 @@ class Judge:
 
     def _extent(self) -> str:
         count = f"{len(self.space):,} states"
-        return f"all {count}" if self.search.complete else f"{count} to depth {self.search.depth}, not all"
+        return f"all {count}" if self.search.walk.complete else f"{count} to depth {self.search.walk.depth}, not all"
 
     def _verdict(self, name: str, kind: PropertyKind, outcome: Outcome, reason: str = "", trace: Trace | None = None) -> Verdict:
         return Verdict(name, kind, outcome, self.evidence, self.provenance, reason, trace)
@@ -60,8 +60,8 @@ class Judge:
                 return self._verdict(name, kind, Outcome.UNKNOWN, str(self._spec_error(error.state, error.predicate)))
             except KeyboardInterrupt:
                 return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {INTERRUPTED}")
-        if not self.search.complete:
-            return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+        if not self.search.walk.complete:
+            return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         if kind is PropertyKind.WITNESS:
             return self._verdict(name, kind, Outcome.UNKNOWN, "not reachable: everything else holds vacuously")
         return self._verdict(name, kind, Outcome.HOLDS)
@@ -82,7 +82,7 @@ class Judge:
     def _future(self, name: str, kind: PropertyKind) -> Verdict:
         """An obligation or the absence of deadlock, on the explored states."""
         if self.search.error is not None:
-            return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+            return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         future = self._futures()[name]
         if kind is PropertyKind.OBLIGATION and (future.quiescent is not None or future.irrecoverable is not None):
             strict, future = future, self._with_budgets(name, future)
@@ -99,27 +99,27 @@ class Judge:
             if kind is PropertyKind.DEADLOCK:
                 what = "deadlock", ""
             return self._violated(name, kind, trace, f"{what[0]}: after {_steps(trace)} nothing but faults can happen{what[1]}")
-        if self.search.complete:
+        if self.search.walk.complete:
             return self._verdict(name, kind, Outcome.HOLDS)
-        return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.stopped}")
+        return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
 
     def _futures(self) -> dict[str, Future]:
         """The futures of all obligations, found in one sweep when the first is judged."""
         if self._swept is None:
             truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION}
             truths |= {name: bytearray(len(self.space)) for name, kind in self.kinds.items() if kind is PropertyKind.DEADLOCK}
-            self._swept = self.space.futures(self.search.expanded, truths, complete=self.search.complete)
+            self._swept = self.space.futures(self.search.walk.expanded, truths, complete=self.search.walk.complete)
         return self._swept
 
     def _with_budgets(self, name: str, future: Future) -> Future:
         """The future when whatever a spent budget keeps back counts as met."""
         if self._lenient is None:
-            held = budget_limited(self.program, self.space)
+            held = self.space.budget_limited()
             self._lenient = {}
             if held is not None:
                 truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION}
                 met = {name: bytearray(map(operator.or_, good, held)) for name, good in truths.items()}
-                self._lenient = self.space.futures(self.search.expanded, met, complete=self.search.complete)
+                self._lenient = self.space.futures(self.search.walk.expanded, met, complete=self.search.walk.complete)
         return self._lenient.get(name, future)
 
     def _short_of_budget(self, future: Future) -> str:
@@ -180,12 +180,6 @@ class Judge:
         """The steps from a state, as far as the specification can be executed."""
         with contextlib.suppress(SpecError):
             yield from self.program.reference.successors(state)
-
-
-def constants(program: Program) -> str:
-    """The constants in words, ending in a semicolon when there are any: `processes=3, messages=2; `."""
-    shown = ", ".join(f"{name}={value}" for name, value in program.constants.items() if value is not False)
-    return f"{shown}; " if shown else ""
 
 
 def _steps(trace: Trace) -> str:

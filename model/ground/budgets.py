@@ -17,8 +17,10 @@ from typing import Any
 
 from antiphon.model.ground import ground, make
 from antiphon.model.ground.form import Expression
+from antiphon.model.ground.layout import plan
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, ir
 from antiphon.spec.lang.reference import Reference
+from antiphon.spec.lang.types import SetOf
 
 MOST_STEPS = 20_000
 """With more steps under a budget than this none is looked at, and every state counts as one where a budget may keep something back."""
@@ -59,6 +61,13 @@ def held_back_among(program: Program, most: State | None) -> Expression | None:
         if possible is not actual:
             parts.append(make.conjunction(possible, make.negation(actual)))
     return make.disjunction(*parts) if parts else None
+
+
+def held_back_within(program: Program, leaves: tuple[int | bool, ...]) -> Expression | None:
+    """The same for states whose sets, leaf by leaf, hold no more than these leaves joined of all of them."""
+    places = plan(program).variables.values()
+    most = tuple(shape.value(leaves[first : first + shape.width]) if isinstance(shape.type, SetOf) else None for shape, first in places)
+    return held_back_among(program, most)
 
 
 def held_step(program: Program, state: State) -> tuple[Step, str] | None:

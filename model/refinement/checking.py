@@ -11,25 +11,22 @@ This file knows no protocol and no abstract machine.
 
 from __future__ import annotations
 
-import time
 from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress, Stop, StopReason
+from antiphon.model.bounds import FIRST_VIOLATION, UNBOUNDED, Bounds, Progress, Stop, StopReason
 from antiphon.model.engines.choice import Engine, engine_named, transitions_by
 from antiphon.model.engines.interface import Transitions
+from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.explore.explorer import Enough, Explorer, Visitor
 from antiphon.model.refinement.explain import PROPERTY, Explained, Explainer
 from antiphon.model.refinement.mapping import Mapper
 from antiphon.model.trace import Trace, replay
-from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, InternalError, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.model.verdict import Evidence, Exploration, InternalError, Outcome, PropertyKind, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.refinement import Refinement
-
-NO_PARENT = 0xFFFFFFFF
-BLOCK = 2_048
-"""States between two looks at the bounds."""
 
 
 def check_refinement(
@@ -58,98 +55,64 @@ def check_refinement(
     """
     concrete, abstract = refinement.bind(program)
     engine = engine_named(engine)
-    return _Walk(refinement, transitions_by(concrete, engine), abstract, engine.value).run(bounds, progress)
+    found = _Refines(refinement, transitions_by(concrete, engine), abstract)
+    found.look(bounds, progress)
+    return _report(found, engine)
 
 
-class _Found(Exception):
-    """A transition that is no step: the number of its state, the number of the protocol's step, and why."""
+class _Refines(Visitor):
+    """A walk over the protocol's transitions: the mapped state of each state, and how each change of it is explained.
 
-    def __init__(self, state: int, step: int, why: str) -> None:
-        self.state, self.step, self.why = state, step, why
+    `why` is not empty when a transition is no step of the machine (`failed`: its state and step), or an initial state none of its states.
+    """
 
-
-class _Walk:
-    """A walk under way: states in the order of discovery, each with its parent and the number of its mapped state."""
-
-    def __init__(self, refinement: Refinement, edges: Transitions, abstract: Program, engine: str) -> None:
-        self.edges, self.abstract, self.engine = edges, abstract, engine
-        self.mapper, self.explainer = Mapper(edges, abstract), Explainer(refinement, abstract)
-        self.states: list[int] = []
-        self.numbers: dict[int, int] = {}
-        self.parents, self.via, self.mapped = array("I"), array("I"), array("I")
+    def __init__(self, refinement: Refinement, transitions: Transitions, abstract: Program) -> None:
+        self.source, self.abstract = transitions, abstract
+        self.mapper, self.explainer = Mapper(transitions, abstract), Explainer(refinement, abstract)
+        self.mapped = array("I")
         self.images: dict[State, int] = {}
         self.explained: dict[tuple[int, int, tuple[Any, ...]], Explained] = {}
         self.taken: Counter[tuple[str, ...]] = Counter()
-        self.transitions = self.depth = 0
+        self.why = ""
+        self.failed: tuple[int, int] | None = None
+        self.seen = 0
 
-    def run(self, bounds: Bounds, progress: Callable[[Progress], None] | None) -> Report:
-        """Until every transition is explained, one cannot be, or a bound is hit."""
-        began = time.monotonic()
-        stopped: Stop | None = None
-        trace, why, done = None, "", 0
-        try:
-            why = self._begin()
-            level = len(self.states)
-            while not why and done < len(self.states) and stopped is None:
-                if done == level:
-                    level, self.depth = len(self.states), self.depth + 1
-                stopped = bounds.too_deep(self.depth)
-                if stopped is not None:
-                    break
-                last = min(done + BLOCK, level)
-                for number in range(done, last):
-                    self._expand(number)
-                done = last
-                if progress is not None:
-                    progress(Progress(len(self.states), self.transitions, self.depth, len(self.states) - done, time.monotonic() - began))
-                stopped = bounds.reached(len(self.states), time.monotonic() - began) if done < len(self.states) else None
-        except _Found as found:
-            trace, why = self._trace(found), found.why
-        except SpecError as error:
-            stopped = Stop(StopReason.ERROR, str(error))
-        except KeyboardInterrupt:
-            stopped = INTERRUPTED
-        complete = stopped is None and not why
-        reason = stopped.reason if stopped is not None else None
-        explored = Exploration(
-            len(self.states), self.transitions, self.depth, complete, time.monotonic() - began, stopped=reason
-        )
-        return Report(self.edges.program, (self._verdict(explored, stopped, trace, why),), explored, self._notes(stopped))
+    def look(self, bounds: Bounds, progress: Callable[[Progress], None] | None) -> None:
+        """Walk until every transition is explained, one cannot be, or a bound is hit."""
+        self.space = TransitionSpace(self.source, visit=self.transitions)
+        self.walk = Explorer(self.space, self, bounds, progress)
+        self.walk.run()
 
-    # The walk ----------------------------------------------------------------------------------------------------------------------------
+    def states(self, first: int, last: int) -> None:
+        """The protocol begins where the machine can be."""
+        for number in range(last if not first else 0):
+            image = self._mapped(number)
+            self.why = self.explainer.begins(image)
+            if self.why:
+                raise Enough(FIRST_VIOLATION)
 
-    def _begin(self) -> str:
-        """The initial states; why one of them is none of the abstract machine, or nothing."""
-        for state in self.edges.program.reference.initial():
-            packed = self.edges.pack(state)
-            why = self.explainer.begins(self.mapper.state(packed))
-            if why:
-                return why
-            self._add(packed, NO_PARENT, 0)
-        return ""
-
-    def _add(self, packed: int, parent: int, via: int) -> int:
-        """The number of a state, kept with its mapped state if it is new."""
-        known = self.numbers.get(packed)
-        if known is None:
-            known = self.numbers[packed] = len(self.states)
-            self.states.append(packed)
-            self.parents.append(parent)
-            self.via.append(via)
-            self.mapped.append(self.images.setdefault(self.mapper.state(packed), len(self.images)))
-        return known
-
-    def _expand(self, number: int) -> None:
-        packed, image = self.states[number], self.mapped[number]
-        for step, successor in self.edges.successors(packed):
-            after = self._add(successor, number, step)
-            self.transitions += 1
-            events = self.explainer.shared(self.edges.events(packed, step))
-            if image != self.mapped[after] or events:
-                explained = self._look_up(image, self.mapped[after], events)
+    def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
+        """Every transition that changes the mapped state, or emits what the machine knows, is explained."""
+        packed, image = self.space.packed[state], self.mapped[state]
+        for step, target in moves:
+            if target == len(self.mapped):
+                self._mapped(target)
+            self.seen += 1
+            events = self.explainer.shared(self.source.events(packed, step))
+            if image != self.mapped[target] or events:
+                explained = self._look_up(image, self.mapped[target], events)
                 if explained.why:
-                    raise _Found(number, step, explained.why)
+                    self.why, self.failed = explained.why, (state, step)
+                    raise Enough(FIRST_VIOLATION)
                 self.taken[tuple(dict.fromkeys(item.action for item in explained.steps))] += 1
+
+    def _mapped(self, number: int) -> State:
+        try:
+            image = self.mapper.state(self.space.packed[number])
+        except SpecError as error:
+            raise Enough(Stop(StopReason.ERROR, str(error))) from error
+        self.mapped.append(self.images.setdefault(image, len(self.images)))
+        return image
 
     def _look_up(self, before: int, after: int, events: tuple[Any, ...]) -> Explained:
         found = self.explained.get((before, after, events))
@@ -158,42 +121,54 @@ class _Walk:
             found = self.explained[before, after, events] = self.explainer.explain(images[before], images[after], events)
         return found
 
-    # What is said about it ---------------------------------------------------------------------------------------------------------------
 
-    def _trace(self, found: _Found) -> Trace:
-        """The shortest way to the transition that fails, and the transition, replayed on the reference."""
-        steps = [self.edges.step(found.step)]
-        number = found.state
-        while self.parents[number] != NO_PARENT:
-            steps.append(self.edges.step(self.via[number]))
-            number = self.parents[number]
-        start = self.edges.unpack(self.states[number])
-        trace = replay(self.edges.program, start, steps[::-1], shows=PROPERTY, why=found.why)
-        if self.edges.pack(trace.states[-2]) != self.states[found.state]:
-            raise InternalError(f"{self.engine}: the trace for {PROPERTY} passes through other states than the reference")
-        return trace
+def _report(found: _Refines, engine: Engine) -> Report:
+    walk, program = found.walk, found.source.program
+    stopped = None if found.why else walk.stopped
+    if found.space.failure is not None:
+        stopped = Stop(StopReason.ERROR, str(found.space.failure))
+    reason = stopped.reason if stopped is not None else None
+    explored = Exploration(len(found.space), found.seen, walk.depth, walk.complete, walk.seconds, stopped=reason)
+    told = _told(found)
+    notes = (told,) if stopped is None else (told, f"the walk is not complete: {stopped}")
+    return Report(program, (_verdict(found, explored, stopped, engine),), explored, notes)
 
-    def _verdict(self, explored: Exploration, stopped: Stop | None, trace: Trace | None, why: str) -> Verdict:
-        extent = f"all {explored.states:,} states" if explored.complete else f"{explored.states:,} states to depth {explored.depth}, not all"
-        shown = ", ".join(f"{name}={value}" for name, value in self.edges.program.constants.items() if value is not False)
-        evidence = Evidence(EvidenceKind.BOUNDED, f"{shown}; {extent}")
-        provenance = Provenance.of(self.edges.program, self.engine)
-        unreached = [] if why or stopped else self._unreached()
-        outcome = Outcome.VIOLATED if why else Outcome.UNKNOWN if stopped or unreached else Outcome.HOLDS
-        reason = why or (f"not decided: {stopped}" if stopped else "")
-        if unreached:
-            reason = f"nothing was refined: no state is mapped to one in which {', '.join(unreached)} is true"
-        return Verdict(PROPERTY, PropertyKind.REFINEMENT, outcome, evidence, provenance, reason, trace)
 
-    def _unreached(self) -> list[str]:
-        """The witnesses of the abstract machine that are true in no mapped state."""
-        reference = self.abstract.reference
-        names = [method.mark.name for method in self.abstract.declaration.marked("witness") if method.mark]
-        return [name for name in names if not any(reference.holds(image, name) for image in self.images)]
+def _verdict(found: _Refines, explored: Exploration, stopped: Stop | None, engine: Engine) -> Verdict:
+    program, count = found.source.program, f"{explored.states:,} states"
+    extent = f"all {count}" if explored.complete else f"{count} to depth {explored.depth}, not all"
+    evidence = Evidence.explored(program, extent)
+    provenance = Provenance.of(program, engine.value)
+    unreached = [] if found.why or stopped else _unreached(found)
+    outcome = Outcome.VIOLATED if found.why else Outcome.UNKNOWN if stopped or unreached else Outcome.HOLDS
+    reason = found.why or (f"not decided: {stopped}" if stopped else "")
+    if unreached:
+        reason = f"nothing was refined: no state is mapped to one in which {', '.join(unreached)} is true"
+    trace = _trace(found, engine) if found.failed is not None else None
+    return Verdict(PROPERTY, PropertyKind.REFINEMENT, outcome, evidence, provenance, reason, trace)
 
-    def _notes(self, stopped: Stop | None) -> tuple[str, ...]:
-        explained = ", ".join(f"{' + '.join(actions)} {count:,}" for actions, count in sorted(self.taken.items()))
-        stutters = self.transitions - sum(self.taken.values())
-        told = f"{self.abstract.name}: {len(self.images):,} of its states; transitions: {explained or 'none is a step'}, stutters {stutters:,}"
-        return (told, f"the walk is not complete: {stopped}") if stopped else (told,)
 
+def _trace(found: _Refines, engine: Engine) -> Trace:
+    """The shortest way to the transition that fails, and the transition, replayed on the reference."""
+    assert found.failed is not None
+    state, step = found.failed
+    start, steps = found.space.way_to(state)
+    steps.append(found.source.step(step))
+    trace = replay(found.source.program, start, steps, shows=PROPERTY, why=found.why)
+    if trace.states[-2] != found.space.value(state):
+        raise InternalError(f"{engine.value}: the trace for {PROPERTY} passes through other states than the reference")
+    return trace
+
+
+def _unreached(found: _Refines) -> list[str]:
+    """The witnesses of the abstract machine that are true in no mapped state."""
+    reference = found.abstract.reference
+    names = [method.mark.name for method in found.abstract.declaration.marked("witness") if method.mark]
+    return [name for name in names if not any(reference.holds(image, name) for image in found.images)]
+
+
+def _told(found: _Refines) -> str:
+    explained = ", ".join(f"{' + '.join(actions)} {count:,}" for actions, count in sorted(found.taken.items()))
+    stutters = found.seen - sum(found.taken.values())
+    states = f"{found.abstract.name}: {len(found.images):,} of its states"
+    return f"{states}; transitions: {explained or 'none is a step'}, stutters {stutters:,}"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from antiphon.model.bounds import Bounds
-from antiphon.model.engines.python.groups import Group
+from antiphon.model.engines.python.transitions import _Entry, _Memory
 from antiphon.model.explore import check
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
@@ -36,13 +36,13 @@ def test_both_engines_see_the_same(spec: type[Spec], repairs: Any, depth: int) -
 def test_figure_16_is_remembered_in_few_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     """The speed rests on this: each process's own variables take few values, so that hardly any state runs a generated function."""
     opened = []
-    original = Group.open
+    original = _Memory.open
 
-    def count(self: Group, state: int) -> list[Any]:
+    def count(self: _Memory, state: int) -> _Entry:
         opened.append(state)
         return original(self, state)
 
-    monkeypatch.setattr(Group, "open", count)
+    monkeypatch.setattr(_Memory, "open", count)
     report = check(program(RbpJudged, repairs="all"), properties=(), bounds=Bounds(states=50_000))
     assert report.exploration.states >= 50_000
     assert len(opened) < 0.1 * report.exploration.states

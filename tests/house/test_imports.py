@@ -19,7 +19,7 @@ WITHIN_MODEL = {
     "ground": set(),
     "engines": {"ground"},
     "explore": {"engines", "ground"},
-    "refinement": {"engines", "ground"},
+    "refinement": {"engines", "explore", "ground"},
     "simulate": {"ground"},
     "symbolic": {"ground"},
     "export": {"ground"},

@@ -11,12 +11,11 @@ from typing import Annotated, Any
 import pytest
 from tests.lang.random_specs import program_of, random_states
 
+from antiphon.model.engines import Engine, open_space
 from antiphon.model.engines.native import NativeSpace
 from antiphon.model.engines.native import space as native_space
 from antiphon.model.engines.python.source import compile_functions, predicate_source
-from antiphon.model.engines.python.space import GeneratedSpace
 from antiphon.model.explore import check
-from antiphon.model.explore.budget_limited import budget_limited
 from antiphon.model.explore.search import Search
 from antiphon.model.ground import budgets, flatten, layout
 from antiphon.model.ground.budgets import held_back, held_back_among, held_step, unspent
@@ -213,14 +212,14 @@ class Half(Box):
 
 
 @pytest.mark.parametrize("spec", [Box, Half])
-@pytest.mark.parametrize("engine", [GeneratedSpace, NativeSpace])
-def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Box], engine: type[GeneratedSpace | NativeSpace]) -> None:
+@pytest.mark.parametrize("engine", [Engine.GENERATED, Engine.NATIVE, Engine.REFERENCE])
+def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Box], engine: Engine) -> None:
     bound = program(spec, units=0)
-    space = engine(bound, bound.reference.initial())
+    space = open_space(bound, engine)
     Search(space).run()
     states = [space.value(number) for number in range(len(space))]
     held = held_in(bound, held_back(bound))
-    assert list(budget_limited(bound, space) or ()) == [held(state) for state in states] == [False, True]
+    assert list(space.budget_limited() or ()) == [held(state) for state in states] == [False, True]
     assert held_back_among(bound, states[0]) is None, "nothing is in the box at first"
     whole, here = held_back(bound), held_back_among(bound, states[1])
     assert (whole is here) is (spec is Box), "the second is never in the box of Half"
@@ -234,7 +233,7 @@ def test_machine_code_and_reference_agree_where_a_budget_holds_a_step_back(monke
     sets = [position for position, slot in enumerate(layout(bound).slots) if isinstance(slot.sort, Bits)]
     leaves = [flatten(bound, space.value(number)) for number in range(len(space))]
     assert [space.union()[place] for place in sets] == [functools.reduce(operator.or_, (row[place] for row in leaves)) for place in sets]
-    held = budget_limited(bound, space)
+    held = space.budget_limited()
     assert held is not None
     assert 0 < sum(held) < len(held) == len(space)
     for number in random.Random(1).sample(range(len(space)), 60):

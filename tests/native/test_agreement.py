@@ -13,8 +13,9 @@ import pytest
 from tests.lang.random_specs import program_of, random_states
 
 from antiphon.model.bounds import Bounds
+from antiphon.model.engines import Engine, open_space
+from antiphon.model.engines.interface import StateSpace
 from antiphon.model.engines.native import NativeSpace, fields, store
-from antiphon.model.engines.reference import ReferenceSpace
 from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
 from antiphon.model.ground import layout
@@ -51,7 +52,7 @@ def test_both_engines_give_the_same_report(bound: Program) -> None:
     assert summary(check(bound, engine="native")) == summary(check(bound, engine="generated"))
 
 
-def numbered(bound: Program, most: int, space: NativeSpace | ReferenceSpace) -> list[tuple[State, int]]:
+def numbered(bound: Program, most: int, space: StateSpace) -> list[tuple[State, int]]:
     """The states of a space with their parents, in the order of discovery."""
     Search(space, bounds=Bounds(depth=most)).run()
     return [(space.value(number), space.parent(number)) for number in range(len(space))]
@@ -61,7 +62,7 @@ def numbered(bound: Program, most: int, space: NativeSpace | ReferenceSpace) -> 
 def test_states_are_numbered_as_the_reference_finds_them_whatever_the_number_of_threads(threads: int) -> None:
     bound = program(Rbp, processes=2, messages=1, repairs="all")
     starts = bound.reference.initial()
-    expected = numbered(bound, 7, ReferenceSpace(bound, starts))
+    expected = numbered(bound, 7, open_space(bound, Engine.REFERENCE))
     assert numbered(bound, 7, NativeSpace(bound, starts, threads=threads)) == expected
 
 
@@ -77,7 +78,7 @@ def test_threads_do_not_change_what_is_found_where_states_are_many(buffered: int
         search = Search(space)
         search.run()
         kept = space.store
-        found.append((search.transitions, kept.states.read(0, kept.row * kept.known), kept.parents.read(0, 4 * kept.known), kept.counts()))
+        found.append((search.walk.transitions, kept.states.read(0, kept.row * kept.known), kept.parents.read(0, 4 * kept.known), kept.counts()))
     assert (found[0][0], len(found[0][1])) == (402305, 8 * 50816)
     assert found[0] == found[1] == found[2]
 
@@ -163,7 +164,7 @@ def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(mode: int, threa
     again.store.resume(whole.store.known, whole.store.counts(), whole.store.transitions())
     search = Search(again)
     search.run()
-    assert (len(again), search.complete) == (8_832, True)
+    assert (len(again), search.walk.complete) == (8_832, True)
     entered = Counter(again.store.table.read(8 * slot, 8) for slot in range(again.store.region * threads))
     entered.pop(bytes(8))
     assert len(entered) == entered.total() == 8_832

@@ -21,7 +21,7 @@ from antiphon.model.engines.native.memory import Area
 from antiphon.model.engines.native.reduction import WHOLE, Reduction
 from antiphon.model.engines.native.store import Store
 from antiphon.model.ground import flatten, layout, unflatten
-from antiphon.model.ground.form import Expression
+from antiphon.model.ground.budgets import held_back_within
 from antiphon.model.ground.words import WORD, WordPacking
 from antiphon.spec.lang import Program, State, Step
 
@@ -173,8 +173,11 @@ class NativeSpace:
             words |= np.bitwise_or.reduce(self.store.rows(first, min(first + STATES_AT_ONCE, len(self))), axis=0)
         return self.kernel.packing.unpack([int(word) for word in words])
 
-    def where(self, condition: Expression) -> bytearray:
-        """For every known state 1 when the condition is true in it, else 0; it is compiled for this."""
+    def budget_limited(self) -> bytearray | None:
+        """For every known state 1 where only a spent budget keeps a step back; the condition is compiled for this."""
+        condition = held_back_within(self.program, self.union())
+        if condition is None:
+            return None
         values = bytearray(len(self))
         if values:
             with filling(self.kernel.packing, condition) as fill:

@@ -1,19 +1,15 @@
-"""How does the search avoid doing the same work in every state? Steps that read the same few bits form a group, and a group remembers.
+"""Steps that read the same few bits form a group, so that what they do can be remembered and is not worked out in every state again.
 
 In a model of n processes a state is new mostly because of a combination: what one process can do next depends on its own variables, and those
-took the same values in thousands of states before. A `Group` cuts the bits that its steps read out of the state (`state & mask`) and looks up
-what they do there: pairs (keep, add), the successors being `state & keep | add`. Only what is not remembered runs the generated functions.
+took the same values in thousands of states before. The bits that a group's steps read are cut out of the state (`state & mask`) and looked
+up. Steps with a trigger (the presence of a packet) are looked up one level below: first the group's bits, then which triggers are present.
 
-Steps with a trigger (the presence of a packet) are remembered one level below: first the group's bits, then which effective triggers are
-present. A trigger whose only step changes nothing there is counted, not tried.
-
-The result never depends on what is remembered: a group that finds nothing again (`hopeless`) stops remembering.
+This file knows nothing of what is remembered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from antiphon.model.engines.python.catalogue import Specialised
 from antiphon.model.ground.packing import Packing
@@ -23,28 +19,14 @@ SMALL_BITS = 12
 CLOSE = 1.25
 """Groups of several processes are joined when the union reads at most this many times the bits of the larger one."""
 
-Rare = tuple[Specialised, tuple[int, ...] | None]
-"""A step with the positions of the properties it breaks, or None: a check fails."""
-Moves = tuple[int, tuple[tuple[int, int], ...], tuple[Rare, ...]]
-"""How many steps are enabled, their different effects (keep, add), what is rare."""
-NOTHING: Moves = (0, (), ())
-
 
 class Group:
-    """Steps that read the bits `mask` and, each, its trigger.
+    """Steps that read the bits `mask` and, each, its trigger: those without one, and those of each trigger."""
 
-    `cache` maps `state & mask` to an entry [effective, idle, moves by triggers, moves by trigger]: `effective` are the triggers to look at,
-    `idle` those whose one step leaves the state as it is. Steps that were enabled somewhere are put in `enabled`.
-    """
-
-    def __init__(self, mask: int, fault: bool, full: int, enabled: set[Specialised]) -> None:
-        self.mask, self.fault, self.full, self.enabled = mask, fault, full, enabled
+    def __init__(self, mask: int, fault: bool) -> None:
+        self.mask, self.fault, self.triggers = mask, fault, 0
         self.statics: list[Specialised] = []
         self.triggered: dict[int, list[Specialised]] = {}
-        self.triggers = 0
-        self.cache: dict[int, list[Any]] = {}
-        self.misses = 0
-        self.hopeless = False
 
     def add(self, step: Specialised) -> None:
         """One more step; the group's mask covers its footprint."""
@@ -54,74 +36,13 @@ class Group:
         else:
             self.statics.append(step)
 
-    def adopt(self, old: Group) -> bool:
-        """Take over what an older group with the same mask remembers, if all steps that are new here have triggers that are new too."""
-        fresh = self.triggers & ~old.triggers
-        if self.statics != old.statics or any(self.triggered.get(bit) != steps for bit, steps in old.triggered.items()):
-            return False
-        for entry in old.cache.values():
-            entry[0] |= fresh
-        self.cache, self.hopeless = old.cache, old.hopeless
-        return True
-
-    def open(self, state: int) -> list[Any]:
-        """The entry for a state whose bits are not remembered."""
-        self.misses += 1
-        entry: list[Any] = [self.triggers, 0, {}, {0: self._run(self.statics, state, self.mask)}]
-        if not self.hopeless:
-            self.cache[state & self.mask] = entry
-        return entry
-
-    def detail(self, entry: list[Any], state: int) -> Moves:
-        """What the steps do in this state, remembered in the entry; it may make triggers idle."""
-        table = entry[3]
-        parts = [table[0]]
-        present = state & entry[0]
-        while present:
-            bit = present & -present
-            present ^= bit
-            if bit not in table:
-                table[bit] = self._run(self.triggered[bit], state, self.mask | bit)
-            part = table[bit]
-            if part[1] or part[2] or part[0] > 1:
-                parts.append(part)
-            else:
-                entry[0] &= ~bit
-                if part[0]:
-                    entry[1] |= bit
-        moves = (
-            sum(part[0] for part in parts),
-            tuple(dict.fromkeys(pair for part in parts for pair in part[1])),
-            tuple(rare for part in parts for rare in part[2]),
-        )
-        entry[2][state & entry[0]] = moves
-        return moves
-
-    def _run(self, steps: Iterable[Specialised], state: int, known: int) -> Moves:
-        """What the steps do wherever the bits `known` are as in `state`."""
-        count = 0
-        effects: dict[tuple[int, int], None] = {}
-        rare: list[Rare] = []
-        for step in steps:
-            result = step.run(state)
-            if result is None:
-                continue
-            if isinstance(result, int):
-                rare.append((step, None))
-                continue
-            count += 1
-            self.enabled.add(step)
-            keep, add = result[0], result[1]
-            if len(result) == 3:
-                rare.append((step, result[2]))
-            touched = self.full & ~keep | add
-            if touched & ~known or state & keep | add != state:
-                effects.setdefault((keep, add))
-        return count, tuple(effects), tuple(rare)
+    def extends(self, old: Group) -> bool:
+        """Whether all steps that are new here, compared with an older group of the same mask, have triggers that are new too."""
+        return self.statics == old.statics and all(self.triggered.get(bit) == steps for bit, steps in old.triggered.items())
 
 
-def make_groups(steps: Sequence[Specialised], packing: Packing, enabled: set[Specialised], previous: Sequence[Group] = ()) -> list[Group]:
-    """Groups for these steps, algorithm before faults; what `previous` groups remember is kept where it stays true.
+def make_groups(steps: Sequence[Specialised], packing: Packing) -> list[Group]:
+    """Groups for these steps, algorithm before faults.
 
     Steps that read variables of one process (by the first key of a map) and shared ones form a group; others join where they read nearly
     the same bits; small groups are joined.
@@ -136,18 +57,16 @@ def make_groups(steps: Sequence[Specialised], packing: Packing, enabled: set[Spe
                 cluster = single[step.fault, owners] = _Cluster(step.fault)
                 clusters.append(cluster)
         else:
-            cluster = next((item for item in clusters if item.fault == step.fault and item.close(step.footprint)), _Cluster(step.fault))
+            near = (item for item in clusters if item.fault == step.fault and item.close(step.footprint))
+            cluster = next(near, _Cluster(step.fault))
             if not cluster.steps:
                 clusters.append(cluster)
         cluster.add(step.footprint, [step])
     groups = []
     for cluster in _joined(clusters):
-        group = Group(cluster.mask, cluster.fault, packing.full, enabled)
+        group = Group(cluster.mask, cluster.fault)
         for step in sorted(cluster.steps, key=lambda item: item.order):
             group.add(step)
-        for old in previous:
-            if old.mask == group.mask and old.fault == group.fault:
-                group.adopt(old)
         groups.append(group)
     return sorted(groups, key=lambda group: group.fault)
 

@@ -7,24 +7,29 @@ This file knows nothing of what is done with a transition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
+from antiphon.model.engines.interface import StepError
 from antiphon.model.engines.python.catalogue import Catalogue, Specialised
 from antiphon.model.engines.python.groups import Group, make_groups
-from antiphon.model.engines.python.source import compile_functions, events_source
-from antiphon.model.ground import flatten, unflatten
+from antiphon.model.engines.python.source import compile_functions, events_source, predicate_source
+from antiphon.model.ground import GroundPredicate, flatten, ground_formula, ground_predicate, unflatten
+from antiphon.model.ground.budgets import held_back_within
+from antiphon.model.ground.footprint import footprint
 from antiphon.model.verdict import InternalError
-from antiphon.spec.lang import Program, State, Step
+from antiphon.spec.lang import Program, SpecError, State, Step, ir
 
-Effect = tuple[int, int, int]
-"""The number of a step, the mask of what it keeps of a state, the bits it adds."""
+Effect = tuple[int, int, int, tuple[str, ...]]
+"""The number of a step, the mask of what it keeps of a state, the bits it adds, the properties it breaks."""
 
 Events = Callable[[int], tuple[tuple[int, int], ...]]
 
 
 class PythonTransitions:
     """See `Transitions` for the interface."""
+
+    name = "generated Python"
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -35,6 +40,9 @@ class PythonTransitions:
         self._emitters: list[Events | None] = []
         self._groups: list[_Memory] = []
         self._events: dict[tuple[int, tuple[tuple[int, int], ...]], tuple[Any, ...]] = {}
+        self._predicates: dict[str, Callable[[int], bool]] = {}
+        self._enabled: set[int] = set()
+        self._breaking = False
         self._regroup()
 
     def pack(self, state: State) -> int:
@@ -50,7 +58,7 @@ class PythonTransitions:
         return self._steps[number].step
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Every enabled step by number, with its successor."""
+        """Every enabled step by number, with its successor. The only hot place: most steps cost a look-up, one `and` and one `or`."""
         if packed & self._catalogue.unknown and self._catalogue.discover(packed):
             self._regroup()
         found: list[tuple[int, int]] = []
@@ -58,7 +66,7 @@ class PythonTransitions:
             entry = memory.entries.get(packed & memory.mask)
             if entry is None:
                 entry = memory.open(packed)
-            for number, keep, add in entry.always:
+            for number, keep, add, _ in entry.always:
                 found.append((number, packed & keep | add))
             present = packed & entry.alive
             while present:
@@ -67,8 +75,23 @@ class PythonTransitions:
                 effects = entry.by_trigger.get(bit)
                 if effects is None:
                     effects = memory.detail(entry, packed, bit)
-                for number, keep, add in effects:
+                for number, keep, add, _ in effects:
                     found.append((number, packed & keep | add))
+        return found
+
+    def broken(self, packed: int) -> list[tuple[int, tuple[str, ...]]]:
+        """The steps that break properties in this state, each with those."""
+        found: list[tuple[int, tuple[str, ...]]] = []
+        if self._breaking:
+            for memory in self._groups:
+                entry = memory.entries.get(packed & memory.mask) or memory.open(packed)
+                effects = list(entry.always)
+                present = packed & entry.alive
+                while present:
+                    bit = present & -present
+                    present ^= bit
+                    effects += entry.by_trigger.get(bit) or memory.detail(entry, packed, bit)
+                found += [(number, properties) for number, _, _, properties in effects if properties]
         return found
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
@@ -84,17 +107,82 @@ class PythonTransitions:
             self._events[number, raw] = events
         return events
 
+    def coverage(self) -> dict[str, int]:
+        """For each action with how many argument tuples it was enabled somewhere."""
+        counts = dict.fromkeys(self._catalogue.actions, 0)
+        for number in self._enabled:
+            counts[self._steps[number].step.action] += 1
+        return counts
+
     def run(self, packed: int, steps: Iterable[Specialised]) -> tuple[Effect, ...]:
         """What these steps do in this state, where they are enabled."""
         effects: list[Effect] = []
         for step in steps:
             result = step.run(packed)
             if isinstance(result, tuple):
-                effects.append((self._numbers[step], result[0], result[1]))
+                number, broken = self._numbers[step], tuple[str, ...]()
+                self._enabled.add(number)
+                if len(result) == 3:
+                    broken = tuple(dict.fromkeys(step.ground.breaks[position].property for position in result[2]))
+                    self._breaking = True
+                effects.append((number, result[0], result[1], broken))
             elif result is not None:
-                list(self.program.reference.enabled(self.unpack(packed)))
+                try:
+                    list(self.program.reference.enabled(self.unpack(packed)))
+                except SpecError as error:
+                    raise StepError(step.step, error) from error
                 raise InternalError(f"generated code finds an error of the specification in {step.step}, the reference none")
         return tuple(effects)
+
+    # Conditions -----------------------------------------------------------------------------------------------
+
+    def predicate(self, name: str) -> Callable[[int], bool]:
+        """The compiled predicate of this name."""
+        if name not in self._predicates:
+
+            def asked(state: State) -> object:
+                return self.program.reference.holds(state, name)
+
+            self._predicates[name] = self._condition(name, ground_predicate(self.program, name), asked)
+        return self._predicates[name]
+
+    def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
+        """A call of a helper or predicate, compiled for these values of its parameters."""
+        if all(item.name != call.function for item in self.program.module.functions):
+            return self.predicate(call.function)
+        arguments = [values[item.name][1] for item in call.arguments if isinstance(item, ir.Name)]
+
+        def asked(state: State) -> object:
+            return self.program.reference.evaluate(state, call.function, *arguments)
+
+        return self._condition(call.function, ground_formula(self.program, call, dict(values)), asked)
+
+    def budget_limited(self, union: int) -> Callable[[int], bool] | None:
+        """Whether only a spent budget keeps a step of the algorithm back, compiled; None when there are no such steps."""
+        condition = held_back_within(self.program, self.packing.unpack(union))
+        if condition is None:
+            return None
+        text = predicate_source("holds", condition, (), self.packing)
+        return cast("Callable[[int], bool]", compile_functions([("holds", text)])["holds"])
+
+    def _condition(self, name: str, ground: GroundPredicate, asked: Callable[[State], object]) -> Callable[[int], bool]:
+        """The condition, which remembers its value by the bits that it reads; where it has none, the reference says why."""
+        text = predicate_source("condition", ground.holds, ground.checks, self.packing)
+        run = cast("Callable[[int], bool | int]", compile_functions([("condition", text)])["condition"])
+        mask = footprint([ground.holds, *(check.wrong for check in ground.checks)], self.packing)
+        known: dict[int, bool] = {}
+
+        def holds(packed: int) -> bool:
+            value = known.get(packed & mask)
+            if value is None:
+                result = run(packed)
+                if result is not True and result is not False:
+                    asked(self.unpack(packed))
+                    raise InternalError(f"generated code finds an error in {name}, the reference none")
+                value = known[packed & mask] = result
+            return value
+
+        return holds
 
     def _regroup(self) -> None:
         texts = []
@@ -107,8 +195,8 @@ class PythonTransitions:
                     texts.append((f"events_{number}", events_source(f"events_{number}", step.ground, self.packing)))
         for name, function in compile_functions(texts).items():
             self._emitters[int(name.removeprefix("events_"))] = cast("Events", function)
-        old = {(memory.mask, memory.fault): memory for memory in self._groups}
-        groups = make_groups(self._catalogue.steps, self.packing, set())
+        old = {(memory.group.mask, memory.group.fault): memory for memory in self._groups}
+        groups = make_groups(self._catalogue.steps, self.packing)
         self._groups = [_Memory(group, self, old.get((group.mask, group.fault))) for group in groups]
 
 
@@ -126,11 +214,10 @@ class _Memory:
     """What the steps of one group did, by the bits that they read."""
 
     def __init__(self, group: Group, transitions: PythonTransitions, old: _Memory | None) -> None:
-        self.mask, self.fault = group.mask, group.fault
+        self.group, self.mask = group, group.mask
         self.entries: dict[int, _Entry] = {}
-        self.group, self._transitions = group, transitions
-        self.triggered = {bit: tuple(steps) for bit, steps in group.triggered.items()}
-        if old is not None and old.group.statics == group.statics and old.triggered.items() <= self.triggered.items():
+        self._transitions = transitions
+        if old is not None and group.extends(old.group):
             fresh = group.triggers & ~old.group.triggers
             self.entries = old.entries
             for entry in self.entries.values():

@@ -17,11 +17,10 @@ from antiphon.model.explore.liveness.fairness import Fairness, fair_on
 from antiphon.model.explore.liveness.lasso import Lasso, find_lasso
 from antiphon.model.explore.liveness.questions import Question
 from antiphon.model.explore.liveness.shown import fault_of
-from antiphon.model.explore.liveness.truth import truths
-from antiphon.model.explore.liveness.walk import Walk
+from antiphon.model.explore.liveness.walk import FairGraph
 from antiphon.model.notation import compact
 from antiphon.model.trace import ReplayError, Trace, replay
-from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, InternalError, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.model.verdict import Evidence, Exploration, InternalError, Outcome, PropertyKind, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError, ir
 
 
@@ -50,20 +49,20 @@ def judge(
     """
     engine = engine_named(engine)
     assumed = fairness if isinstance(fairness, Fairness) else fair_on(program, fairness)
-    walk = Walk(program, assumed, engine=engine, bounds=bounds, progress=progress)
-    walk.run()
-    court = _Court(walk, "reference" if engine is Engine.REFERENCE else "generated Python")
+    graph = FairGraph(program, assumed, engine=engine, bounds=bounds, progress=progress)
+    court = _Court(graph)
     verdicts = tuple(court.verdict(question) for question in questions)
-    stopped = (f"the walk for promises is not complete: {walk.stopped}",) if walk.stopped is not None else ()
-    return Report(program, verdicts, _exploration(walk), (f"fairness: {assumed}", *stopped))
+    stopped = graph.walk.stopped
+    notes = (f"the walk for promises is not complete: {stopped}",) if stopped is not None else ()
+    return Report(program, verdicts, _exploration(graph), (f"fairness: {assumed}", *notes))
 
 
-def _exploration(walk: Walk) -> Exploration:
-    fired = walk.fired()
+def _exploration(graph: FairGraph) -> Exploration:
+    fired, walk = graph.space.coverage(), graph.walk
     return Exploration(
-        states=len(walk.packed),
+        states=len(graph),
         transitions=walk.transitions,
-        depth=max(walk.graph.depths, default=0),
+        depth=max(graph.graph.depths, default=0),
         complete=walk.complete,
         seconds=walk.seconds,
         fired=tuple((action, count) for action, count in fired.items() if count),
@@ -73,22 +72,21 @@ def _exploration(walk: Walk) -> Exploration:
 
 
 class _Court:
-    """Judges questions on one walk."""
+    """Judges questions on one graph."""
 
-    def __init__(self, walk: Walk, how: str) -> None:
-        self.walk = walk
-        program, count = walk.program, f"{len(walk.packed):,} states"
-        shown = ", ".join(f"{name}={value}" for name, value in program.constants.items() if value is not False)
-        extent = f"all {count}" if walk.complete else f"{count}, not all"
-        self.evidence = Evidence(EvidenceKind.BOUNDED, f"{shown}; {extent}" if shown else extent)
-        self.provenance = Provenance.of(program, f"explicit, lassos, {how}")
+    def __init__(self, graph: FairGraph) -> None:
+        self.graph = graph
+        program, count = graph.program, f"{len(graph):,} states"
+        extent = f"all {count}" if graph.walk.complete else f"{count}, not all"
+        self.evidence = Evidence.explored(program, extent)
+        self.provenance = Provenance.of(program, f"explicit, lassos, {graph.space.transitions.name}")
 
     def verdict(self, question: Question) -> Verdict:
         """The answer about one promise."""
-        walk = self.walk
-        if walk.error is not None:
-            return self._say(question, Outcome.UNKNOWN, f"not decided: {walk.error}")
-        if not walk.packed:
+        graph, walk = self.graph, self.graph.walk
+        if graph.failure is not None:
+            return self._say(question, Outcome.UNKNOWN, f"not decided: {graph.failure}")
+        if not len(graph):
             return self._say(question, Outcome.UNKNOWN, "the model is empty: it has no initial state")
         try:
             shortest = self._shortest(question)
@@ -112,30 +110,30 @@ class _Court:
         """The lasso with the shortest stem, and among those the shortest cycle, of any values of the parameters."""
         best: tuple[Lasso, tuple[object, ...]] | None = None
         promise = question.promise
-        every = bytearray(b"\1" * len(self.walk.packed))
+        every = bytearray(b"\1" * len(self.graph))
         for instance in question.instances:
             values = question.values(instance)
-            goal = truths(self.walk, promise.goal, values)
+            goal = self.graph.truths(promise.goal, values)
             premise: bytearray | None = every
             if promise.premise is not None:
-                premise = truths(self.walk, promise.premise, values)
+                premise = self.graph.truths(promise.premise, values)
             elif promise.kind is ir.PromiseKind.EVENTUALLY:
                 premise = None
-            lasso = find_lasso(self.walk.graph, premise, goal)
+            lasso = find_lasso(self.graph.graph, premise, goal)
             if lasso is not None and (best is None or _size(lasso) < _size(best[0])):
                 best = lasso, instance
         return best
 
     def _trace(self, question: Question, lasso: Lasso, instance: tuple[object, ...]) -> Trace:
         """The lasso as the reference executes it, and finds it."""
-        walk, engine = self.walk, self.provenance.engine
-        steps = [walk.step(edge) for edge in (*lasso.stem, *lasso.cycle)]
+        graph, engine = self.graph, self.provenance.engine
+        steps = [graph.step(edge) for edge in (*lasso.stem, *lasso.cycle)]
         why = _why(question, instance, lasso)
         try:
-            trace = replay(walk.program, walk.state(lasso.start), steps, shows=question.name, why=why, loop=len(lasso.stem))
+            trace = replay(graph.program, graph.state(lasso.start), steps, shows=question.name, why=why, loop=len(lasso.stem))
         except (ReplayError, SpecError) as error:
             raise InternalError(f"{engine}: the lasso for {question.name} does not replay: {error}") from error
-        fault = fault_of(trace, question.promise, question.values(instance), walk.fairness)
+        fault = fault_of(trace, question.promise, question.values(instance), graph.fairness)
         if fault:
             raise InternalError(f"{engine}: the lasso for {question.name} is none, says the reference: {fault}")
         return trace

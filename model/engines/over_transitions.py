@@ -1,0 +1,187 @@
+"""A `StateSpace` over any `Transitions`: states are found by taking every step, one state after the other.
+
+It is how CPython and generated Python explore, and how a tool sees each transition on the way: whoever gives `visit` is called once for
+every expanded state with all its transitions.
+
+This file knows nothing of properties, bounds, verdicts or how steps are executed.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from antiphon.model.engines.interface import (
+    NO_PARENT,
+    Block,
+    Finding,
+    Future,
+    PredicateError,
+    StepError,
+    Transitions,
+)
+from antiphon.model.engines.recovery import futures
+from antiphon.spec.lang import SpecError, State, Step
+
+Visit = Callable[[int, Sequence[tuple[int, int]]], None]
+"""Called with the number of a state and its transitions: the number of each step, and of the state that it leads to."""
+
+
+class TransitionSpace:
+    """The states that transitions lead to.
+
+    Args:
+        transitions: what takes steps.
+        initial: the states to begin with; None for the initial ones of the program.
+        visit: called for every state that is expanded.
+        faults: whether steps of the environment are taken.
+    """
+
+    block = 256
+
+    def __init__(
+        self,
+        transitions: Transitions,
+        initial: Iterable[State] | None = None,
+        *,
+        visit: Visit | None = None,
+        faults: bool = True,
+    ) -> None:
+        self.transitions, self._visit, self._with_faults = transitions, visit, faults
+        self.engine = f"explicit, {transitions.name}"
+        self.packed: list[int] = []
+        self.numbers: dict[int, int] = {}
+        self.failure: SpecError | None = None
+        self._parents, self._via = array("I"), array("I")
+        self._muted: set[str] = set()
+        program = transitions.program
+        self._faults = {action.name for action in program.module.actions if action.fault}
+        self._witnesses = {method.mark.name for method in program.declaration.marked("witness") if method.mark}
+        for state in program.reference.initial() if initial is None else initial:
+            self._find(transitions.pack(state), NO_PARENT, 0)
+
+    def __len__(self) -> int:
+        """How many states are known with their parents: an interruption may leave one without."""
+        return len(self._via)
+
+    def _find(self, packed: int, parent: int, step: int) -> int:
+        number = self.numbers.setdefault(packed, len(self.packed))
+        if number == len(self.packed):
+            self.packed.append(packed)
+            self._parents.append(parent)
+            self._via.append(step)
+        return number
+
+    # Exploring ------------------------------------------------------------------------------------------------
+
+    def expand(self, first: int, last: int) -> Block:
+        """The successors of a block of states, appended where they are new."""
+        take, broken_in, number_of, visit = self.transitions.successors, self.transitions.broken, self.numbers.get, self._visit
+        judged = bool(set(self.transitions.program.module.properties) - self._muted)
+        seen = 0
+        findings: list[Finding] = []
+        for index in range(first, last):
+            packed = self.packed[index]
+            try:
+                steps = take(packed) if self._with_faults else self._without_faults(packed)
+            except SpecError as error:
+                self.failure = self.failure or error
+                step = error.step if isinstance(error, StepError) else None
+                findings.append(Finding(index, step, error=str(error)))
+                continue
+            seen += len(steps)
+            moves: list[tuple[int, int]] | None = [] if visit is not None else None
+            for step_number, after in steps:
+                target = number_of(after)
+                if target is None:
+                    target = self._find(after, index, step_number)
+                if moves is not None:
+                    moves.append((step_number, target))
+            if judged:
+                findings.extend(self._broken(index, broken_in(packed)))
+            if visit is not None and moves is not None:
+                visit(index, moves)
+        return Block(seen, tuple(findings))
+
+    def _broken(self, index: int, steps: Iterable[tuple[int, tuple[str, ...]]]) -> Iterable[Finding]:
+        for number, properties in steps:
+            told = tuple(name for name in properties if name not in self._muted)
+            if told:
+                yield Finding(index, self.transitions.step(number), told)
+
+    def _without_faults(self, packed: int) -> list[tuple[int, int]]:
+        step = self.transitions.step
+        return [move for move in self.transitions.successors(packed) if step(move[0]).action not in self._faults]
+
+    def mute(self, property: str) -> None:
+        """Report no more findings about this property."""
+        self._muted.add(property)
+
+    def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
+        """(state, predicate, value) where an invariant is false or a witness true."""
+        found = []
+        for name in predicates:
+            wanted, test = name in self._witnesses, self.transitions.predicate(name)
+            for number in range(first, last):
+                try:
+                    value = test(self.packed[number])
+                except SpecError as error:
+                    raise PredicateError(number, name) from error
+                if value is wanted:
+                    found.append((number, name, wanted))
+                    break
+        return sorted(found)
+
+    def truth(self, predicate: str) -> bytearray:
+        """For every state whether the predicate is true in it."""
+        test, values = self.transitions.predicate(predicate), bytearray(len(self))
+        for number in range(len(values)):
+            try:
+                values[number] = test(self.packed[number])
+            except SpecError as error:
+                raise PredicateError(number, predicate) from error
+        return values
+
+    def budget_limited(self) -> bytearray | None:
+        """For every state 1 where only a spent budget keeps a step of the algorithm back; None when there are no such steps."""
+        packed = self.packed[: len(self)]
+        test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0))
+        return None if test is None else bytearray(map(test, packed))
+
+    # Looking back ---------------------------------------------------------------------------------------------
+
+    def successors(self, state: int) -> tuple[bool, list[int]]:
+        """Whether only faults are enabled, and the numbers of the known states that other steps lead to."""
+        steps = self._without_faults(self.packed[state])
+        numbers = (self.numbers.get(after) for _, after in steps)
+        return not steps, [number for number in numbers if number is not None]
+
+    def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
+        """What `recovery.futures` says of this space."""
+        return futures(self, expanded, truths, complete=complete)
+
+    def parent(self, state: int) -> int:
+        """The state that this one was found from."""
+        return self._parents[state]
+
+    def way_to(self, state: int) -> tuple[State, list[Step]]:
+        """The initial state and the steps that lead to a state."""
+        steps = []
+        while self._parents[state] != NO_PARENT:
+            steps.append(self.transitions.step(self._via[state]))
+            state = self._parents[state]
+        return self.value(state), steps[::-1]
+
+    def value(self, state: int) -> State:
+        """The state as a tuple of values."""
+        return self.transitions.unpack(self.packed[state])
+
+    def stands_for(self, state: int, value: State) -> bool:
+        """Whether this is the value of the state."""
+        return self.value(state) == value
+
+    def coverage(self) -> dict[str, int]:
+        """For each action with how many argument tuples it was enabled somewhere."""
+        return self.transitions.coverage()

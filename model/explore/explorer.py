@@ -1,0 +1,204 @@
+"""The one breadth-first walk: a space is expanded level by level within bounds, and a visitor sees what is found.
+
+States are found in the order of their distance, so whatever a visitor sees first has a shortest way to it. The visitor may end the walk;
+so do bounds, errors of the specification, and the user.
+
+This file knows nothing of how states are stored, of traces, of properties or of verdicts.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Sequence
+
+from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, WRONG_SPECIFICATION, Bounds, Progress, Stop, StopReason, no_memory
+from antiphon.model.engines.interface import NO_PARENT, Finding, Position, ResumableSpace, StateSpace, Transitions
+from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.spec.lang import State
+
+BLOCKS_TO_A_BOUND = 16
+
+
+class Visitor:
+    """What a walk shows as it goes; a visitor overrides what it wants to see."""
+
+    def begin(self, position: Position) -> None:
+        """The walk begins here: with nothing, or where an earlier one came to."""
+
+    def states(self, first: int, last: int) -> None:
+        """The states first..last - 1 were found."""
+
+    def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
+        """All transitions of a state: the number of each step, and of the state it leads to; of a `walk` only."""
+
+    def finding(self, finding: Finding) -> None:
+        """A step breaks properties, or the specification has an error; the walk ends after the block that has it."""
+
+    def enough(self) -> Stop | None:
+        """Why the walk need not go on, if it need not."""
+        return None
+
+
+class Enough(Exception):
+    """A visitor raises this in `transitions` to end the walk at once."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+        super().__init__(str(stop))
+
+
+class Explorer:
+    """A walk over a space.
+
+    Attributes:
+        stopped: why it ended early, or None.
+        complete: whether every reachable state was seen and expanded.
+        error: the first error of the specification.
+        position: how far it is.
+        seconds: how long it took, with what an earlier walk took that it goes on from.
+    """
+
+    def __init__(
+        self,
+        space: StateSpace,
+        visitor: Visitor,
+        bounds: Bounds = UNBOUNDED,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.space, self.visitor, self.bounds = space, visitor, bounds
+        self.error: Finding | None = None
+        self.stopped: Stop | None = None
+        self.complete = False
+        self.seconds = 0.0
+        self._storage = space if isinstance(space, ResumableSpace) else None
+        self._progress = progress
+        left = self._storage.resume() if self._storage is not None else None
+        self.position = left or Position()
+        self._before, self._began = self.position.seconds, 0.0
+        visitor.begin(self.position)
+
+    @property
+    def expanded(self) -> int:
+        """So many states have their successors."""
+        return self.position.expanded
+
+    @property
+    def transitions(self) -> int:
+        """So many transitions were seen."""
+        return self.position.transitions
+
+    @property
+    def depth(self) -> int:
+        """The number of steps to the deepest state found."""
+        return max(0, len(path(self.space, len(self.space) - 1)) - 1) if len(self.space) else 0
+
+    def run(self) -> None:
+        """Walk until the visitor has enough, all is seen, a bound is hit, or the user interrupts."""
+        self._began = time.monotonic()
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            self._levels()
+        except Enough as enough:
+            self.stopped = enough.stop
+        except KeyboardInterrupt:
+            self.stopped = INTERRUPTED
+        except MemoryError as error:
+            self.stopped = no_memory(error)
+        finally:
+            if collecting:
+                gc.enable()
+            self.seconds = self.position.seconds = self._before + self._elapsed()
+        if self.stopped is not INTERRUPTED:
+            self._checkpoint(last=True)
+            self._tell()
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    def _levels(self) -> None:
+        space, at = self.space, self.position
+        if not at.level_end:
+            self.visitor.states(0, len(space))
+        while at.expanded < len(space):
+            if at.expanded == at.level_end or not at.level_end:
+                at.level_end = len(space)
+            end = at.level_end
+            self.stopped = self._enough() or self.bounds.too_deep(len(at.levels) - 1) or self._bound_reached()
+            if self.stopped is not None:
+                return
+            while at.expanded < end:
+                self._block(end)
+                self._checkpoint()
+                self.stopped = self._enough() or (self._bound_reached() if at.expanded < len(space) else None)
+                if self.stopped is not None:
+                    return
+            at.levels.append(end)
+        self.complete = self.error is None
+
+    def _block(self, end: int) -> None:
+        """Expand one block of the level that ends before state `end`, and show what it found."""
+        space, at = self.space, self.position
+        size = space.block
+        if self.bounds.states is not None:
+            size = max(1, min(size, (self.bounds.states - len(space)) // BLOCKS_TO_A_BOUND))
+        known = len(space)
+        last = min(end, at.expanded + size)
+        block = space.expand(at.expanded, last)
+        at.expanded = last
+        at.transitions += block.transitions
+        for finding in block.findings:
+            if finding.error:
+                self.error = self.error or finding
+            self.visitor.finding(finding)
+        self.visitor.states(known, len(space))
+        self._tell()
+
+    def _enough(self) -> Stop | None:
+        return WRONG_SPECIFICATION if self.error is not None else self.visitor.enough()
+
+    def _bound_reached(self) -> Stop | None:
+        """The bound that is hit; for want of memory only when the space can give none back."""
+        stop = self.bounds.reached(len(self.space), self._elapsed())
+        if stop is not None and stop.reason is StopReason.MEMORY and self._storage is not None:
+            self._storage.release()
+            stop = self.bounds.reached(len(self.space), self._elapsed())
+        return stop
+
+    def _checkpoint(self, *, last: bool = False) -> None:
+        if self._storage is not None:
+            self.position.seconds = self._before + self._elapsed()
+            self._storage.checkpoint(self.position, last=last)
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            at, states = self.position, len(self.space)
+            self._progress(Progress(states, at.transitions, len(at.levels) - 1, states - at.expanded, self._elapsed()))
+
+
+def walk(
+    transitions: Transitions,
+    visitor: Visitor,
+    bounds: Bounds = UNBOUNDED,
+    progress: Callable[[Progress], None] | None = None,
+    *,
+    initial: Sequence[State] | None = None,
+    faults: bool = True,
+) -> tuple[TransitionSpace, Explorer]:
+    """Walks every transition, from the states `initial`, or from the initial ones; the visitor sees each.
+
+    Steps of the environment are left out without `faults`.
+    """
+    space = TransitionSpace(transitions, initial, visit=visitor.transitions, faults=faults)
+    explorer = Explorer(space, visitor, bounds, progress)
+    explorer.run()
+    return space, explorer
+
+
+def path(space: StateSpace, state: int) -> list[int]:
+    """The numbers of the states on the way from an initial state to this one, both included."""
+    numbers = [state]
+    while (parent := space.parent(numbers[-1])) != NO_PARENT:
+        numbers.append(parent)
+    return numbers[::-1]
