@@ -11,7 +11,6 @@ from antiphon.conformance.cluster.protocols import known_protocols
 from antiphon.conformance.cluster.result import ClusterResult
 from antiphon.conformance.cluster.service_verdicts import Judgement, judge
 from antiphon.conformance.cluster.settings import ClusterSettings
-from antiphon.conformance.trace import Run, load_run
 
 __all__ = [
     "ClusterResult",
@@ -21,10 +20,8 @@ __all__ = [
     "Faults",
     "Judgement",
     "Link",
-    "Run",
     "decisions",
     "judge",
     "known_protocols",
-    "load_run",
     "run_cluster",
 ]

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from antiphon.conformance.bindings import Binding, bound_protocol, bound_protocols
 from antiphon.conformance.lockstep import Comparison, Difference
 from antiphon.model.explore.liveness import shows_lasso
+from antiphon.model.properties import DEADLOCK, SPECIFICATION, kinds_of
 from antiphon.model.refinement import PROPERTY as REFINEMENT
 from antiphon.model.refinement import fails_at_the_end
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import Outcome
+from antiphon.model.verdict import Outcome, PropertyKind
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.lang import Program, SpecError
 
@@ -45,11 +46,11 @@ def on_specification(trace: Trace) -> Replayed:
     if not name:
         return Replayed(Outcome.UNKNOWN, f"all {len(trace)} steps run; the trace names no property that could be judged")
     kind = _kind(trace.program, name)
-    if not kind:
+    if kind is None:
         return Replayed(Outcome.UNKNOWN, f"{trace.program.name} has no property {name!r}")
     if not _shows(trace, name, kind):
         return Replayed(Outcome.UNKNOWN, f"all {len(trace)} steps run, but they do not show {name}")
-    if kind == "witness":
+    if kind is PropertyKind.WITNESS:
         return Replayed(Outcome.HOLDS, f"{name} is reached after {len(trace)} steps")
     return Replayed(Outcome.VIOLATED, trace.why or f"{name} is broken after {len(trace)} steps")
 
@@ -88,35 +89,32 @@ def binding_for(program: Program) -> Binding:
     raise NotBound(f"no implementation is bound to {program.name}; bound are {', '.join(sorted(bound_protocols()))}")
 
 
-def _kind(program: Program, name: str) -> str:
-    if name in ("deadlock", "specification"):
-        return name
+def _kind(program: Program, name: str) -> PropertyKind | None:
+    if name in (DEADLOCK, SPECIFICATION):
+        return PropertyKind(name)
     if name == REFINEMENT and refinement_of(program.spec) is not None:
-        return "refinement"
-    for method in program.declaration.marked("invariant", "witness", "obligation"):
-        if method.mark is not None and method.mark.name == name:
-            return method.mark.kind
-    if any(promise.name == name for promise in program.module.promises):
-        return "liveness"
-    return "service" if name in program.module.properties else ""
+        return PropertyKind.REFINEMENT
+    return kinds_of(program).get(name)
 
 
-def _shows(trace: Trace, name: str, kind: str) -> bool:
+def _shows(trace: Trace, name: str, kind: PropertyKind) -> bool:
     reference, last = trace.program.reference, trace.states[-1]
-    if kind == "service":
-        return any(refusal.property == name for transition in trace.transitions[-1:] for refusal in transition.refused)
-    if kind == "liveness":
-        return shows_lasso(trace)
-    if kind == "deadlock":
-        faults = {method.name for method in trace.program.declaration.marked("environment")}
-        return all(step.action in faults for step in reference.enabled(last))
-    refinement = refinement_of(trace.program.spec)
-    if kind == "refinement" and refinement is not None:
-        return fails_at_the_end(trace, refinement) != ""
-    if kind == "specification":
-        try:
-            list(reference.successors(last))
-        except SpecError:
-            return True
-        return False
-    return reference.holds(last, name) is (kind == "witness")
+    match kind:
+        case PropertyKind.SERVICE:
+            refusals = (refusal for transition in trace.transitions[-1:] for refusal in transition.refused)
+            return any(refusal.property == name for refusal in refusals)
+        case PropertyKind.LIVENESS:
+            return shows_lasso(trace)
+        case PropertyKind.DEADLOCK:
+            faults = {method.name for method in trace.program.declaration.marked("environment")}
+            return all(step.action in faults for step in reference.enabled(last))
+        case PropertyKind.REFINEMENT:
+            refinement = refinement_of(trace.program.spec)
+            return refinement is not None and fails_at_the_end(trace, refinement) != ""
+        case PropertyKind.SPECIFICATION:
+            try:
+                list(reference.successors(last))
+            except SpecError:
+                return True
+            return False
+    return reference.holds(last, name) is (kind is PropertyKind.WITNESS)

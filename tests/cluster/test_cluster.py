@@ -21,10 +21,10 @@ import psutil
 import pytest
 from rich.console import Console
 
-from antiphon.conformance.cluster import ClusterResult, Counts, judge, load_run, run_cluster
+from antiphon.conformance.cluster import ClusterResult, Counts, judge, run_cluster
 from antiphon.conformance.cluster.faults import Faults
 from antiphon.conformance.cluster.relay import LOOPBACK, Relay
-from antiphon.conformance.trace import Broadcast, Deliver, log_name
+from antiphon.conformance.trace import Broadcast, Deliver, load_run, log_name
 
 
 def nodes_of(parent: int) -> list[int]:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.conformance.cluster import Judgement, judge, load_run
+from antiphon.conformance.cluster import Judgement, judge
 from antiphon.conformance.cluster.service_verdicts import PROPERTIES
 from antiphon.conformance.history import history, judge_history
-from antiphon.conformance.trace import Broadcast, Crash, Deliver, Header, LogWriter, Run, log_name
+from antiphon.conformance.trace import Broadcast, Crash, Deliver, Header, LogWriter, Run, load_run, log_name
 
 
 def written(directory: Path, text: str) -> Run:

@@ -1,9 +1,13 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
+from antiphon.conformance.history import history
 from antiphon.conformance.pipeline.session import spark_session
+from antiphon.conformance.trace import Header, log_name
 
 MASTER = "local[2]"
 
@@ -19,3 +23,18 @@ def spark() -> Iterator[SparkSession]:
 def master(spark: SparkSession) -> str:
     """The master of the running session, which `verify` then uses."""
     return MASTER
+
+
+@pytest.fixture(scope="session")
+def write_run() -> Callable[[Path, str], None]:
+    """Write the logs of a history to a new directory; the second is in the notation of `history`."""
+
+    def write(directory: Path, text: str) -> None:
+        directory.mkdir(parents=True)
+        logs = history(text)
+        for process, events in enumerate(logs):
+            header = Header(run="r", protocol="rbp", process=process, processes=len(logs), seed=1, messages=6)
+            lines = [msgspec.json.encode(line) + b"\n" for line in (header, *events)]
+            (directory / log_name(process)).write_bytes(b"".join(lines))
+
+    return write

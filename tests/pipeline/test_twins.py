@@ -2,6 +2,7 @@
 
 import random
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,7 @@ from antiphon.conformance.pipeline.broadcast import deliveries_of
 from antiphon.conformance.pipeline.schema import EVENTS
 from antiphon.conformance.pipeline.verdicts import findings_of
 from antiphon.conformance.pipeline.verification import _place
-from antiphon.conformance.trace import Header, load_run, log_name
+from antiphon.conformance.trace import load_run
 
 MESSAGES = ["0:1", "0:2", "1:1", "1:2", "2:1", "2:2"]
 
@@ -78,15 +79,6 @@ def test_findings_are_those_of_the_plain_python_checks(spark: SparkSession, text
     assert found == expected
 
 
-def write_run(directory: Path, text: str) -> None:
-    directory.mkdir()
-    logs = history(text)
-    for process, events in enumerate(logs):
-        header = Header(run="r", protocol="rbp", process=process, processes=len(logs), seed=1, messages=6)
-        lines = [msgspec.json.encode(line) for line in (header, *events)]
-        (directory / log_name(process)).write_bytes(b"".join(line + b"\n" for line in lines))
-
-
 def hurt(path: Path, how: str, chance: random.Random) -> None:
     """Damage a log as crashes, full disks and careless hands do."""
     data = path.read_bytes()
@@ -135,7 +127,9 @@ HARM = ["missing", "cut", "flip", "edit", "lose", "double", "garbage", "blank", 
 
 @ONE
 @given(texts=st.lists(histories(), min_size=100, max_size=100), seed=st.integers(0, 2**32))
-def test_damage_is_located_where_the_plain_python_reader_locates_it(master: str, spark: SparkSession, texts: list[str], seed: int) -> None:
+def test_damage_is_located_where_the_plain_python_reader_locates_it(
+    master: str, spark: SparkSession, write_run: Callable[[Path, str], None], texts: list[str], seed: int
+) -> None:
     assume(len(set(texts)) > 50)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as scratch:

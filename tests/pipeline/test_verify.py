@@ -18,7 +18,6 @@ from antiphon.conformance.history import (
     UNIFORM_TOTAL_ORDER,
     VALIDITY,
     Place,
-    history,
 )
 from antiphon.conformance.history.finding import NEVER_BROADCAST, OTHER_PAYLOAD, TWICE
 from antiphon.conformance.pipeline import InputError, PipelineError, VerifyReport, dataset, verify
@@ -32,12 +31,13 @@ from antiphon.conformance.trace import (
     NO_DELIVERIES,
     NO_LOG,
     TRUNCATED,
-    Header,
     LineFault,
     log_name,
 )
 
 NO_HEADER, OTHER_SCHEMA, OTHER_VERSION, NOT_A_HEADER, NOT_AN_EVENT = LineFault
+
+WriteRun = Callable[[Path, str], None]
 
 HEALTHY = "0: +a a b | 1: +b a b"
 
@@ -85,17 +85,8 @@ BAD_HEADERS = 2
 ODD_NAMES = ["a b", "a+b", "a%20b", "run=7", "007", "[x]{y}*", "_hidden", ".dot", "ä", "a:1"]
 
 
-def write_run(directory: Path, text: str) -> None:
-    directory.mkdir(parents=True)
-    logs = history(text)
-    for process, events in enumerate(logs):
-        header = Header(run="r", protocol="rbp", process=process, processes=len(logs), seed=1, messages=2)
-        lines = [msgspec.json.encode(line) + b"\n" for line in (header, *events)]
-        (directory / log_name(process)).write_bytes(b"".join(lines))
-
-
 @pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logs(tmp_path_factory: pytest.TempPathFactory, write_run: WriteRun) -> Path:
     root = tmp_path_factory.mktemp("lo gs+1%41")
     write_run(root / "healthy", HEALTHY)
     for name in ODD_NAMES:
@@ -226,7 +217,7 @@ def test_nothing_is_overwritten(report: VerifyReport, logs: Path, master: str) -
         verify(logs, master, report.output)
 
 
-def test_a_directory_of_one_run_is_judged_under_its_name(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_directory_of_one_run_is_judged_under_its_name(write_run: WriteRun, tmp_path: Path) -> None:
     write_run(tmp_path / "alone", HEALTHY)
     listing = dataset.list_logs(tmp_path / "alone")
     assert [row[:2] for row in listing.files] == [("alone", 0), ("alone", 1)]
@@ -238,7 +229,7 @@ def test_a_place_without_logs_is_wrong_usage(tmp_path: Path, path: str) -> None:
         verify(path if "://" in path else tmp_path / path)
 
 
-def test_logs_beside_runs_are_refused(tmp_path: Path) -> None:
+def test_logs_beside_runs_are_refused(write_run: WriteRun, tmp_path: Path) -> None:
     write_run(tmp_path / "both", HEALTHY)
     write_run(tmp_path / "both" / "inner", HEALTHY)
     with pytest.raises(InputError, match="one by one"):
