@@ -144,7 +144,7 @@ def check(
     outcome = Outcome.worst(outcomes)
     if showing.json:
         return output.finish(
-            documents.Check(outcome=outcome.value, exit_code=outcome.exit_code, reports=shown, saved=saved)
+            documents.Check(outcome=outcome, reports=shown, saved=saved)
         )
     if saved:
         output.out().print(f"counterexample saved: {saved}")

@@ -52,7 +52,7 @@ def claims(
     outcome = _outcome(results)
     if json:
         return output.finish(
-            documents.Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[_document(result) for result in results])
+            documents.Claims(outcome=outcome, engine=engine, claims=[_document(result) for result in results])
         )
     _print(results)
     _print_kept(reports)
@@ -96,7 +96,7 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: 
     outcome = Outcome.UNKNOWN if wrong or not found else Outcome.HOLDS
     if json:
         listed = [_need_document(need) for need in found]
-        return output.finish(documents.Claims(outcome=outcome.value, exit_code=outcome.exit_code, engine=engine, claims=[], needs=listed))
+        return output.finish(documents.Claims(outcome=outcome, engine=engine, claims=[], needs=listed))
     table = output.table(("claim", {"no_wrap": True}), ("without", {"ratio": 2}), ("what then does not hold", {"ratio": 4}))
     for need in found:
         told = f"{need.noticed.check}: {need.noticed.found}" if need.noticed else f"nothing, in {counted(need.tried, 'check')}"
@@ -116,7 +116,7 @@ def _need_document(need: Need) -> documents.NeedDocument:
         claim=need.claim.id,
         repair=need.repair,
         noticed=str(check) if check else "",
-        outcome=noticed.outcome.value if noticed else None,
+        outcome=noticed.outcome if noticed else None,
         length=noticed.length if noticed else None,
         tried=need.tried,
         covered=need.is_covered,
@@ -147,7 +147,7 @@ def _document(result: ClaimResult) -> documents.ClaimDocument:
         claim=claim.claim,
         standing=claim.standing.value,
         kind=claim.kind.value,
-        verdict=claim.verdict,
+        verdict=Outcome(claim.verdict),
         because=claim.because,
         defect=claim.defect,
         repairs=list(claim.repairs),
@@ -161,8 +161,8 @@ def _check_document(item: CheckResult) -> documents.CheckDocument:
     check = item.check
     return documents.CheckDocument(
         what=str(check) if isinstance(check, Check) else f"{check.name}: {check.expectation}",
-        expected=check.outcome,
-        outcome=item.outcome.value,
+        expected=Outcome(check.outcome),
+        outcome=item.outcome,
         found=item.found,
         agrees=item.agrees,
         length=item.length,

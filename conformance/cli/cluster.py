@@ -40,12 +40,11 @@ def cluster(
     except OSError as error:
         raise output.UsageProblem(f"--directory {directory}: {error.strerror}") from error
     result = run_cluster(protocol, processes, messages, loss, duplication, reordering, seed, directory, deadline_s=deadline, console=output.err())
-    code = result.outcome.exit_code
     if json:
         record = msgspec.json.decode(result.record())
-        return output.finish(documents.Cluster(outcome=result.outcome.value, exit_code=code, directory=str(result.directory), record=record))
+        return output.finish(documents.Cluster(outcome=result.outcome, directory=str(result.directory), record=record))
     _print(result)
-    return code
+    return result.outcome.exit_code
 
 
 def _print(result: ClusterResult) -> None:

@@ -15,14 +15,12 @@ from antiphon.model.changes import described, trace_changes
 from antiphon.model.constraints import constraints_of
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import Report, Verdict
+from antiphon.model.verdict import Outcome, Report, Verdict
 from antiphon.spec.lang import Program
 
 if TYPE_CHECKING:
     from antiphon.conformance.lockstep import Difference
     from antiphon.model.explore import Counts
-
-Outcome = Literal["holds", "violated", "unknown"]
 
 
 class Document(msgspec.Struct, kw_only=True, tag_field="command"):
@@ -32,7 +30,11 @@ class Document(msgspec.Struct, kw_only=True, tag_field="command"):
     version: Literal[1] = 1
     antiphon: str = ""
     outcome: Outcome
-    exit_code: int
+    exit_code: int = 0
+
+    def __post_init__(self) -> None:
+        """The outcome tells the exit code."""
+        self.exit_code = self.outcome.exit_code
 
 
 class StepDocument(msgspec.Struct, kw_only=True):
@@ -399,7 +401,7 @@ def verdict_document(verdict: Verdict) -> VerdictDocument:
     return VerdictDocument(
         property=verdict.property,
         kind=verdict.kind,
-        outcome=verdict.outcome.value,
+        outcome=verdict.outcome,
         evidence=verdict.evidence.kind.value,
         bound=verdict.evidence.bound,
         reason=verdict.reason,
@@ -417,7 +419,7 @@ def report_document(name: str, report: Report, reproduce: str, counts: Counts | 
         digest=bound.digest,
         constants=bound.constants,
         engine=", ".join(sorted(engines)),
-        outcome=report.outcome.value,
+        outcome=report.outcome,
         verdicts=list(map(verdict_document, report.verdicts)),
         states=explored.states,
         transitions=explored.transitions,

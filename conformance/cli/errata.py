@@ -137,8 +137,7 @@ def _document(
     differing: list[str] | None = None,
 ) -> documents.Errata:
     return documents.Errata(
-        outcome=outcome.value,
-        exit_code=outcome.exit_code,
+        outcome=outcome,
         sections=sections or [],
         made=made or [],
         stale=stale or [],

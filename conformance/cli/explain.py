@@ -13,6 +13,7 @@ from antiphon.conformance.report.why_false import why_false
 from antiphon.conformance.report.why_not import WhyNot, why_not
 from antiphon.model.notation import compact_step, short_places
 from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import State
 
 SHOWN = 6
@@ -56,7 +57,7 @@ def explain(
     if json:
         return output.finish(
             documents.Explain(
-                outcome="holds", exit_code=0, file=str(file), step=step, when="after" if after else "before", action=action,
+                outcome=Outcome.HOLDS, file=str(file), step=step, when="after" if after else "before", action=action,
                 enabled=list(map(compact_step, answer.enabled)),
                 disabled=[
                     documents.ReasonDocument(guard=reason.guard, at=short_places(str(reason.at)), steps=list(map(compact_step, reason.steps)))
@@ -82,7 +83,7 @@ def _predicate(trace: Trace, state: State, predicate: str, where: str, place: Pl
         ]  # fmt: skip
         return output.finish(
             documents.Explain(
-                outcome="holds", exit_code=0, file=place.file, step=place.step, when=place.when, action="", enabled=[], disabled=[],
+                outcome=Outcome.HOLDS, file=place.file, step=place.step, when=place.when, action="", enabled=[], disabled=[],
                 predicate=predicate, failures=shown,
             )
         )  # fmt: skip

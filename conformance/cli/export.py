@@ -45,7 +45,7 @@ class ComparisonDocument(msgspec.Struct, kw_only=True):
 
     name: str
     constants: dict[str, int | bool | str]
-    outcome: documents.Outcome
+    outcome: Outcome
     states: int
     transitions: int
     broken: list[str]
@@ -77,12 +77,12 @@ def export(
     if file is None:
         whole = "\n".join(texts.values())
         if json:
-            return output.finish(Export(outcome="holds", exit_code=0, to=to.value, written=[], text=whole))
+            return output.finish(Export(outcome=Outcome.HOLDS, to=to.value, written=[], text=whole))
         typer.echo(whole, nl=False)
         return 0
     written = [output.write_text("--output", path, text) for path, text in texts.items()]
     if json:
-        return output.finish(Export(outcome="holds", exit_code=0, to=to.value, written=written))
+        return output.finish(Export(outcome=Outcome.HOLDS, to=to.value, written=written))
     output.out().print(f"written: {', '.join(written)}", soft_wrap=True)
     return 0
 
@@ -124,7 +124,7 @@ def check_exports(
             output.err().print(f"{len(found)}: {model.name}, {found[-1].outcome.value} {found[-1].difference}", style="bright_black")
     outcome = Outcome.worst([one.outcome for one in found])
     if json:
-        return output.finish(CheckExports(outcome=outcome.value, exit_code=outcome.exit_code, comparisons=list(map(_document, found))))
+        return output.finish(CheckExports(outcome=outcome, comparisons=list(map(_document, found))))
     output.out().print(_table(found))
     agreed = sum(one.outcome is Outcome.HOLDS for one in found)
     output.last_line(outcome, f"{agreed} of {len(found)} models: SPIN counts the same states and transitions and finds the same properties broken")
@@ -136,7 +136,7 @@ def _document(one: exports.Comparison) -> ComparisonDocument:
     return ComparisonDocument(
         name=one.model.name,
         constants=one.model.program.constants,
-        outcome=one.outcome.value,
+        outcome=one.outcome,
         states=one.states,
         transitions=one.transitions,
         broken=sorted(one.broken),

@@ -67,8 +67,7 @@ def _print(trace: Trace, found: Found, *, picture: bool) -> None:
 def _document(name: str, found: Found, saved: str | None, again: str) -> documents.Find:
     explored = found.exploration
     return documents.Find(
-        outcome=found.outcome.value,
-        exit_code=found.outcome.exit_code,
+        outcome=found.outcome,
         name=name,
         specification=documents.place_of(found.program),
         digest=found.program.digest,

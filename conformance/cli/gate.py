@@ -133,9 +133,9 @@ def gate(
             stop.set()
             raise
     told = [answers[row] for column in columns for row in column]
-    outcome = Outcome.worst([Outcome(row.outcome) for row in told])
+    outcome = Outcome.worst(row.outcome for row in told)
     if json:
-        return output.finish(documents.Gate(outcome=outcome.value, exit_code=outcome.exit_code, directory=str(directory), rows=told))
+        return output.finish(documents.Gate(outcome=outcome, directory=str(directory), rows=told))
     output.out().print(_table(told))
     bad = [row for row in told if row.outcome != "holds"]
     for row in bad:
@@ -185,16 +185,16 @@ def _run(row: Row, stop: threading.Event) -> documents.RowDocument:
     return documents.RowDocument(question=row.question, outcome=outcome, found=found, seconds=seconds, command=row.command)
 
 
-def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[documents.Outcome, str]:
-    outcomes: dict[int, documents.Outcome] = {0: "holds", 1: "violated", 2: "unknown"}
+def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[Outcome, str]:
+    outcomes = {outcome.exit_code: outcome for outcome in Outcome}
     try:
         document = json_module.loads(printed)
         if code in outcomes and document.get("outcome") == outcomes[code]:
             return outcomes[code], row.tell(document)
-        return "unknown", f"the command failed with exit code {code}: {document.get('message', 'no message')}"
+        return Outcome.UNKNOWN, f"the command failed with exit code {code}: {document.get('message', 'no message')}"
     except (ValueError, KeyError, TypeError) as error:
         last = (complaint.strip().splitlines() or [repr(error)])[-1]
-        return "unknown", f"the command gave no answer (exit code {code}): {last}"
+        return Outcome.UNKNOWN, f"the command gave no answer (exit code {code}): {last}"
 
 
 class _Board:

@@ -69,8 +69,7 @@ def lockstep(
 
 def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> documents.Lockstep:
     return documents.Lockstep(
-        outcome=report.outcome.value,
-        exit_code=report.outcome.exit_code,
+        outcome=report.outcome,
         protocol=protocol,
         constants=report.program.constants,
         transitions=report.transitions,

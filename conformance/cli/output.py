@@ -90,10 +90,9 @@ def mark(outcome: str) -> Text:
     return Text(f"{sign} {outcome}", style=style)
 
 
-def last_line(outcome: Outcome | str, text: str) -> None:
+def last_line(outcome: Outcome, text: str) -> None:
     """The one line that says how it ended."""
-    word = outcome.value if isinstance(outcome, Outcome) else outcome
-    out().print(Text.assemble(mark(word), f"  {text}"), soft_wrap=True)
+    out().print(Text.assemble(mark(outcome), f"  {text}"), soft_wrap=True)
 
 
 # Tables and traces ------------------------------------------------------------------------------------------------
@@ -107,7 +106,7 @@ def print_report(name: str, report: Report) -> None:
     whole = {"no_wrap": True}
     verdicts = table(("property", whole), "kind", ("verdict", whole), ("what was found", {"ratio": 1}))
     for verdict in report.verdicts:
-        verdicts.add_row(verdict.property, verdict.kind, mark(verdict.outcome.value), Text(words.found(verdict)))
+        verdicts.add_row(verdict.property, verdict.kind, mark(verdict.outcome), Text(words.found(verdict)))
     if report.verdicts:
         console.print(verdicts)
     else:

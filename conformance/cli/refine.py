@@ -63,7 +63,7 @@ def refine(
     outcome = Outcome.worst(outcomes)
     if showing.json:
         return output.finish(
-            documents.Refine(outcome=outcome.value, exit_code=outcome.exit_code, reports=shown, saved=saved)
+            documents.Refine(outcome=outcome, reports=shown, saved=saved)
         )
     if saved:
         output.out().print(f"counterexample saved: {saved}")

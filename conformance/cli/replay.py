@@ -42,7 +42,7 @@ def replay(
     if json:
         return output.finish(
             documents.Replay(
-                outcome=replayed.outcome.value, exit_code=replayed.outcome.exit_code, file=str(file), on=on.value, reason=replayed.reason,
+                outcome=replayed.outcome, file=str(file), on=on.value, reason=replayed.reason,
                 trace=documents.trace_document(trace), difference=documents.difference_document(replayed.difference), written=written,
             )
         )  # fmt: skip

@@ -9,6 +9,7 @@ import typer
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
+from antiphon.model.verdict import Outcome
 
 
 def show(
@@ -21,7 +22,7 @@ def show(
     trace = antiphon.load(file)
     written = output.write_text("--svg", picture, trace.svg()) if picture is not None else None
     if json:
-        document = documents.Show(outcome="holds", exit_code=0, file=str(file), trace=documents.trace_document(trace), written=written)
+        document = documents.Show(outcome=Outcome.HOLDS, file=str(file), trace=documents.trace_document(trace), written=written)
         return output.finish(document)
     output.print_trace(trace, everything=everything)
     output.print_diagram(trace)

@@ -38,7 +38,7 @@ def simulate(
         found = documents.report_document(specification, report, again)
         return output.finish(
             documents.Simulate(
-                outcome=outcome.value, exit_code=outcome.exit_code, seed=chosen, report=found, saved=saved
+                outcome=outcome, seed=chosen, report=found, saved=saved
             )
         )
     output.print_report(specification, report)

@@ -96,7 +96,7 @@ def _check(text: str, wanted: tuple[Property, ...], given: frozenset[Property] |
     if json:
         return output.finish(
             StackDocument(
-                outcome=outcome.value, exit_code=outcome.exit_code, over=_names(start), want=_names(wanted), stack=_written(named),
+                outcome=outcome, over=_names(start), want=_names(wanted), stack=_written(named),
                 well_formed=judgement.well_formed, properties=_names(judgement.properties) if judgement.well_formed else [],
                 levels=list(map(_level, judgement.levels)), engine="rule", smallest=[], size=None, reason=reason,
             )
@@ -122,7 +122,7 @@ def _tell(found: Found, wanted: tuple[Property, ...], start: frozenset[Property]
     if json:
         return output.finish(
             StackDocument(
-                outcome=found.outcome.value, exit_code=found.outcome.exit_code, over=_names(start), want=_names(wanted), stack=None,
+                outcome=found.outcome, over=_names(start), want=_names(wanted), stack=None,
                 well_formed=None, properties=[], levels=[], engine=engine, smallest=written, size=found.size, reason=found.reason,
             )
         )  # fmt: skip

@@ -39,7 +39,7 @@ def stateful(
     if json:
         return output.finish(
             documents.Stateful(
-                outcome=outcome.value, exit_code=outcome.exit_code, protocol=protocol,
+                outcome=outcome, protocol=protocol,
                 constants=report.program.constants, seed=chosen, runs=report.runs, steps=report.steps,
                 seconds=round(report.seconds, 3),
                 difference=documents.difference_document(report.difference), saved=saved,

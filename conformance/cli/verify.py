@@ -34,11 +34,10 @@ def verify(
         if keep is not None and "cannot be written" in str(error):
             raise output.UsageProblem(f"--output: {error}") from error
         raise
-    code = report.outcome.exit_code
     if json:
-        return output.finish(documents.Verify(outcome=report.outcome.value, exit_code=code, path=str(path), report=report.to_json()))
+        return output.finish(documents.Verify(outcome=report.outcome, path=str(path), report=report.to_json()))
     _print(report)
-    return code
+    return report.outcome.exit_code
 
 
 def _print(report: Any) -> None:

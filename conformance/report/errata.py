@@ -26,7 +26,7 @@ from antiphon.conformance.report.words import settings
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace
 from antiphon.spec.claims import Check, Claim, Standing
-from antiphon.spec.lang import Spec, program
+from antiphon.spec.lang import Program, Spec, program
 from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.values import RepairNote
 
@@ -76,21 +76,21 @@ def digest(claim: Claim) -> str:
     meant = [FORM, [repr(getattr(claim, field.name)) for field in dataclasses.fields(claim) if field.name != "checks"]]
     for check in claim.checks:
         if isinstance(check, Check):
-            meant.append([str(check), check.outcome, check.length, _meaning(check.spec), sorted(program_of(check).constants.items())])
+            bound = program_of(check)
+            meant.append([str(check), check.outcome, check.length, _meaning(bound), sorted(bound.constants.items())])
         else:
             meant.append([check.name, check.expectation, check.outcome])
     return hashlib.sha256(json.dumps(meant, default=str).encode()).hexdigest()
 
 
-_MEANINGS: dict[tuple[str, str], str] = {}
+_MEANINGS: dict[type[Spec], str] = {}
 
 
-def _meaning(spec: type[Spec]) -> str:
-    """The digest of the intermediate form of a specification."""
-    key = spec.__module__, spec.__qualname__
-    if key not in _MEANINGS:
-        _MEANINGS[key] = hashlib.sha256(dump(program(spec).module).encode()).hexdigest()
-    return _MEANINGS[key]
+def _meaning(bound: Program) -> str:
+    """The digest of the intermediate form of a specification, with the repairs and readings that are on."""
+    if bound.text not in _MEANINGS:
+        _MEANINGS[bound.text] = hashlib.sha256(dump(bound.module).encode()).hexdigest()
+    return _MEANINGS[bound.text]
 
 
 # The whole text ------------------------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from antiphon.conformance.ledger import run_ledger
 from antiphon.conformance.report import errata
 from antiphon.programs import called
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of
+from antiphon.spec.lang import Spec, action, repair
 from antiphon.spec.protocols.token_broadcast.properties import Figure5Checked
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -88,6 +89,56 @@ def test_a_section_is_stale_when_its_record_or_what_it_checks_has_changed() -> N
     assert errata.stale([claim, claim_of("RBC-05")], written, pictures) == (claim_of("RBC-05"),)
     for other in changed(claim):
         assert errata.stale([other], written, pictures) == (other,)
+
+
+class Light(Spec):
+    """A light that nobody switches on, as printed."""
+
+    shines: bool = False
+
+    def says(self) -> bool:
+        """What is done to it."""
+        return False
+
+    @action
+    def switch(self) -> None:
+        """Do it."""
+        self.shines = self.says()
+
+
+def repaired() -> tuple[type[Spec], type[Spec]]:
+    """Two specifications of one name, alike but for what their repair does."""
+
+    @repair("it is switched on", answers="RBC-01")
+    class Switched(Light):
+        def says(self) -> bool:
+            return True
+
+    class Offered(Light, repairs=(Switched,)):
+        """With its repair."""
+
+    one = Offered
+
+    @repair("it is switched on", answers="RBC-01")
+    class Switched(Light):
+        def says(self) -> bool:
+            return not self.shines
+
+    class Offered(Light, repairs=(Switched,)):
+        """With its repair."""
+
+    return one, Offered
+
+
+def test_a_section_is_stale_when_a_repair_that_it_rests_on_has_changed() -> None:
+    claim = claim_of("RBC-01")
+    digests = [
+        errata.digest(replace(claim, checks=(Check(spec, "Lit", "holds", repairs),)))
+        for repairs in ("all", ())
+        for spec in repaired()
+    ]
+    assert digests[0] != digests[1]
+    assert digests[2] == digests[3]
 
 
 def test_what_was_written_is_read_back() -> None:
