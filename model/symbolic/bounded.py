@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from antiphon.model.bounds import INTERRUPTED
+from antiphon.model.bounds import INTERRUPTED, Stop
 from antiphon.model.properties import kinds_asked
 from antiphon.model.symbolic.budget_limited import search_for
 from antiphon.model.symbolic.circuit import Circuit
@@ -65,8 +65,11 @@ def check_bounded(
         return _unexplored(program, [ERRORS], str(error), clock)
     if not states:
         return _unexplored(program, listed[:-1], "the model is empty: it has no initial state", clock)
-    template = Template(program, Circuit(), clock)
-    searches = [search_for(template, group, depth) for group in groups(listed)]
+    try:
+        template = Template(program, Circuit(), clock)
+        searches = [search_for(template, group, depth) for group in groups(listed)]
+    except (TooWide, TimeOver) as limit:
+        return _unexplored(program, listed[:-1], f"not decided: {limit}", clock, stop_of(limit))
     for search in searches:
         if search is searches[-1] and len(searches) > 1 and not any(other.open for other in searches[:-1]):
             break
@@ -112,12 +115,17 @@ def _report(program: Program, listed: list[Target], searches: list[Search], cloc
     return Report(program, verdicts, explored, (f"Z3 {Solver.version()}: {clauses:,} clauses", *stopped))
 
 
-def _unexplored(program: Program, listed: list[Target], reason: str, clock: Clock) -> Report:
-    """The report when there is not even an initial state."""
-    evidence = Evidence(EvidenceKind.BOUNDED, "no state")
-    provenance = Provenance.of(program, ENGINE)
-    verdicts = [Verdict(target.property, target.kind, Outcome.UNKNOWN, evidence, provenance, reason) for target in listed]
-    return Report(program, tuple(verdicts), Exploration(0, 0, 0, complete=False, seconds=clock.elapsed()))
+def _unexplored(
+    program: Program, listed: list[Target], reason: str, clock: Clock, stop: Stop | None = None
+) -> Report:
+    """The report when no run was looked at."""
+    evidence, provenance = Evidence(EvidenceKind.BOUNDED, "no state"), Provenance.of(program, ENGINE)
+    verdicts = [
+        Verdict(target.property, target.kind, Outcome.UNKNOWN, evidence, provenance, reason) for target in listed
+    ]
+    stopped = None if stop is None else stop.reason
+    explored = Exploration(0, 0, 0, complete=False, seconds=clock.elapsed(), stopped=stopped)
+    return Report(program, tuple(verdicts), explored)
 
 
 def _verdict(program: Program, target: Target, search: Search, errors: Search) -> Verdict:

@@ -275,6 +275,21 @@ class Brittle(Spec):
         return self.count <= 3
 
 
+class Wide(Spec):
+    """A number with more values than are listed."""
+
+    clock: Annotated[int, Between(0, 1 << 20)] = 0
+
+    @action
+    def tick(self) -> None:
+        require(self.clock < 5)
+        self.clock += 1
+
+    @invariant
+    def early(self) -> bool:
+        return self.clock < 7
+
+
 class WrongAtOnce(Spec):
     """An error of the specification in the initial state."""
 
@@ -315,6 +330,11 @@ def nowhere() -> Program:
 @pytest.fixture(scope="session")
 def wrong_at_once() -> Program:
     return program(WrongAtOnce)
+
+
+@pytest.fixture(scope="session")
+def wide() -> Program:
+    return program(Wide)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from tests.lang.random_specs import program_of
 
 from antiphon.model.bounds import StopReason
-from antiphon.model.symbolic import check_bounded, recovery, steps
+from antiphon.model.symbolic import check_bounded, prove, recovery, steps
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.verdict import InternalError, Outcome
 from antiphon.spec.lang import SpecError
@@ -174,6 +174,13 @@ def test_too_many_arguments_give_unknown_with_the_count(two_phase: Any, monkeypa
     verdict = check_bounded(two_phase, depth=2)["consistent"]
     assert verdict.outcome is Outcome.UNKNOWN
     assert "3 tuples of arguments" in verdict.reason
+
+
+@pytest.mark.parametrize("ask", [lambda made: check_bounded(made, depth=2), prove])
+def test_a_number_with_too_many_values_gives_unknown(wide: Any, ask: Any) -> None:
+    verdict = ask(wide)["early"]
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert verdict.reason == "not decided: a number from 0 to 1048576 has more than 65,536 values"
 
 
 def test_an_unknown_property_is_refused_with_the_known_ones(two_phase: Any) -> None:
