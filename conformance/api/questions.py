@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from antiphon.model import explore
 from antiphon.model.bounds import INTERRUPTED, Bounds
@@ -19,6 +19,7 @@ from antiphon.model.verdict import Exploration, Outcome, Verdict
 from antiphon.programs import Subject, program_of, see_current_directory
 from antiphon.results import Found, Report, Trace
 from antiphon.spec.lang import Program, SpecError, ir
+from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.question import asked
 
 if TYPE_CHECKING:
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
 
 Engine = Literal["auto", "native", "generated", "reference", "z3"]
 """Machine code, generated Python, CPython, Z3; auto is generated Python for small spaces, else the first."""
+
+
+class Storage(TypedDict, total=False):
+    """How an explicit engine keeps states; `antiphon.model.engines.StorageOptions` tells more."""
+
+    threads: int | None
+    fingerprints: bool
+    symmetry: bool
+    cone: bool
+    directory: Path | None
 
 
 def check(
@@ -38,8 +49,9 @@ def check(
     max_states: int | None = None,
     max_seconds: float | None = None,
     max_memory_mb: int | None = None,
+    stop_at_first: bool = False,
     progress: Callable[[Any], None] | None = None,
-    **storage: Any,
+    **storage: Unpack[Storage],
 ) -> Report:
     """Judge the properties of a specification; violations come with a shortest counterexample.
 
@@ -53,14 +65,20 @@ def check(
         max_states: stop soon after so many states; not with "z3".
         max_seconds: stop after this time.
         max_memory_mb: stop at this size of the process, in MiB; not with "z3".
+        stop_at_first: end with the first violation, and leave the other properties open; not with "z3".
         progress: called several times a second with how far the search is.
-        **storage: how an explicit engine keeps states (`antiphon.model.engines.StorageOptions`):
-            `threads`, `fingerprints`, `symmetry`, `cone`, `directory`; and `stop_at_first`.
+        **storage: how an explicit engine keeps states: `threads`, `fingerprints` (64 bits of a state),
+            `symmetry` (of interchangeable members), `cone` (of influence), `directory` (states in files, to
+            go on later).
 
     Raises:
+        TypeError: an argument that is none of these; the known ones are listed.
         SpecError: the specification cannot be read, or a property does not exist (the known ones are listed).
         ValueError: an engine without the bound that it needs, or with one that it does not know.
     """
+    unknown = next((name for name in storage if name not in Storage.__annotations__), None)
+    if unknown is not None:
+        raise TypeError(f"check has no argument {unknown!r}; {known_names(unknown, _ARGUMENTS)}")
     bound = program_of(subject)
     if prove and engine not in ("auto", "z3"):
         raise ValueError(f"prove is done by z3, not by {engine!r}: leave the engine out")
@@ -71,7 +89,7 @@ def check(
                 properties=properties,
                 engine=engine,
                 bounds=Bounds(max_states, max_seconds, max_depth, max_memory_mb),
-                stop_at_first=storage.pop("stop_at_first", False),
+                stop_at_first=stop_at_first,
                 storage=StorageOptions(**storage),
                 progress=progress,
             )
@@ -79,11 +97,8 @@ def check(
     depth = 1 if prove and max_depth is None else max_depth
     if depth is None:
         raise ValueError("engine 'z3' looks up to a depth: say which, for example max_depth=10")
-    foreign = [
-        name
-        for name, value in {"max_states": max_states, "max_memory_mb": max_memory_mb, **storage}.items()
-        if value
-    ]
+    bounds = {"max_states": max_states, "max_memory_mb": max_memory_mb, "stop_at_first": stop_at_first}
+    foreign = [name for name, value in {**bounds, **storage}.items() if value]
     if foreign:
         raise ValueError(
             f"{', '.join(foreign)}: for explicit engines; z3 is bounded by max_depth and max_seconds"
@@ -94,6 +109,12 @@ def check(
     return Report.of(
         judge(bound, depth=depth, properties=properties, max_seconds=max_seconds, progress=progress)
     )
+
+
+_ARGUMENTS = (
+    "properties", "engine", "prove", "max_depth", "max_states", "max_seconds", "max_memory_mb",
+    "stop_at_first", "progress", *Storage.__annotations__,
+)  # fmt: skip
 
 
 def find(

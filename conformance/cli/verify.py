@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,8 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.report.words import counted
+from antiphon.conformance.report.words import counted, in_logs
+from antiphon.model.verdict import Outcome
 
 
 def verify(
@@ -43,12 +43,9 @@ def verify(
 def _print(report: Any) -> None:
     console = output.out()
     table = output.table("property", "holds", "violated", "unknown", "what was found")
-    for name in dict.fromkeys(verdict.finding.property for verdict in report.verdicts):
-        mine = [verdict for verdict in report.verdicts if verdict.finding.property == name]
-        counts = Counter(verdict.outcome for verdict in mine)
-        bad = next((verdict for verdict in mine if verdict.outcome == "violated"), None)
-        found = f"{bad.run}: {bad.finding.reason}" if bad is not None else ""
-        table.add_row(name, str(counts["holds"]), str(counts["violated"] or "-"), str(counts["unknown"] or "-"), Text(found))
+    for name, counts, found in in_logs(report):
+        others = [str(counts[outcome] or "-") for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)]
+        table.add_row(name, str(counts[Outcome.HOLDS]), *others, Text(found))
     console.print(table)
     for damage in report.damage:
         console.print(f"{damage}", style="yellow", soft_wrap=True)

@@ -67,6 +67,11 @@ class VerifyReport:
         """The verdicts that are violated."""
         return tuple(verdict for verdict in self.verdicts if verdict.outcome is Outcome.VIOLATED)
 
+    def _repr_html_(self) -> str:
+        from antiphon.conformance.report.html import logs_html  # here, because a judge draws nothing
+
+        return logs_html(self)
+
     def to_json(self) -> dict[str, Any]:
         """Give the report as JSON data, schema `antiphon.verify` version 1."""
         return {

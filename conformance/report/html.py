@@ -16,6 +16,7 @@ from antiphon.model.verdict import Outcome, Report
 
 if TYPE_CHECKING:
     from antiphon.conformance.lockstep import LockstepReport
+    from antiphon.conformance.pipeline import VerifyReport
     from antiphon.conformance.stateful import StatefulReport
 
 COLOURS = {Outcome.HOLDS: "#1e7b34", Outcome.VIOLATED: "#c53030", Outcome.UNKNOWN: "#975a16"}
@@ -68,6 +69,18 @@ def comparison_html(name: str, report: LockstepReport | StatefulReport) -> str:
     if report.difference is None:
         return title
     return f"{title}<pre>{escape(str(report.difference))}</pre>{trace_html(name, report.difference.trace)}"
+
+
+def logs_html(report: VerifyReport) -> str:
+    """The verdicts on the logs of many runs."""
+    counts = ((report.runs, "run"), (report.events, "event"), (report.faults, "fault"))
+    told = ", ".join(words.counted(count, what) for count, what in counts)
+    rows = [
+        (escape(name), *(str(runs[outcome] or "-") for outcome in Outcome), escape(found))
+        for name, runs, found in words.in_logs(report)
+    ]
+    titles = ("property", *(outcome.value for outcome in Outcome), "what was found")
+    return f"<p>{outcome_html(report.outcome)} {told}</p>{_table(titles, rows)}"
 
 
 def outcome_html(outcome: Outcome) -> str:

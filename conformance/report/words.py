@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from antiphon.model.constraints import constraints_of
 from antiphon.model.notation import short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Verdict
 from antiphon.spec.lang import Program
+
+if TYPE_CHECKING:
+    from antiphon.conformance.pipeline import VerifyReport
 
 Value = int | bool | str
 
@@ -69,6 +74,17 @@ def explored(exploration: Exploration) -> str:
     rate = f", {exploration.states / exploration.seconds:,.0f} states/s" if exploration.seconds > 0.05 else ""
     counts = f"{counted(exploration.states, 'state')}, {counted(exploration.transitions, 'transition')}"
     return f"{counts}, depth {exploration.depth}: {seen}; {exploration.seconds:.1f} s{rate}"
+
+
+def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
+    """Of each property how many runs keep it, break it or leave it open, and how the first breaks it."""
+    rows = []
+    for name in dict.fromkeys(verdict.finding.property for verdict in report.verdicts):
+        mine = [verdict for verdict in report.verdicts if verdict.finding.property == name]
+        bad = next((verdict for verdict in mine if verdict.outcome is Outcome.VIOLATED), None)
+        found = f"{bad.run}: {bad.finding.reason}" if bad is not None else ""
+        rows.append((name, Counter(verdict.outcome for verdict in mine), found))
+    return rows
 
 
 def length(trace: Trace) -> str:

@@ -6,7 +6,7 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 
@@ -117,6 +117,14 @@ def test_what_holds_for_runs_of_every_length_is_proved() -> None:
     assert (verdict.outcome, verdict.evidence.kind.value) == (antiphon.Outcome.HOLDS, "proved")
     with pytest.raises(ValueError, match="prove is done by z3, not by 'native'"):
         antiphon.check(Switch, prove=True, engine="native")
+
+
+def test_an_argument_that_check_does_not_have_is_answered_with_those_it_has() -> None:
+    wrong: dict[str, Any] = {"max_state": 5}
+    with pytest.raises(TypeError, match=r"check has no argument 'max_state'; known: .*did you mean 'max_states'"):
+        antiphon.check("die-hard", **wrong)
+    first = antiphon.check("two-phase", engine="native", threads=1, cone=True, stop_at_first=True)
+    assert first.outcome is antiphon.check("two-phase").outcome
 
 
 def test_walks_repeat_with_their_seed() -> None:

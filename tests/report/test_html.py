@@ -1,0 +1,37 @@
+"""What a notebook shows holds what the verdicts say, and no markup of theirs."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from antiphon.conformance.history import Finding
+from antiphon.conformance.pipeline.report import RunVerdict, VerifyReport
+from antiphon.conformance.report.html import logs_html, trace_html
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome
+from antiphon.programs import program
+
+
+def cells(html: str) -> list[list[str]]:
+    """The texts of the rows of the table that ends the page."""
+    page = ElementTree.fromstring(f"<page>{html.replace('<br>', '<br/>')}</page>")
+    return [["".join(cell.itertext()) for cell in row] for row in page.findall(".//tbody/tr")]
+
+
+def test_of_logs_every_property_is_a_row_with_its_runs() -> None:
+    verdicts = (
+        RunVerdict("a", Outcome.HOLDS, Finding("Validity", 0, "")),
+        RunVerdict("b", Outcome.VIOLATED, Finding("Validity", 1, "p0 <lost> it")),
+        RunVerdict("a", Outcome.UNKNOWN, Finding("PrefixOrder", 0, "")),
+    )
+    html = logs_html(VerifyReport(verdicts, damage=(), faults=0, runs=2, events=12))
+    assert cells(html) == [["Validity", "1", "1", "-", "b: p0 <lost> it"], ["PrefixOrder", "-", "-", "1", ""]]
+    assert "2 runs, 12 events, 0 faults" in html
+
+
+def test_a_run_that_does_not_begin_initially_shows_where_it_begins() -> None:
+    jugs = program("die-hard")
+    start = jugs.reference.initial()[0]
+    assert cells(trace_html("die-hard", Trace(jugs, start, ()))) == []
+    ((number, _, where),) = cells(trace_html("die-hard", Trace(jugs, start, (), initial=False)))
+    assert (number, where) == ("0", "big = 0small = 0")
