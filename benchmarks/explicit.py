@@ -41,11 +41,11 @@ from antiphon.model.properties import kinds_of
 from antiphon.spec.catalogue import ENTRIES
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, program
-from antiphon.spec.protocols.rbp import Rbp, RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpProperties
 
 RBP_BOUNDS = {"messages": 1, "losses": 2, "timeouts": 2}
 """Figure 16, repaired, three processes: 2,882,818 states."""
-SPECS = {"TwoPhase": TwoPhase, "Rbp": Rbp, "RbpJudged": RbpJudged} | {entry.name: entry.spec for entry in ENTRIES}
+SPECS = {"TwoPhase": TwoPhase, "Rbp": RbpProperties, "RbpChecked": RbpChecked} | {entry.name: entry.spec for entry in ENTRIES}
 WIDTH_STATES = 2_000_000
 GROWTH_STATES = 20_000_000
 MEMORY_MB = 16_000
@@ -252,7 +252,7 @@ def services(console: Console, repeat: int) -> list[dict[str, Any]]:
     """What composing the services costs: figure 16 alone, and judged by total order broadcast."""
     table = Table("model", "words", "states", "transitions", "elapsed s, 1 thread", "2 threads", "bytes/state", title="services composed")
     rows = []
-    for spec, properties in (("Rbp", ()), ("RbpJudged", ("UniformTotalOrder", "UniformIntegrity", "UniformPrefixOrder"))):
+    for spec, properties in (("Rbp", ()), ("RbpChecked", ("UniformTotalOrder", "UniformIntegrity", "UniformPrefixOrder"))):
         model = Model(spec, dict(RBP_BOUNDS), repairs="all", properties=properties)
         one, two = (ours(model, threads, repeat) for threads in (1, 2))
         table.add_row(

@@ -26,10 +26,10 @@ from antiphon.conformance.exports import find_tools, seen_members
 from antiphon.model.export import promela
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, program
-from antiphon.spec.protocols.rbp import Rbp
+from antiphon.spec.protocols.rbp.properties import RbpProperties
 from explicit import promela as by_hand
 
-RBP = program(Rbp, repairs="all", messages=1, losses=1, timeouts=1)
+RBP = program(RbpProperties, repairs="all", messages=1, losses=1, timeouts=1)
 MEMORY_MB = 8_000
 MOST_STATES = 20_000_000
 

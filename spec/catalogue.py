@@ -93,10 +93,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "rbp",
         "RBP without failures (RBP report, figure 16)",
-        "antiphon.spec.protocols.rbp:RbpJudged",
+        "antiphon.spec.protocols.rbp.properties:RbpChecked",
         claims_at="antiphon.spec.claims.rbp:RBP",
         family="rbp",
-        refinement_at="antiphon.spec.refinements.rbp:RBP",
+        refinement_at="antiphon.spec.protocols.rbp.refinement:RBP",
         binding_at="antiphon.conformance.bindings.rbp:RBP",
         member_at="antiphon.conformance.cluster.protocols:rbp_member",
     ),

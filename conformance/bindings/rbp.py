@@ -30,7 +30,8 @@ from antiphon.impl.protocols.rbp import MESSAGES, Core, Observation, Snapshot, T
 from antiphon.impl.protocols.rbp import messages as wire_messages
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import Program, Step, program
-from antiphon.spec.protocols import rbp as spec
+from antiphon.spec.protocols.rbp import figure16 as spec
+from antiphon.spec.protocols.rbp.bounds import RbpBounded
 from antiphon.spec.services import Broadcast, Deliver, Message, Process
 
 NOW = 0.0
@@ -94,7 +95,7 @@ class RbpBinding:
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        self.program: Program = program(spec.Rbp, repairs="all", **constants)
+        self.program: Program = program(RbpBounded, repairs="all", **constants)
         self.members = int(self.program.constants["processes"])
         self.ordered = bool(self.program.constants["urgent"])
         self.restores = 0

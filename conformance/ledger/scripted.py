@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from antiphon.model.engines import transitions_of
 from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Program, State, program
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 _BODY = "(m0, (p1, 1))"
 
@@ -73,8 +73,8 @@ def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
 
 def asked_once() -> tuple[bool, str]:
     """Whether a body that was lost, with the one request for it, before another message was numbered, still arrives in figure 16."""
-    repairs = [item.name for item in program(RbpJudged).declaration.constants if item.repair and item.name != "repeat_requests"]
-    bound = program(RbpJudged, repairs=repairs, processes=3, messages=2, losses=2, unlimited=True, urgent=True)
+    repairs = [item.name for item in program(RbpChecked).declaration.constants if item.repair and item.name != "repeat_requests"]
+    bound = program(RbpChecked, repairs=repairs, processes=3, messages=2, losses=2, unlimited=True, urgent=True)
     count, met = ahead(bound, follow(bound, ASKED_ONCE), "UniformAgreement")
     where = f"{count:,} states lie ahead without faults"
     return met, f"after {len(ASKED_ONCE)} steps, two of them losses, {where}, and p0 {'has m0 in one' if met else 'has m0 in none'} of them"

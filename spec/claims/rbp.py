@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
-from antiphon.spec.protocols.rbp import Rbp, RbpJudged
-from antiphon.spec.protocols.rbp_live import RbpLive
+from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpLive, RbpProperties
 
 _TWO = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}
 _PAIR = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True}
+_BRISK = {**_PAIR, "urgent": True, "assigned": True}
 _THREE = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "urgent": True, "assigned": True}
 _SAFE = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 _THIRD = {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1, "urgent": True}
@@ -18,7 +18,7 @@ _LOSSY = {"processes": 3, "messages": 2, "losses": 1, "timeouts": 1, "urgent": T
 
 
 def _check(property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool) -> Check:
-    return Check(RbpJudged, property, outcome, "all", without, constants, length)
+    return Check(RbpChecked, property, outcome, "all", without, constants, length)
 
 
 def _long_for_z3(check: Check) -> Check:
@@ -46,9 +46,9 @@ RBP: tuple[Claim, ...] = (
         "The first ACK names p2 and is sent to p1 only. p1 is not the process it names, p2 never sees it: nobody ever holds the token. Sent to "
         "all, as every other ACK, it starts the rotation (with RBP-11).",
         (
-            Check(Rbp, "TokenAccepted", "unknown", constants=_THREE),
+            Check(RbpProperties, "TokenAccepted", "unknown", constants=_THREE),
             _check("TokenAccepted", "unknown", "start_rotation", **_THREE),
-            Check(Rbp, "TokenAccepted", "holds", ("start_rotation", "skip_null"), constants=_THREE, length=4),
+            Check(RbpProperties, "TokenAccepted", "holds", ("start_rotation", "skip_null"), constants=_THREE, length=4),
         ),
         defect="text",
         repairs=("start_rotation", "skip_null"),
@@ -100,7 +100,7 @@ RBP: tuple[Claim, ...] = (
         "ts_p moves only at the process that an ACK names. After the first step the next holder sees a gap that is none, asks for numbers that "
         "it has, and waits for ever in lines 34-36.",
         (
-            _long_for_z3(_check("Validity", "violated", "track_numbers", **_PAIR, length=2)),
+            _long_for_z3(_check("Validity", "violated", "track_numbers", **_BRISK, length=9)),
             _check("Validity", "holds", **_PAIR),
         ),
         defect="text",
@@ -169,7 +169,7 @@ RBP: tuple[Claim, ...] = (
         "Line 20 tests p = toknext; toknext_p is p + 1 and never p, so line 21 is never reached. The protocol lives without it: the ACK is sent "
         "again with the token, and gaps are asked for.",
         (
-            Check(Rbp, "NobodyFollowsItself", "holds", ("start_rotation", "skip_null", "ring_from_one"), constants=_TWO),
+            Check(RbpProperties, "NobodyFollowsItself", "holds", ("start_rotation", "skip_null", "ring_from_one"), constants=_TWO),
             _check("Returns", "holds", "holder_answers", **_TWO),
             _check("Returns", "holds", **_TWO),
         ),
@@ -360,7 +360,7 @@ RBP: tuple[Claim, ...] = (
         "violated",
         "A message that has a number is taken for an old one and not stored, also when its body was missing, and also when it was asked for.",
         (
-            _check("UniformAgreement", "violated", "store_late_body", **{**_TWO, "losses": 0}, length=7),
+            _check("UniformAgreement", "violated", "store_late_body", **{**_TWO, "losses": 0}, nesting="comment", length=7),
             _check("UniformAgreement", "holds", **_TWO),
         ),
         defect="text",
@@ -391,12 +391,32 @@ RBP: tuple[Claim, ...] = (
         "A message that has no number yet is stored.",
         Standing.QUESTION,
         Kind.LIVENESS,
-        "holds",
-        "If the `else` of line 22 belongs to the test of line 19. As it is aligned in print it belongs to that of line 20, and nothing that comes "
-        "from others is ever stored. (RBP-39's repair stores whatever is missing, and hides the difference.)",
+        "violated",
+        "As it is aligned in print, the `else` of line 22 belongs to the test of line 20, and no message is ever stored, not even by its source. "
+        "If it belongs to the test of line 19, every message is stored that has no number yet. (RBP-39's repair stores whatever is missing, and "
+        "hides the difference.)",
         (
+            _check("Validity", "violated", "store_late_body", **_TWO, length=1),
+            _check("Validity", "holds", "store_late_body", **_TWO, nesting="comment"),
             _check("Validity", "holds", **_TWO),
-            _check("Validity", "violated", "store_late_body", **_TWO, nesting="printed", length=1),
         ),
+        defect="text",
+        repairs=("store_late_body",),
+    ),
+    Claim(
+        "RBP-44",
+        _figure("until receive ACK(B,-,-,-)", "15"),
+        "The ACK that TO-broadcast waits for is one that is sent.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "violated",
+        "Line 15 waits for an ACK of four fields, and lines 9 and 48 send three: the procedure never returns, and sends its message for ever.",
+        (
+            _check("Returns", "violated", "await_three_fields", **_TWO, length=1),
+            _check("Returns", "holds", **_TWO),
+            _check("Returns", "holds", **_THREE),
+        ),
+        defect="text",
+        repairs=("await_three_fields",),
     ),
 )

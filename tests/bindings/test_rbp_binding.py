@@ -10,7 +10,7 @@ from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import SpecError, Step
-from antiphon.spec.protocols import rbp as spec
+from antiphon.spec.protocols.rbp import figure16 as spec
 from antiphon.spec.services import Deliver, Message, Process
 
 P0, P1 = Process(0), Process(1)

@@ -74,7 +74,7 @@ def test_what_is_found_is_what_is_recorded(claim: Claim) -> None:
 def test_few_checks_are_left_to_the_command() -> None:
     left = [str(check) for claim in HERE for check in shallow(claim).checks if check not in quick(claim).checks]
     assert len(left) == 13
-    assert all(check.startswith("RbpJudged") for check in left)
+    assert all(check.startswith("RbpChecked") for check in left)
 
 
 def wrong(claim: Claim, **changed: object) -> Claim:

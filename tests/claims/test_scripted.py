@@ -7,12 +7,12 @@ import pytest
 from antiphon.conformance.ledger.measurements import measure
 from antiphon.conformance.ledger.scripted import ASKED_ONCE, ahead, follow
 from antiphon.spec.lang import Program, program
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 
 @pytest.fixture
 def repaired() -> Program:
-    return program(RbpJudged, repairs="all", processes=3, messages=2, losses=2, unlimited=True, urgent=True)
+    return program(RbpChecked, repairs="all", processes=3, messages=2, losses=2, unlimited=True, urgent=True)
 
 
 def test_a_body_that_is_asked_for_once_never_arrives_when_the_request_is_lost_too() -> None:

@@ -40,7 +40,7 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         (("check", "rbp", "--set", "unlimited=1"), "unlimited is true or false"),
         (("check", "rbp", "--set", "proceses=2"), "did you mean 'processes'?"),
         (("check", "rbp", "--repair", "trak_numbers"), "did you mean 'track_numbers'?"),
-        (("check", "rbp", "--reading", "nesting=both"), "its readings are comment, printed"),
+        (("check", "rbp", "--reading", "nesting=both"), "its readings are printed, comment"),
         (("check", "rbp", "--property", "Total"), "has no property 'Total'"),
         (("check", "rbp", "--engine", "z3"), "say which, for example --depth 10"),
         (("check", "rbp", "--engine", "z3", "--depth", "3", "--max-states", "5"), "bounds an explicit search"),

@@ -11,11 +11,11 @@ from antiphon.model.engines.python.transitions import _Entry, _Memory
 from antiphon.model.explore import check
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 
 CASES: list[tuple[type[Spec], Any, int]] = [
-    (MovingSequencerChecked, (), 9), (MovingSequencerChecked, "all", 4), (RbpJudged, "all", 3), (RbpJudged, (), 2), (Figure2Checked, (), 9),
+    (MovingSequencerChecked, (), 9), (MovingSequencerChecked, "all", 4), (RbpChecked, "all", 3), (RbpChecked, (), 2), (Figure2Checked, (), 9),
     (Figure2Checked, "all", 5), (Figure5Checked, "all", 4),
 ]  # fmt: skip
 
@@ -43,6 +43,6 @@ def test_figure_16_is_remembered_in_few_entries(monkeypatch: pytest.MonkeyPatch)
         return original(self, state)
 
     monkeypatch.setattr(_Memory, "open", count)
-    report = check(program(RbpJudged, repairs="all"), properties=(), bounds=Bounds(states=50_000))
+    report = check(program(RbpChecked, repairs="all"), properties=(), bounds=Bounds(states=50_000))
     assert report.exploration.states >= 50_000
     assert len(opened) < 0.1 * report.exploration.states

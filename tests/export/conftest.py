@@ -101,6 +101,16 @@ class PromelaRun:
     broken: set[str] = field(default_factory=set)
 
 
+def arrow(text: str) -> tuple[str, str]:
+    """What stands before and after the first arrow that is not within parentheses."""
+    depth = 0
+    for position in range(len(text)):
+        depth += (text[position] == "(") - (text[position] == ")")
+        if depth == 0 and text.startswith(" -> ", position):
+            return text[:position], text[position + 4 :]
+    raise AssertionError(text)
+
+
 class Interpreter:
     """One model; scratch variables start at a value that no model writes, so that reading one before it is written would show."""
 
@@ -118,19 +128,13 @@ class Interpreter:
         """The statements of an option: conditions, assignments and assertions, and `if` as a condition that changes nothing when false."""
         inner = re.fullmatch(r"  :: d_step \{ (.*) \}", line)
         assert inner, line
-        text, late = inner.group(1), None
+        text = inner.group(1)
         if "; if :: " in text:
             head, _, rest = text.partition("; if :: ")
-            late, _, text = rest.removesuffix(" :: else fi").partition(" -> ")
+            late, text = arrow(rest.removesuffix(" :: else fi"))
             statements = [self.statement(part) for part in head.split("; ")]
-            assert not late.count("(") - late.count(")"), late
             return [*statements, ("unless", "", Reader(late, self.constants).whole()), *map(self.statement, text.split("; "))]
-        depth = position = 0
-        for position in range(len(text)):
-            depth += (text[position] == "(") - (text[position] == ")")
-            if depth == 0 and text.startswith(" -> ", position):
-                break
-        guard, rest = text[:position], text[position + 4 :]
+        guard, rest = arrow(text)
         return [("if", "", Reader(guard, self.constants).whole()), *map(self.statement, rest.split("; "))]
 
     def statement(self, text: str) -> tuple[str, str, Value]:

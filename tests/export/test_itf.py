@@ -11,7 +11,7 @@ import pytest
 from antiphon.model.export import TraceFileError, load, save
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.lang import Spec, program
-from antiphon.spec.protocols.rbp import Rbp, RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpProperties
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 
@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("spec", [Rbp, RbpJudged, Figure2Checked])
+@pytest.mark.parametrize("spec", [RbpProperties, RbpChecked, Figure2Checked])
 def test_a_trace_survives_its_file(tmp_path: Path, spec: type[Spec]) -> None:
     trace = walked(spec, 6)
     save(trace, tmp_path / "t.itf.json")
@@ -44,7 +44,7 @@ def test_a_trace_survives_its_file(tmp_path: Path, spec: type[Spec]) -> None:
 
 
 def test_repairs_and_readings_are_kept(tmp_path: Path) -> None:
-    trace = walked(Rbp, 3, repairs=["ring_from_one", "start_rotation"], nesting="printed", processes=2)
+    trace = walked(RbpProperties, 3, repairs=["ring_from_one", "start_rotation"], nesting="printed", processes=2)
     save(trace, tmp_path / "t.itf.json")
     assert load(tmp_path / "t.itf.json").program.constants == trace.program.constants
 
@@ -82,7 +82,7 @@ META = ["#meta", "antiphon"]
     [
         ([*META, "schema"], "other", "#meta.antiphon.schema is 'other'"),
         ([*META, "version"], 2, "#meta.antiphon.version is 2; this version of antiphon reads 1"),
-        ([*META, "specification"], "antiphon.spec.protocols.rbp:Nobody", "is not found"),
+        ([*META, "specification"], "antiphon.spec.protocols.rbp.properties:Nobody", "is not found"),
         ([*META, "specification"], "no.such.module:Spec", "is not found"),
         ([*META, "specification"], "antiphon.spec.services:Process", "is no specification class"),
         ([*META, "constants", "processes"], 2, "the specification has changed since this trace was made"),

@@ -40,7 +40,7 @@ from antiphon.spec.lang import (
     record,
     require,
 )
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 
 RunPromela = Callable[[Any], Any]
@@ -132,8 +132,8 @@ CASES = [
     program(Figure2Checked, processes=2, messages=1),
     program(Figure2Checked, repairs="all", processes=3, messages=1),
     program(Figure5Checked, repairs=["start_token"], processes=2, messages=1),
-    program(RbpJudged, processes=2, messages=1),
-    program(RbpJudged, repairs="all", processes=2, messages=1, urgent=True),
+    program(RbpChecked, processes=2, messages=1),
+    program(RbpChecked, repairs="all", processes=2, messages=1, urgent=True),
 ]
 
 
@@ -179,7 +179,7 @@ def test_no_reachable_state_and_no_step_lies_outside_the_computed_bound(bound: P
 
 
 def test_sets_are_as_narrow_as_an_exploration_says_and_the_model_checks_it(run_promela: RunPromela) -> None:
-    bound = program(RbpJudged, repairs="all", processes=2, messages=1, urgent=True)
+    bound = program(RbpChecked, repairs="all", processes=2, messages=1, urgent=True)
     states = [flatten(bound, state) for state in reachable(bound)]
     members = members_of(bound, states)
     narrow, wide = promela(bound, members=members), promela(bound)

@@ -16,7 +16,7 @@ from antiphon.model.ground import ground, ground_predicate, layout, step
 from antiphon.model.ground.form import Bits, Number, Sort
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, SpecError, program
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 WHOLE_GRAPHS = {
@@ -37,9 +37,9 @@ def test_every_transition_of_the_state_graph_agrees(name: str) -> None:
 
 PROTOCOLS = {
     "figure 2": program(Figure2Checked),
-    "figure 16": program(RbpJudged),
-    "figure 16, repaired": program(RbpJudged, repairs="all"),
-    "figure 16, other readings": program(RbpJudged, nesting="printed", waiting="blocking"),
+    "figure 16": program(RbpChecked),
+    "figure 16, repaired": program(RbpChecked, repairs="all"),
+    "figure 16, other readings": program(RbpChecked, nesting="printed", waiting="blocking"),
 }
 
 
@@ -59,7 +59,7 @@ def test_random_specifications_agree(seed: int) -> None:
 
 
 def test_a_step_for_given_arguments_has_no_inputs_and_is_smaller() -> None:
-    bound = program(RbpJudged, repairs="all")
+    bound = program(RbpChecked, repairs="all")
     general = ground(bound, "broadcast")
     given = ground(bound, "broadcast", tuple(bound.domain(parameter.type).value(0) for parameter in bound.module.actions[1].parameters))
     assert [item.name for item in general.inputs] == ["p", "m"]
@@ -89,10 +89,10 @@ def test_inputs_that_are_no_value_enable_nothing() -> None:
     bound = program(Counters)
     give_up = ground(bound, "give_up")
     assert [item.name for item in give_up.inputs] == ["note.desk", "note.ticket.person", "note.ticket.number"]
-    deliver = ground(program(RbpJudged), "deliver")
+    deliver = ground(program(RbpChecked), "deliver")
     names = [item.name for item in deliver.inputs]
     absent = names.index("item.identifier.present")
-    full = tuple(_fullest(slot.sort) for slot in layout(program(RbpJudged)).slots)
+    full = tuple(_fullest(slot.sort) for slot in layout(program(RbpChecked)).slots)
     least = [int("number" in item.name) for item in deliver.inputs]
     assert step(deliver, full, least).slots is not None
     odd = [*least[: absent + 1], 1, *least[absent + 2 :]]

@@ -41,7 +41,7 @@ from antiphon.spec.lang import (
     require,
 )
 from antiphon.spec.lang.dump import dump
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 
 class Timer(Spec):
@@ -176,8 +176,8 @@ def test_a_budget_means_its_condition_and_stands_in_the_intermediate_form() -> N
     free = unspent(bound)
     assert free is not None
     assert "(budget" not in dump(free.module)
-    assert unspent(program(RbpJudged, unlimited=True)) is not None
-    assert held_back(program(RbpJudged, unlimited=True, processes=2, messages=1)) is None, "an unlimited budget is never spent"
+    assert unspent(program(RbpChecked, unlimited=True)) is not None
+    assert held_back(program(RbpChecked, unlimited=True, processes=2, messages=1)) is None, "an unlimited budget is never spent"
 
 
 def held_in(bound: Program, condition: Expression | None) -> Callable[[State], bool]:
@@ -227,7 +227,7 @@ def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Bo
 
 def test_machine_code_and_reference_agree_where_a_budget_holds_a_step_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native_space, "STATES_AT_ONCE", 7)
-    bound = program(RbpJudged, repairs="all", processes=2, messages=1)
+    bound = program(RbpChecked, repairs="all", processes=2, messages=1)
     space = NativeSpace(bound, bound.reference.initial())
     Search(space).run()
     sets = [position for position, slot in enumerate(layout(bound).slots) if isinstance(slot.sort, Bits)]
@@ -250,9 +250,9 @@ def test_with_too_many_steps_to_look_at_everything_is_excused(monkeypatch: pytes
 
 
 def test_limited_timers_of_rbp_leave_its_obligations_open() -> None:
-    report = check(program(RbpJudged, repairs="all", processes=2, messages=1))
+    report = check(program(RbpChecked, repairs="all", processes=2, messages=1))
     assert {report[name].outcome for name in ("Validity", "UniformAgreement", "Agreement", "Returns")} == {Outcome.UNKNOWN}
-    assert report["Validity"].reason.endswith("keeps resend(Process(0)) from happening (own is not None and self.may_expire())")
+    assert report["Validity"].reason.endswith("keeps resend(Process(0)) from happening (self.may_expire())")
 
 
 def test_budget_takes_one_condition() -> None:

@@ -24,7 +24,7 @@ from antiphon.model.verdict import Report
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, SpecError, State, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
-from antiphon.spec.protocols.rbp import Rbp, RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpProperties
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 RANDOM = range(12)
@@ -43,8 +43,8 @@ def summary(report: Report) -> tuple[Any, ...]:
         program(TwoPhase, managers=4),
         program(Figure2Checked, processes=2, messages=2),
         program(MovingSequencerChecked, processes=2, messages=1, repairs="all"),
-        program(RbpJudged, processes=2, messages=1),
-        program(RbpJudged, processes=2, messages=1, repairs="all"),
+        program(RbpChecked, processes=2, messages=1),
+        program(RbpChecked, processes=2, messages=1, repairs="all"),
     ],
     ids=lambda bound: f"{bound.name}, {dict(bound.constants)}",
 )
@@ -60,7 +60,7 @@ def numbered(bound: Program, most: int, space: StateSpace) -> list[tuple[State, 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_states_are_numbered_as_the_reference_finds_them_whatever_the_number_of_threads(threads: int) -> None:
-    bound = program(Rbp, processes=2, messages=1, repairs="all")
+    bound = program(RbpProperties, processes=2, messages=1, repairs="all")
     starts = bound.reference.initial()
     expected = numbered(bound, 7, open_space(bound, Engine.REFERENCE))
     assert numbered(bound, 7, NativeSpace(bound, starts, threads=threads)) == expected

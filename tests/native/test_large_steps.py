@@ -19,7 +19,7 @@ from antiphon.model.ground.words import WordPacking
 from antiphon.spec.lang import Program, program
 from antiphon.spec.protocols.horus.fifo_stacks import NakStack
 from antiphon.spec.protocols.horus.full_stack import Horus
-from antiphon.spec.protocols.rbp import Rbp
+from antiphon.spec.protocols.rbp.properties import RbpProperties
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 LONGEST, TOGETHER = 8_000, 85_000
@@ -64,7 +64,7 @@ def test_parts_do_together_what_the_step_does(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("_fresh")
-@pytest.mark.parametrize("spec", [Rbp, Figure2Checked])
+@pytest.mark.parametrize("spec", [RbpProperties, Figure2Checked])
 def test_every_step_may_be_made_in_parts(spec: type, monkeypatch: pytest.MonkeyPatch) -> None:
     bound = program(spec, processes=2, messages=1, repairs="all")
     in_parts(bound, 0, monkeypatch)

@@ -19,7 +19,7 @@ from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import SpecError, program
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 SEARCH = """
 import sys, time
@@ -65,7 +65,7 @@ def _modified(directory: Path) -> float | None:
 
 
 def test_a_finished_search_is_read_again_with_its_counterexamples(tmp_path: Path) -> None:
-    bound = program(RbpJudged, processes=2, messages=1)
+    bound = program(RbpChecked, processes=2, messages=1)
     first, second = (check(bound, storage=StorageOptions(directory=tmp_path)) for _ in "12")
     assert summary(first) == summary(second)
     assert any(verdict.outcome is Outcome.VIOLATED and verdict.trace for verdict in second.verdicts)
@@ -132,7 +132,7 @@ def test_what_does_not_fit_into_memory_is_on_disk(tmp_path: Path) -> None:
 
 
 def test_fingerprints_find_the_same_and_say_what_they_may_miss() -> None:
-    bound = program(RbpJudged, processes=2, messages=1)
+    bound = program(RbpChecked, processes=2, messages=1)
     names = [verdict.property for verdict in check(bound).verdicts if verdict.kind in ("service", "invariant", "witness")]
     whole = check(bound, properties=names, engine="native")
     short = check(bound, properties=names, storage=StorageOptions(fingerprints=True))

@@ -18,7 +18,7 @@ from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Between, Const, Program, Spec, SpecError, action, invariant, program, require, witness
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 SMALL = {"processes": 2, "messages": 1}
@@ -26,8 +26,8 @@ PROGRAMS = [
     program(Figure2Checked, **SMALL),
     program(Figure2Checked, repairs="all", **SMALL),
     program(MovingSequencerChecked, **SMALL),
-    program(RbpJudged, **SMALL),
-    program(RbpJudged, repairs="all", **SMALL),
+    program(RbpChecked, **SMALL),
+    program(RbpChecked, repairs="all", **SMALL),
     program(TwoPhase, managers=3),
     program(DiningPhilosophers),
 ]
@@ -97,7 +97,7 @@ def test_errors_of_the_specification_matter_to_every_question() -> None:
 
 
 def test_states_take_less_room() -> None:
-    bound = program(RbpJudged, repairs="all")
+    bound = program(RbpChecked, repairs="all")
     slots = layout(bound).slots
     whole, cone = (WordPacking(slots, reduction.kept(bound)) for reduction in (WHOLE, Reduction(asked=frozenset({"UniqueNumbers"}))))
     assert cone.bits < whole.bits

@@ -17,7 +17,7 @@ from antiphon.model.trace import replay
 from antiphon.spec.examples.chameneos import Chameneos
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Const, Index, Map, Program, Spec, SpecError, State, action, eventually, everywhere, program, require
-from antiphon.spec.protocols.rbp import Rbp
+from antiphon.spec.protocols.rbp.properties import RbpProperties
 
 
 def orbit(bound: Program, state: State) -> frozenset[State]:
@@ -132,7 +132,7 @@ def test_promises_on_fair_runs_are_refused() -> None:
 
 def test_a_program_without_symmetric_sets_is_refused() -> None:
     with pytest.raises(SpecError, match="no symmetric index set"):
-        check(program(Rbp, processes=2, messages=1), storage=StorageOptions(symmetry=True))
+        check(program(RbpProperties, processes=2, messages=1), storage=StorageOptions(symmetry=True))
 
 
 def test_too_many_orders_are_refused() -> None:

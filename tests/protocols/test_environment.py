@@ -11,7 +11,8 @@ from antiphon.model.trace import ReplayError, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.environment import Crashes, Duplications, Losses
 from antiphon.spec.lang import Between, In, Map, Spec, Step, action, emit, everywhere, invariant, program, record, require, witness
-from antiphon.spec.protocols.rbp import Ack, Packet, RbpJudged
+from antiphon.spec.protocols.rbp.figure16 import Ack, Packet
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process, ReliableBroadcast
 
 
@@ -111,7 +112,7 @@ class CrashingPostJudged(CrashingPost, ReliableBroadcast):
     pass
 
 
-class RepeatedRbp(Duplications[Packet], RbpJudged):
+class RepeatedRbp(Duplications[Packet], RbpChecked):
     """Figure 16 over channels that repeat as well."""
 
 
@@ -181,7 +182,7 @@ def test_repeated_packets_do_not_harm_the_repaired_figure_16() -> None:
 
 def test_a_repeated_ack_makes_two_holders_of_the_unrepaired_figure_16() -> None:
     """Section 3.1.3, lines 38-39 (RBP-06): no loop needs to send the ACK again where the network does."""
-    repairs = [item.name for item in program(RbpJudged).declaration.constants if item.repair and item.name != "old_token"]
+    repairs = [item.name for item in program(RbpChecked).declaration.constants if item.repair and item.name != "old_token"]
     bound = program(RepeatedRbp, repairs=repairs, processes=2, messages=2, losses=0, duplications=1, timeouts=0)
     verdict = check(bound, properties=["OneHolder"])["OneHolder"]
     assert verdict.outcome is Outcome.VIOLATED

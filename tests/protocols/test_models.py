@@ -12,7 +12,7 @@ from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.figure5 import Data, Request
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 from antiphon.spec.services import Message, Process
@@ -25,8 +25,8 @@ MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int], set[st
     "figure 2": (Figure2Checked, {"processes": 3, "messages": 2, "losses": 1}, (20595, 62028, 16), set()),
     "figure 5": (Figure5Checked, {"processes": 2, "messages": 2, "losses": 1}, (7181, 30139, 26), set()),
     "moving sequencer": (MovingSequencerChecked, PAIR, (5929, 32949, 41), {"request_body"}),
-    "rbp of two": (RbpJudged, LIVE, (3107, 18575, 19), {"receive_request_numbers"}),
-    "rbp of three": (RbpJudged, RING, (62751, 363949, 26), set()),
+    "rbp of two": (RbpChecked, LIVE, (3107, 18575, 19), {"receive_request_numbers"}),
+    "rbp of three": (RbpChecked, RING, (62751, 363949, 26), set()),
 }
 """Specification, constants; states, transitions and depth; the actions that never fire.
 
@@ -65,7 +65,7 @@ def test_every_action_fires(name: str) -> None:
 SMALL: dict[str, tuple[type[Spec], dict[str, Any], int]] = {
     "figure 2": (Figure2Checked, PAIR, 46),
     "figure 5": (Figure5Checked, PAIR, 281),
-    "rbp": (RbpJudged, PAIR | {"losses": 0, "timeouts": 0, "urgent": True}, 40),
+    "rbp": (RbpChecked, PAIR | {"losses": 0, "timeouts": 0, "urgent": True}, 40),
 }
 
 
@@ -86,8 +86,8 @@ def test_the_reference_sees_what_the_generated_code_sees(name: str) -> None:
 
 
 URGENT: list[tuple[str, type[Spec], dict[str, Any], int, int]] = [
-    ("rbp, one message", RbpJudged, LIVE, 3107, 531),
-    ("rbp, two messages", RbpJudged, {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}, 52791, 5057),
+    ("rbp, one message", RbpChecked, LIVE, 3107, 531),
+    ("rbp, two messages", RbpChecked, {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}, 52791, 5057),
     ("moving sequencer", MovingSequencerChecked, PAIR, 5929, 1357),
 ]
 
@@ -115,21 +115,22 @@ def test_urgent_runs_give_the_verdicts_of_all_runs(spec: type[Spec], constants: 
 @pytest.mark.parametrize(("without", "fails"), [("old_token", True), ("await_body", True), ("await_all_bodies", False)])
 def test_urgent_runs_find_the_violations_of_all_runs(without: str, fails: bool) -> None:
     """A shortcut that hid a counterexample, or made one, would show here: `await_all_bodies` is missed by three processes only."""
-    repairs = [item.name for item in program(RbpJudged).declaration.constants if item.repair and item.name != without]
+    repairs = [item.name for item in program(RbpChecked).declaration.constants if item.repair and item.name != without]
     constants: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
-    every = check(program(RbpJudged, repairs=repairs, **constants), properties=safety(RbpJudged))
-    some = check(program(RbpJudged, repairs=repairs, urgent=True, **constants), properties=safety(RbpJudged))
+    every = check(program(RbpChecked, repairs=repairs, **constants), properties=safety(RbpChecked))
+    some = check(program(RbpChecked, repairs=repairs, urgent=True, **constants), properties=safety(RbpChecked))
     failed = {verdict.property for verdict in every.verdicts if verdict.outcome is Outcome.VIOLATED}
     assert failed == {verdict.property for verdict in some.verdicts if verdict.outcome is Outcome.VIOLATED}
     assert bool(failed) == fails
 
 
 READINGS: list[tuple[type[Spec], dict[str, Any], set[str], int, dict[str, int]]] = [
-    (RbpJudged, LIVE | {"nesting": "printed"}, set(), 3107, {}),
-    (RbpJudged, LIVE | {"nesting": "printed"}, {"store_late_body"}, 2137, {"Validity": 1, "Returns": 1}),
-    (RbpJudged, LIVE | {"waiting": "blocking"}, set(), 1234, {"Validity": 2, "Returns": 2, "UniformAgreement": 6, "Agreement": 6}),
-    (RbpJudged, LIVE | {"asked": "all"}, set(), 3107, {}),
-    (RbpJudged, LIVE | {"answering": "current"}, set(), 1430, {}),
+    (RbpChecked, LIVE | {"nesting": "comment"}, set(), 3107, {}),
+    (RbpChecked, LIVE | {"nesting": "comment"}, {"store_late_body"}, 2906, {"UniformAgreement": 7, "Agreement": 7}),
+    (RbpChecked, LIVE | {"nesting": "printed"}, {"store_late_body"}, 190, {"Validity": 1, "Returns": 1}),
+    (RbpChecked, LIVE | {"waiting": "blocking"}, set(), 1234, {"Validity": 2, "Returns": 2, "UniformAgreement": 6, "Agreement": 6}),
+    (RbpChecked, LIVE | {"asked": "all"}, set(), 3107, {}),
+    (RbpChecked, LIVE | {"answering": "current"}, set(), 1430, {}),
     (Figure5Checked, {"processes": 2, "messages": 2, "losses": 2, "missed": "the listed"}, set(), 11483, {}),
     (MovingSequencerChecked, PAIR | {"recording": "when missing"}, set(), 5769, {"UniformAgreement": 7, "Agreement": 7}),
     (
@@ -161,7 +162,7 @@ def test_what_the_other_readings_come_to(
 
 
 def test_two_processes_agree_whoever_is_asked_but_three_do_not_ask_the_same() -> None:
-    few, many = (check(program(RbpJudged, repairs="all", asked=who, **RING), properties=["UniformAgreement"]) for who in ("the sequencer", "all"))
+    few, many = (check(program(RbpChecked, repairs="all", asked=who, **RING), properties=["UniformAgreement"]) for who in ("the sequencer", "all"))
     assert few["UniformAgreement"].outcome is many["UniformAgreement"].outcome is Outcome.HOLDS
     assert few.exploration.states < many.exploration.states
 

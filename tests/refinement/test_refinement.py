@@ -24,7 +24,8 @@ from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, TotalStac
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.moving_sequencer.refinement import MOVING_SEQUENCER
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
+from antiphon.spec.protocols.rbp.refinement import RBP, RbpOrdering
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
 from antiphon.spec.protocols.sequencer import SequencerJudged
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
@@ -32,7 +33,6 @@ from antiphon.spec.protocols.token_broadcast.refinement import Figure2Ordered, F
 from antiphon.spec.protocols.total_judged import TotalJudged
 from antiphon.spec.protocols.totem.properties import TotemChecked
 from antiphon.spec.refinement import Refinement
-from antiphon.spec.refinements.rbp import RBP, RbpOrdering
 from antiphon.spec.services import Process
 from antiphon.spec.services.ordering import Assigned, OrderingChecked, OrderingMachine, Position
 from antiphon.spec.services.unordered import BroadcastChecked
@@ -141,7 +141,7 @@ JUDGED = {
     "figure-2": Judged(Figure2Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "figure-5": Judged(Figure5Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "moving-sequencer": Judged(MovingSequencerChecked, ("UniqueNumbers", *UNIFORM), FIGURE_12),
-    "rbp": Judged(RbpJudged, ("UniqueNumbers", *UNIFORM), FIGURE_16),
+    "rbp": Judged(RbpChecked, ("UniqueNumbers", *UNIFORM), FIGURE_16),
     "rbp-resilient": Judged(RbpResilientJudged, ("UniqueNumbers", *UNIFORM), FIGURE_25),
     "dtp": Judged(DtpChecked, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
     "chang-maxemchuk": Judged(ChangMaxemchukChecked, UNIFORM, {"processes": 2, "messages": 2}),
@@ -354,17 +354,17 @@ def test_a_bound_that_is_hit_is_unknown() -> None:
 
 
 def test_a_mapping_without_a_helper_and_a_foreign_program_are_refused() -> None:
-    foreign: Program = program(RbpJudged)
+    foreign: Program = program(RbpChecked)
     with pytest.raises(SpecError, match="is not RbpOrdering"):
         check_refinement(foreign, RBP)
-    half = replace(RBP, concrete=RbpJudged, sizes={})
+    half = replace(RBP, concrete=RbpChecked, sizes={})
     with pytest.raises(SpecError, match="does not say what submitted is"):
         check_refinement(foreign, half)
 
 
 def test_refinements_are_found_by_their_protocol() -> None:
     assert [refinement_of(refinement.concrete) is refinement for refinement in REFINEMENTS.values()] == [True] * len(REFINEMENTS)
-    assert refinement_of(RbpJudged) is None
+    assert refinement_of(RbpChecked) is None
 
 
 def test_a_saved_trace_still_shows_the_refinement_broken(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from antiphon.conformance.report import Fate, diagram
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
-from antiphon.spec.protocols.rbp import Rbp
+from antiphon.spec.protocols.rbp.properties import RbpProperties
 
 
 def test_members_come_from_the_receivers_that_packets_name(broken: Trace) -> None:
@@ -48,7 +48,7 @@ def test_without_members_all_steps_stand_on_one_lane(plain: Trace) -> None:
 
 
 def test_the_packets_of_the_initial_state_come_from_the_one_they_are_not_addressed_to() -> None:
-    bound = program(Rbp, repairs="all")
+    bound = program(RbpProperties, repairs="all")
     start = bound.reference.initial()[0]
     drawn = diagram(replay(bound, start, []))
     assert {(arrow.source, arrow.begin, arrow.target) for arrow in drawn.arrows} == {(0, 0, 1), (0, 0, 2)}

@@ -8,7 +8,7 @@ from antiphon.model.simulate import simulate
 from antiphon.model.verdict import EvidenceKind, Outcome
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Between, Spec, action, invariant, obligation, program, require, witness
-from antiphon.spec.protocols.rbp import RbpJudged
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 
 class Climber(Spec):
@@ -103,7 +103,7 @@ def test_an_obligation_without_a_quiet_end_is_unknown() -> None:
 
 def test_services_are_judged_on_the_way() -> None:
     """The literal figure 16 delivers NULL: Integrity is broken within few steps."""
-    verdict = simulate(program(RbpJudged, messages=1), seed=1, walks=20, steps=8)["Integrity"]
+    verdict = simulate(program(RbpChecked, messages=1), seed=1, walks=20, steps=8)["Integrity"]
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None
     assert verdict.trace.transitions[-1].refused
@@ -117,7 +117,7 @@ def test_nothing_to_walk_is_refused(walks: int, steps: int) -> None:
 
 def test_where_only_a_spent_budget_keeps_a_step_from_happening_nothing_is_judged() -> None:
     """What a walk misses for lack of timer rounds alone is unknown, as `check` has it."""
-    bounded = program(RbpJudged, repairs="all", processes=2, messages=1, losses=1)
+    bounded = program(RbpChecked, repairs="all", processes=2, messages=1, losses=1)
     report = simulate(bounded, seed=5, walks=30, steps=40)
     assert report["Validity"].outcome is Outcome.UNKNOWN
     assert "only a spent budget keeps" in report["Validity"].reason

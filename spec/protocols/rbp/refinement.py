@@ -1,20 +1,21 @@
-"""In what sense is figure 16 an ordering machine? The history is what all seqQ say together, with the message for its identifier.
+"""Figure 16 as an ordering machine: the history is what all seqQ say together, with the message for its identifier.
 
-Assigning is lines 46-48 (the holder puts (B, seqnum) into its own seqQ), learning line 26, delivering lines 60-63. A NULL acknowledgement spends
-a number on nothing. Identifiers stand for messages: two identifiers of one message give it two numbers. Tokens, requests, bodies and timers are
-stutters.
+Assigning is lines 46-48 (the holder puts (B, seqnum) into its own seqQ), learning line 26, delivering lines 60-63. A
+NULL acknowledgement spends a number on nothing. Identifiers stand for messages: two identifiers of one message give it
+two numbers. Tokens, requests, bodies and timers are stutters.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Set
-from antiphon.spec.protocols.rbp import Identifier, Rbp
+from antiphon.spec.protocols.rbp.bounds import RbpBounded
+from antiphon.spec.protocols.rbp.figure16 import Identifier
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
-class RbpOrdering(Rbp, OrderingView):
+class RbpOrdering(RbpBounded, OrderingView):
     """Figure 16, seen as the abstract ordering machine."""
 
     def named(self, b: Identifier | None) -> Message | None:
@@ -29,7 +30,9 @@ class RbpOrdering(Rbp, OrderingView):
 
     def history(self) -> Set[Assigned]:
         """Whatever somebody has in seqQ."""
-        return Set() | {Assigned(1, item.number, self.named(item.identifier)) for p in self.each(Process) for item in self.numbered[p]}
+        return Set() | {
+            Assigned(1, item.number, self.named(item.identifier)) for p in self.each(Process) for item in self.numbered[p]
+        }
 
     def learned(self, p: Process) -> Set[Assigned]:
         """The pairs of seqQ_p."""

@@ -1,0 +1,455 @@
+"""RBP without failures, as figure 16 prints it: a moving sequencer, with one message for four functions.
+
+Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels", 2002,
+section 3.1.3, figure 16, printed lines 1-63. The protocol is Chang and Maxemchuk's (1984). docs/figure-16.md has the
+figure and this file side by side. What departs from the print stands in repairs.py, other readings of it in readings.py,
+what bounds an exploration in bounds.py: none of it is known here.
+
+| figure 16       | here                                                                            |
+|-----------------|---------------------------------------------------------------------------------|
+| p1..pn          | `Process(0)` .. `Process(n - 1)`                                                |
+| recvQ_p         | `received[p]`, a sequence without repetition                                    |
+| seqQ_p          | `numbered[p]`, a set                                                            |
+| lastdelivered_p | `last_delivered[p]`                                                             |
+| toknext_p       | `successor(p)`                                                                  |
+| message id_p    | `message_id[p]`                                                                 |
+| ts_p            | `last_number[p]`                                                                |
+| B, ⊥            | `Identifier(source, number)`, None                                              |
+| lines 12-15     | p stands there while `pending[p]` is the message that it sends                  |
+| lines 33-44     | p stands there while `arriving[p]` is the token; in 34-36 while `catching_up[p]` |
+| line 45         | p stands there while `holding[p]`                                               |
+| lines 47-49     | p stands there while `passed[p]` is the ACK that it sent last                   |
+
+What is abstracted, and why that is sound:
+1. A loop `do ... until` is an action for its first round, one for each later round, and a condition that ends it. When
+   a round begins is left open, so a timer of any length is one of its runs.
+2. `send` is unreliable: packets in flight are a set, from which they are received in any order, or lost.
+3. "to all" includes oneself. The own copy is received in the step that sends it: nothing can lose or delay it.
+4. A token that names a process which still waits for another one (lines 33-44) takes its place.
+5. The loop of lines 42-44 begins together with that of 34-36 and not after it. To ask earlier for a body changes nothing
+   but when the answer comes, and both loops end before line 45.
+6. What no `when receive` takes changes nothing when it arrives, so it is not kept (lines 21, 39, 53 and 57).
+
+What is decided, because the figure is silent:
+1. The sender `q` of an ACK is the predecessor of the process that it names; of (m, B) the source of B. Requests carry
+   their sender.
+2. `request(B)` and `request_retransmission(B)` are one message.
+3. A request goes to the process that assigned the number which shows that something is missing, and so has everything
+   up to it. (Lines 29, 31, 35 and 43 name nobody.)
+4. `retransmits_acks(seqnum, nts_p)` of line 39, which is defined nowhere, as nts_p is, sends what follows seqnum in
+   seqQ_p in the shape of line 57 to q.
+5. Messages are named in the order in which they are broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import Losses
+from antiphon.spec.lang import (
+    AtMost,
+    Between,
+    Const,
+    In,
+    Map,
+    Seq,
+    Set,
+    action,
+    emit,
+    everywhere,
+    initial,
+    record,
+    require,
+)
+from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
+
+Number = Annotated[int, Between(1, "messages + 1 + spare")]
+"""A sequence number that is assigned."""
+
+LastNumber = Annotated[int, Between(0, "messages + 1 + spare")]
+
+LocalNumber = Annotated[int, Between(0, "messages + spare")]
+"""How many identifiers a process has made."""
+
+
+@record
+class Identifier:
+    """B: the source of a message and the number that the source gave it."""
+
+    source: Process
+    number: Annotated[int, Between(1, "messages + spare")]
+
+
+@record
+class Body:
+    """An element of recvQ: the message and its identifier."""
+
+    message: Message
+    identifier: Identifier
+
+
+@record
+class Sequenced:
+    """An element of seqQ: (B, seqnum). None is the NULL message."""
+
+    identifier: Identifier | None
+    number: Number
+
+
+@record
+class Data:
+    """(m, B), on its way to one process."""
+
+    to: Process
+    body: Body
+
+
+@record
+class Ack:
+    """ACK(B, seqnum, toknext), on its way to one process. `next_holder` None: the arithmetic of line 5 named nobody."""
+
+    to: Process
+    identifier: Identifier | None
+    number: Number
+    next_holder: Process | None
+
+
+@record
+class Numbered:
+    """(B, seqnum), as lines 21 and 57 send it. It passes no token."""
+
+    to: Process
+    identifier: Identifier | None
+    number: Number
+
+
+@record
+class Request:
+    """request(B), request_retransmission(B). B is NULL when the text asks for the body of NULL."""
+
+    to: Process
+    sender: Process
+    identifier: Identifier | None
+
+
+@record
+class RequestNumbers:
+    """request_sn(first, last)."""
+
+    to: Process
+    sender: Process
+    first: Number
+    last: Number
+
+
+Packet = Data | Ack | Numbered | Request | RequestNumbers
+
+
+class Rbp(Losses[Packet], Group):
+    """RBP without failures, figure 16."""
+
+    spare: Const[int] = 0
+    """How many identifiers and numbers there are beyond those that the messages need."""
+
+    received: Map[Process, Annotated[Seq[Body], AtMost("messages + spare")]] = everywhere(())  # line 2
+    numbered: Map[Process, Set[Sequenced]] = everywhere(Set())  # line 3
+    last_number: Map[Process, LastNumber] = everywhere(0)  # line 7
+    last_delivered: Map[Process, LastNumber] = everywhere(0)  # line 4
+    message_id: Map[Process, LocalNumber] = everywhere(0)  # line 6
+    pending: Map[Process, Body | None] = everywhere(None)
+    arriving: Map[Process, Sequenced | None] = everywhere(None)
+    catching_up: Map[Process, bool] = everywhere(False)
+    holding: Map[Process, bool] = everywhere(False)
+    passed: Map[Process, Sequenced | None] = everywhere(None)
+    broadcasts: Annotated[int, Between(0, "messages")] = 0
+
+    # Lines 1-9: initialization ----------------------------------------------------------------------------------------
+
+    def successor(self, p: Process) -> Process | None:
+        """Line 5: `toknext_p ← p + 1 (mod n)`. p_k is `Process(k - 1)`, and there is no p0."""
+        number = (p.index + 2) % self.processes
+        return Process(number - 1) if number > 0 else None
+
+    @initial
+    def start(self) -> None:
+        """Lines 8-9: `if p=1 then send ACK(⊥, ts_p + 1, toknext_p) to p1`."""
+        first = Process(0)
+        self.network |= {Ack(first, None, self.last_number[first] + 1, self.successor(first))}
+
+    # Lines 11-15: procedure TO-broadcast ------------------------------------------------------------------------------
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """Lines 11-14: the first round. The procedure is busy until line 15 ends it."""
+        require(m.index == self.broadcasts and self.pending[p] is None)
+        self.broadcasts += 1
+        self.send_message(p, m, self.message_id[p] + 1)  # line 13
+        emit(Broadcast(p, m))
+
+    @action(fairness="weak", per="p")
+    def resend(self, p: Process) -> None:
+        """Lines 12-15: another round."""
+        own = self.pending[p]
+        require(own is not None)
+        if own is not None:
+            self.send_message(p, own.message, self.id_of_next_round(p))
+
+    def id_of_next_round(self, p: Process) -> int:
+        """Line 13: `message id_p ← message id_p + 1` stands in the loop."""
+        return self.message_id[p] + 1
+
+    def send_message(self, p: Process, m: Message, k: LocalNumber) -> None:
+        """Line 14: `send (m, B) to all`, where B is p and k."""
+        body = Body(m, Identifier(p, k))
+        self.message_id[p] = k
+        self.pending[p] = body
+        self.take_message(p, body)
+        self.network |= {Data(q, body) for q in self.each(Process) if q != p}
+
+    def ends_broadcast(self, p: Process, item: Sequenced) -> bool:
+        """Line 15: `until receive ACK(B, -, -, -)`. Every ACK that is sent has three fields, and this one has four."""
+        return False
+
+    # Lines 17-23: task 1, a message is received -----------------------------------------------------------------------
+
+    @action(fairness="weak", per="packet")
+    def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
+        """Lines 18-23."""
+        p = packet.to
+        require(self.can_receive(p))
+        self.network -= {packet}
+        self.take_message(p, packet.body)  # line 18
+
+    def can_receive(self, p: Process) -> bool:
+        """Line 17: tasks are concurrent, so a process that stands in a loop or a wait goes on receiving."""
+        return True
+
+    def take_message(self, p: Process, body: Body) -> None:
+        """Lines 19-23. The `else` of line 22 is aligned with the `if` of line 20."""
+        if self.is_numbered(p, body.identifier):  # line 19
+            if self.is_toknext(p):  # line 20
+                self.tell_number(p, body.identifier)  # line 21
+            else:  # line 22
+                self.add_message(p, body)  # line 23
+
+    def is_numbered(self, p: Process, b: Identifier) -> bool:
+        """Line 19: some (B, seqnum) is in seqQ_p."""
+        return any(item.identifier == b for item in self.numbered[p])
+
+    def is_toknext(self, p: Process) -> bool:
+        """Line 20: `p = toknext`. No ACK is received here whose field it could be; p has only its own toknext_p."""
+        return self.successor(p) == p
+
+    def tell_number(self, p: Process, b: Identifier) -> None:
+        """Line 21: `send (B, seqnum) to q`, the source of B."""
+        for item in self.numbered[p]:
+            if item.identifier == b and b.source != p:
+                self.send_number(b.source, item)
+
+    def send_number(self, q: Process, item: Sequenced) -> None:
+        """Lines 21 and 57: `send (B, seqnum) to q`. No `when receive` takes this shape."""
+
+    def add_message(self, p: Process, body: Body) -> None:
+        """Line 23: `recvQ_p ← recvQ_p + (m, B)`. What is there is not added again, as the comments of figure 12 have it."""
+        if not self.has_body(p, body.identifier):
+            self.received[p] += (body,)
+
+    def has_body(self, p: Process, b: Identifier | None) -> bool:
+        """B is in recvQ_p. NULL is in no queue."""
+        return any(body.identifier == b for body in self.received[p])
+
+    # Lines 25-40: an ACK is received ----------------------------------------------------------------------------------
+
+    @action(fairness="weak", per="packet")
+    def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:
+        """Lines 25-44."""
+        p = packet.to
+        item = Sequenced(packet.identifier, packet.number)
+        require(self.can_receive(p) or self.is_from_successor(p, packet))
+        self.network -= {packet}  # line 25
+        self.learn(p, item)  # line 26
+        if self.is_from_successor(p, packet):
+            self.hear_successor(p)  # line 49
+        if packet.next_holder != p:  # line 27
+            if packet.number > self.last_number[p] + 1:  # line 28
+                self.ask_for_numbers(p, packet.number)  # line 29
+            if not self.has_body(p, packet.identifier):  # line 30
+                self.ask_for_body(p, packet.identifier, packet.number)  # line 31
+        else:  # line 32
+            self.take_token(p, item)
+
+    def learn(self, p: Process, item: Sequenced) -> None:
+        """Line 26: `seqQ_p ← seqQ_p + (B, seqnum)`; the loop that waits for this ACK ends."""
+        self.numbered[p] |= {item}
+        if self.ends_broadcast(p, item):
+            self.pending[p] = None
+
+    def take_token(self, p: Process, item: Sequenced) -> None:
+        """Lines 33-44: p is the next holder, and waits until it has what it needs."""
+        if item.number > self.last_number[p] + 1:  # line 33
+            self.ask_for_numbers(p, item.number)  # line 35
+            self.catching_up[p] = True
+        else:  # line 37
+            self.catching_up[p] = False
+            if self.last_number[p] > item.number:  # line 38
+                self.retransmits_acks(p, item.number)  # line 39
+            else:
+                self.last_number[p] = item.number  # line 40
+        if not self.has_body(p, item.identifier):  # line 41
+            self.ask_for_body(p, item.identifier, item.number)  # line 43
+        self.arriving[p] = item
+
+    def retransmits_acks(self, p: Process, seqnum: Number) -> None:
+        """Line 39: `retransmits_acks(seqnum, nts_p)`, to the process that sent the token."""
+        self.tell_what_followed(p, self.predecessor(p), seqnum)
+
+    def tell_what_followed(self, p: Process, q: Process, seqnum: Number) -> None:
+        """Line 39: P tells q each number after seqnum."""
+        for item in self.numbered[p]:
+            if item.number > seqnum and q != p:
+                self.send_number(q, item)
+
+    def predecessor(self, p: Process) -> Process:
+        """The process before p in the ring."""
+        return Process((p.index + self.processes - 1) % self.processes)
+
+    def ask_for_numbers(self, p: Process, k: Number) -> None:
+        """Lines 29 and 35: `request_sn(ts_p + 1, seqnum)`."""
+        self.network |= {RequestNumbers(q, p, self.last_number[p] + 1, k) for q in self.each(Process) if self.is_asked(p, q, k)}
+
+    def ask_for_body(self, p: Process, b: Identifier | None, k: Number) -> None:
+        """Lines 31 and 43: `request_retransmission(B)` and `request(B)`; number k showed that the body is missing."""
+        self.network |= {Request(q, p, b) for q in self.each(Process) if self.is_asked(p, q, k)}
+
+    def is_asked(self, p: Process, q: Process, k: Number) -> bool:
+        """Whether p's request about what number k showed to be missing goes to q."""
+        return q != p and q == self.sequencer_of(k)
+
+    def sequencer_of(self, k: Number) -> Process:
+        """The process that assigns number k: each holder assigns one, and p1 assigns the first."""
+        return Process((k - 1) % self.processes)
+
+    # Lines 33-49: the next holder waits, holds, sequences and passes on -----------------------------------------------
+
+    @action(fairness="weak", per="p")
+    def repeat_request(self, p: Process) -> None:
+        """Lines 34-36 and 42-44: another round."""
+        goal = self.awaited_number(p)
+        require(goal > self.last_number[p] or any(self.awaits_body(p, item) for item in self.numbered[p]))
+        if goal > self.last_number[p]:
+            self.ask_for_numbers(p, goal)  # line 35
+        for item in self.numbered[p]:
+            if self.awaits_body(p, item):
+                self.ask_for_body(p, item.identifier, self.highest_known(p))  # line 43
+
+    def awaited_number(self, p: Process) -> LastNumber:
+        """Line 36: the loop runs until ts_p is the number of the token. 0 when p is not in it."""
+        token = self.arriving[p]
+        return token.number if token is not None else 0
+
+    def awaits_body(self, p: Process, item: Sequenced) -> bool:
+        """Line 44: the loop runs until the body of the token is there."""
+        return self.arriving[p] == item and not self.has_body(p, item.identifier)
+
+    def highest_known(self, p: Process) -> LastNumber:
+        """The highest number in seqQ_p, 0 when there is none."""
+        return max((item.number for item in self.numbered[p]), default=0)
+
+    @action(fairness="weak", per="p")
+    def accept(self, p: Process) -> None:
+        """Lines 36 and 44: both loops have ended, and p holds the token."""
+        require(self.can_accept(p))
+        self.arriving[p] = None
+        self.catching_up[p] = False
+        self.holding[p] = True
+
+    def can_accept(self, p: Process) -> bool:
+        """Lines 36 and 44: `until (ts_p = seqnum)`, `until (B ∈ recvQ_p)`."""
+        token = self.arriving[p]
+        if token is None or self.holding[p]:
+            return False
+        return (not self.catching_up[p] or self.last_number[p] == token.number) and self.has_body(p, token.identifier)
+
+    @action(fairness="weak", per="p")
+    def sequence(self, p: Process) -> None:
+        """Lines 45-48: the first message that has no number gets one, and the token goes on: the first round."""
+        require(self.can_sequence(p))
+        body = next((item for item in self.received[p] if not self.is_numbered(p, item.identifier)), None)  # line 46
+        if body is not None:
+            self.holding[p] = False
+            self.send_token(p, body.identifier, self.last_number[p] + 1)
+
+    def can_sequence(self, p: Process) -> bool:
+        """Line 45: `wait until (recvQ_p - seqQ_p ≠ ε)`, printed with a backslash."""
+        return self.holding[p] and any(not self.is_numbered(p, body.identifier) for body in self.received[p])
+
+    @action(fairness="weak", per="p")
+    def resend_token(self, p: Process) -> None:
+        """Lines 47-49: another round."""
+        sent = self.passed[p]
+        require(sent is not None)
+        if sent is not None:
+            self.send_token(p, sent.identifier, self.number_of_next_round(p))
+
+    def number_of_next_round(self, p: Process) -> int:
+        """Line 48: `ts_p + 1` stands in the loop."""
+        return self.last_number[p] + 1
+
+    def send_token(self, p: Process, b: Identifier | None, k: Number) -> None:
+        """Line 48: `send ACK(B, ts_p + 1, toknext_p) to all`. Of lines 25-31 the own copy needs line 26 only."""
+        item = Sequenced(b, k)
+        self.learn(p, item)
+        self.passed[p] = item
+        self.network |= {Ack(q, b, k, self.successor(p)) for q in self.each(Process) if q != p}
+
+    def is_from_successor(self, p: Process, packet: Ack) -> bool:
+        """Line 49: an ACK from toknext_p, that is, one that names the successor of p's successor, while p waits for it."""
+        after = self.successor(p)
+        return self.passed[p] is not None and after is not None and packet.next_holder == self.successor(after)
+
+    def hear_successor(self, p: Process) -> None:
+        """Line 49: `until receive ACK from toknext_p`."""
+        self.passed[p] = None
+
+    # Lines 51-57: requests are answered -------------------------------------------------------------------------------
+
+    @action(fairness="weak", per="packet")
+    def receive_request(self, packet: Annotated[Request, In("network")]) -> None:
+        """Lines 51-53: whoever has the body sends it."""
+        p = packet.to
+        require(self.can_receive(p))
+        self.network -= {packet}  # line 51
+        for body in self.received[p]:
+            if body.identifier == packet.identifier:  # line 52
+                self.send_body(packet.sender, body)  # line 53
+
+    def send_body(self, q: Process, body: Body) -> None:
+        """Line 53: `send m' to q`, without its identifier. No `when receive` takes this shape."""
+
+    @action(fairness="weak", per="packet")
+    def receive_request_numbers(self, packet: Annotated[RequestNumbers, In("network")]) -> None:
+        """Lines 55-57: every number that is known between first and last is told."""
+        p = packet.to
+        require(self.can_receive(p))
+        self.network -= {packet}  # line 55
+        for item in self.numbered[p]:
+            if packet.first <= item.number and item.number <= packet.last:  # line 56
+                self.send_number(packet.sender, item)  # line 57
+
+    # Lines 59-63: task 2 ----------------------------------------------------------------------------------------------
+
+    @action(fairness="weak", per="p")
+    def deliver(self, p: Process, item: Sequenced) -> None:
+        """Lines 60-63: the message whose number is next is delivered."""
+        require(self.can_deliver(p, item))  # line 61
+        self.hand_over(p, item)  # line 62
+        self.last_delivered[p] = item.number  # line 63
+
+    def can_deliver(self, p: Process, item: Sequenced) -> bool:
+        """Line 61: `∃ m' s.t. (B, lastdelivered_p + 1) ∈ seqQ_p`. Nothing says that m' is the message of B, or is there."""
+        return item in self.numbered[p] and item.number == self.last_delivered[p] + 1
+
+    def hand_over(self, p: Process, item: Sequenced) -> None:
+        """Line 62: `deliver (m')`. None is what the application gets where there is no body."""
+        body = next((stored for stored in self.received[p] if stored.identifier == item.identifier), None)
+        emit(Deliver(p, body.message if body is not None else None))

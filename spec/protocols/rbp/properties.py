@@ -1,0 +1,102 @@
+"""What must be true of figure 16: numbers, the token, the service of total order broadcast, and that no message starves.
+
+What is fair stands in the marks of the actions: a process that can go on by itself goes on in the end, and so does
+each packet: what is in flight, and can be received all the time, is received. Losses need never happen. A promise for
+each kind of step, and not for each packet, would be too weak: the copies of one message could be received for ever
+while another one waits.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import invariant, leads_to, obligation, witness
+from antiphon.spec.protocols.rbp.bounds import RbpBounded
+from antiphon.spec.protocols.rbp.figure16 import Number
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast
+
+
+class RbpProperties(RbpBounded):
+    """RBP without failures, and what must be true of its state."""
+
+    @invariant
+    def UniqueNumbers(self) -> bool:
+        """A number belongs to one message, and a message has one number, whoever knows them (section 3.1.2)."""
+        return all(
+            (a.number == b.number) == (a.identifier == b.identifier)
+            for p in self.each(Process)
+            for q in self.each(Process)
+            for a in self.numbered[p]
+            for b in self.numbered[q]
+        )
+
+    @invariant
+    def OneHolder(self) -> bool:
+        """At most one process holds the token."""
+        return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
+
+    @invariant
+    def HolderHasAll(self) -> bool:
+        """The process that may acknowledge has every message numbered before (sections 1 and 3.2.1)."""
+        return all(
+            not self.holding[p]
+            or all(
+                any(item.number == k and self.has_body(p, item.identifier) for item in self.numbered[p])
+                for k in self.each(Number)
+                if k <= self.last_number[p]
+            )
+            for p in self.each(Process)
+        )
+
+    @invariant
+    def SenderOrder(self) -> bool:
+        """Messages of one source are numbered in the order in which it broadcast them."""
+        return all(
+            a.identifier is None
+            or b.identifier is None
+            or a.identifier.source != b.identifier.source
+            or (a.identifier.number < b.identifier.number) == (a.number < b.number)
+            for p in self.each(Process)
+            for a in self.numbered[p]
+            for b in self.numbered[p]
+            if a != b
+        )
+
+    @invariant
+    def NobodyFollowsItself(self) -> bool:
+        """toknext_p is never p, so line 21 is never reached."""
+        return not any(self.successor(p) == p for p in self.each(Process))
+
+    @obligation
+    def Returns(self) -> bool:
+        """The procedure TO-broadcast ends: its message is acknowledged (line 15)."""
+        return all(self.pending[p] is None for p in self.each(Process))
+
+    @witness
+    def TokenAccepted(self) -> bool:
+        """Some process holds the token."""
+        return any(self.holding[p] for p in self.each(Process))
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Everything was broadcast, numbered, and delivered everywhere."""
+        return self.broadcasts == self.messages and all(self.last_delivered[p] == self.messages + 1 for p in self.each(Process))
+
+
+class RbpChecked(RbpProperties, TotalOrderBroadcast):
+    """RBP without failures, checked against total order broadcast."""
+
+
+class RbpLive(RbpChecked):
+    """The same with the promise that what is broadcast is delivered everywhere.
+
+    It stands apart, since a promise is judged on the whole state graph, and means nothing where timers are limited.
+    """
+
+    def is_broadcast(self, m: Message) -> bool:
+        """The application has broadcast m."""
+        return self.origin[m] is not None
+
+    def is_delivered(self, m: Message) -> bool:
+        """Every process has delivered m."""
+        return all(self.delivered[p][m] for p in self.each(Process))
+
+    NoMessageStarves = leads_to("is_broadcast", "is_delivered")
