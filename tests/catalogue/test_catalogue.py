@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,63 @@ def test_the_catalogue_loads_no_protocol() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+PROTOCOL = '''
+"""A protocol in one file."""
+
+from typing import Annotated
+
+from antiphon.spec.claims import Check, Claim, Document, Kind, Source, Standing
+from antiphon.spec.lang import Between, Spec, action, invariant, require
+
+
+class Further(Spec):
+    """Counts to three."""
+
+    count: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def add(self) -> None:
+        """One more."""
+        require(self.count < 3)
+        self.count += 1
+
+    @invariant
+    def Small(self) -> bool:
+        """At most three."""
+        return self.count <= 3
+
+
+SOURCE = Source(Document.RBP, "1", "It counts.")
+CHECKS = (Check(Further, "Small", "holds"),)
+CLAIMS = (Claim("FUR-01", SOURCE, "It stays small.", Standing.STATED, Kind.SAFETY, "holds", "It does.", CHECKS),)
+'''
+
+ADDED = """
+import sys
+from pathlib import Path
+from antiphon.spec import catalogue
+catalogue.ENTRIES += (catalogue.Entry("further", "counts", "further:Further", claims_at="further:CLAIMS", family="fur"),)
+from antiphon.conformance.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("check", "further"), "holds  further"),
+        (("find", "further", "self.count == 3"), "after 3 steps"),
+        (("claims", "--protocol", "fur"), "1 claim, 1 check: all as recorded"),
+        (("export", "further", "--to", "dot"), "digraph"),
+        (("claims", "FUR-01"), "antiphon check further --property Small"),
+    ],
+)
+def test_one_entry_is_all_that_a_further_protocol_needs(
+    arguments: tuple[str, ...], says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "further.py").write_text(PROTOCOL, encoding="utf-8")
+    command = [sys.executable, "-c", ADDED, *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert says in done.stdout
