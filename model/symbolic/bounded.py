@@ -24,7 +24,16 @@ from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import ERRORS, Target, groups
 from antiphon.model.symbolic.translate import TooWide
-from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.model.verdict import (
+    Evidence,
+    EvidenceKind,
+    Exploration,
+    Outcome,
+    PropertyKind,
+    Provenance,
+    Report,
+    Verdict,
+)
 from antiphon.spec.lang import Program, SpecError
 
 ENGINE = "symbolic"
@@ -88,7 +97,9 @@ def check_bounded(
 
 def _liveness(program: Program, name: str) -> Verdict:
     """The verdict about a liveness property: bounded runs have no cycles, so nothing is said."""
-    reason = "Z3 looks at runs of a bounded length, which keep or break no promise; the explicit engines judge it"
+    reason = (
+        "Z3 looks at runs of a bounded length, which keep or break no promise; the explicit engines judge it"
+    )
     evidence, provenance = Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE)
     return Verdict(name, PropertyKind.LIVENESS, Outcome.UNKNOWN, evidence, provenance, reason)
 
@@ -120,9 +131,8 @@ def _unexplored(
 ) -> Report:
     """The report when no run was looked at."""
     evidence, provenance = Evidence(EvidenceKind.BOUNDED, "no state"), Provenance.of(program, ENGINE)
-    verdicts = [
-        Verdict(target.property, target.kind, Outcome.UNKNOWN, evidence, provenance, reason) for target in listed
-    ]
+    told = [(target.property, target.kind, Outcome.UNKNOWN) for target in listed]
+    verdicts = [Verdict(*each, evidence, provenance, reason) for each in told]
     stopped = None if stop is None else stop.reason
     explored = Exploration(0, 0, 0, complete=False, seconds=clock.elapsed(), stopped=stopped)
     return Report(program, tuple(verdicts), explored)
@@ -132,7 +142,8 @@ def _verdict(program: Program, target: Target, search: Search, errors: Search) -
     outcome, reason = _outcome(target, search, errors)
     evidence = Evidence(EvidenceKind.BOUNDED, _bound(program, target, search, errors))
     provenance = Provenance.of(program, ENGINE)
-    return Verdict(target.property, target.kind, outcome, evidence, provenance, reason, search.found.get(target))
+    trace = search.found.get(target)
+    return Verdict(target.property, target.kind, outcome, evidence, provenance, reason, trace)
 
 
 def _outcome(target: Target, search: Search, errors: Search) -> tuple[Outcome, str]:
@@ -145,9 +156,11 @@ def _outcome(target: Target, search: Search, errors: Search) -> tuple[Outcome, s
     if search.stopped or search.finished < 0:
         return Outcome.UNKNOWN, f"not decided: {search.stopped or INTERRUPTED}"
     if target.kind is PropertyKind.WITNESS:
-        return Outcome.UNKNOWN, "no run reaches it" if search.complete else f"not reached within {_steps(search.finished)}"
+        said = "no run reaches it" if search.complete else f"not reached within {_steps(search.finished)}"
+        return Outcome.UNKNOWN, said
     if errors.stopped or errors.finished < 0:
-        return Outcome.UNKNOWN, f"not decided, because errors of the specification are not: {errors.stopped or INTERRUPTED}"
+        why = errors.stopped or INTERRUPTED
+        return Outcome.UNKNOWN, f"not decided, because errors of the specification are not: {why}"
     return Outcome.HOLDS, ""
 
 
@@ -156,7 +169,8 @@ def _bound(program: Program, target: Target, search: Search, errors: Search) -> 
     if trace is not None:
         said = f"a shortest run, {_steps(len(trace))}"
     elif search.complete and errors.complete:
-        said = f"runs of every length, since none of more than {_steps(max(search.finished, errors.finished))} adds anything"
+        longest = _steps(max(search.finished, errors.finished))
+        said = f"runs of every length, since none of more than {longest} adds anything"
     elif search.finished < 0:
         said = "nothing was judged"
     else:

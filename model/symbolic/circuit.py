@@ -115,7 +115,8 @@ class Circuit:
             return self.disjunction((-condition, then))
         if otherwise == FALSE:
             return self.conjunction((condition, then))
-        return self.disjunction((self.conjunction((condition, then)), self.conjunction((-condition, otherwise))))
+        first, second = self.conjunction((condition, then)), self.conjunction((-condition, otherwise))
+        return self.disjunction((first, second))
 
     def equal(self, left: int, right: int) -> int:
         """True when both are true or both are false."""

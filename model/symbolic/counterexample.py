@@ -39,11 +39,14 @@ def decode(target: Target, unrolling: Unrolling, start: InitialStates, now: int)
     if target == ERRORS:
         error = next(what for what, literal in errors(unrolling, now) if solver.value(literal))
     if target.is_about_a_step():
-        last = [next(instance.step for instance, literal in breaking(target.property, unrolling, now) if solver.value(literal))]
+        breaks = breaking(target.property, unrolling, now)
+        last = [next(instance.step for instance, literal in breaks if solver.value(literal))]
     return confirm(target, run_of(unrolling, start, now, target.property, last), error)
 
 
-def run_of(unrolling: Unrolling, start: InitialStates, now: int, shows: str, further: Sequence[Step] = ()) -> Trace:
+def run_of(
+    unrolling: Unrolling, start: InitialStates, now: int, shows: str, further: Sequence[Step] = ()
+) -> Trace:
     """The run of the solver's model up to `now`, and `further` steps, as the reference executes them.
 
     Raises:
@@ -55,7 +58,8 @@ def run_of(unrolling: Unrolling, start: InitialStates, now: int, shows: str, fur
     try:
         return replay(program, first, steps, shows=shows)
     except (ReplayError, SpecError) as error:
-        raise InternalError(f"{program.name}: the reference does not run what Z3 found for {shows}: {error}") from error
+        said = f"the reference does not run what Z3 found for {shows}: {error}"
+        raise InternalError(f"{program.name}: {said}") from error
 
 
 def confirm(target: Target, trace: Trace, error: str = "") -> Trace:
@@ -67,22 +71,27 @@ def confirm(target: Target, trace: Trace, error: str = "") -> Trace:
     program, last = trace.program, trace.states[-1]
     match target.kind:
         case PropertyKind.INVARIANT:
-            seen, said = not program.reference.holds(last, target.property), f"{target.property} is false in the last state"
+            seen = not program.reference.holds(last, target.property)
+            said = f"{target.property} is false in the last state"
         case PropertyKind.WITNESS:
-            seen, said = program.reference.holds(last, target.property), f"{target.property} is true in the last state"
+            seen = program.reference.holds(last, target.property)
+            said = f"{target.property} is true in the last state"
         case PropertyKind.OBLIGATION:
             seen = recovers(program, last, target.property, MOST_SECONDS) is not True
-            quiet = "nothing but faults can happen" if not _progress(program, last) else "no fault-free path leads to where it is true"
+            lost = "no fault-free path leads to where it is true"
+            quiet = lost if _progress(program, last) else "nothing but faults can happen"
             said = f"{target.property} is false in the last state, and {quiet}"
         case PropertyKind.DEADLOCK:
             seen, said = not _progress(program, last), "nothing but faults can happen in the last state"
         case PropertyKind.SERVICE:
-            refusals = [refusal for refusal in trace.transitions[-1].refused if refusal.property == target.property]
+            refused = trace.transitions[-1].refused
+            refusals = [refusal for refusal in refused if refusal.property == target.property]
             seen, said = bool(refusals), "; ".join(map(str, refusals))
         case _:
             seen, said = _fails(program, last), f"in the last state the text cannot be executed: {error}"
     if not seen:
-        raise InternalError(f"{program.name}: Z3 found a run of {len(trace)} steps for {target.property}, but the reference does not see it")
+        found = f"Z3 found a run of {len(trace)} steps for {target.property}"
+        raise InternalError(f"{program.name}: {found}, but the reference does not see it")
     return replace(trace, why=said)
 
 

@@ -74,7 +74,9 @@ class _Form:
             case types.SequenceOf():
                 item, most = shape.parts[0], shape.domain.most
                 for place in range(most):
-                    longer = self.circuit.disjunction([self._holds(offset, length) for length in range(place + 1, most + 1)])
+                    longer = self.circuit.disjunction(
+                        [self._holds(offset, length) for length in range(place + 1, most + 1)]
+                    )
                     yield longer, item, offset + 1 + place * item.width
             case types.MapOf():
                 value = shape.parts[1]
@@ -89,4 +91,6 @@ class _Form:
         cells = [(self.cells.cells[cell].value, self.literals[cell]) for cell in self.cells.of[slot]]
         if isinstance(self.cells.layout.slots[slot].sort, Number):
             return next(literal for value, literal in cells if value == raw)
-        return self.circuit.conjunction([literal if int(raw) >> value & 1 else -literal for value, literal in cells])
+        return self.circuit.conjunction(
+            [literal if int(raw) >> value & 1 else -literal for value, literal in cells]
+        )

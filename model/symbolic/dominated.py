@@ -47,27 +47,33 @@ def closure(template: Template, first: Sequence[int], depth: int, *, faults: boo
     Without `faults` runs have no steps of the environment.
     """
     circuit = template.circuit
-    literals = [literal if literal in (TRUE, FALSE) else own for literal, own in zip(first, template.variables, strict=True)]
+    pairs = zip(first, template.variables, strict=True)
+    literals = [literal if literal in (TRUE, FALSE) else own for literal, own in pairs]
+
+    def possible(memo: dict[int, int]) -> list[Instance]:
+        allowed = (item for item in template.possible(literals) if faults or not item.fault)
+        return [item for item in allowed if _may(circuit, item, memo)]
+
     for _ in range(depth + 1):
         memo = {1: TRUE, **dict(zip(template.variables, literals, strict=True))}
-        known = [item for item in template.possible(literals) if (faults or not item.fault) and _may(circuit, item, memo)]
         freed = {
             change.cell
-            for instance in known
+            for instance in possible(memo)
             for change in instance.changes
-            if literals[change.cell] in (TRUE, FALSE) and _next(circuit, change, literals[change.cell], memo) != literals[change.cell]
+            if (now := literals[change.cell]) in (TRUE, FALSE) and _next(circuit, change, now, memo) != now
         }
         if not freed:
             break
         for cell in freed:
             literals[cell] = template.variables[cell]
     memo = {1: TRUE, **dict(zip(template.variables, literals, strict=True))}
-    known = [item for item in template.possible(literals) if (faults or not item.fault) and _may(circuit, item, memo)]
-    return Closure(literals, known)
+    return Closure(literals, possible(memo))
 
 
 def _may(circuit: Circuit, instance: Instance, memo: dict[int, int]) -> bool:
-    return circuit.substitute(instance.enabled, {}, memo) != FALSE or circuit.substitute(instance.wrong, {}, memo) != FALSE
+    return any(
+        circuit.substitute(literal, {}, memo) != FALSE for literal in (instance.enabled, instance.wrong)
+    )
 
 
 def _next(circuit: Circuit, change: Change, now: int, memo: dict[int, int]) -> int:
@@ -105,7 +111,8 @@ class Roles:
 
     def _settle(self, instances: Sequence[Instance]) -> None:
         """What a literal is made of does what the literal does: until nothing changes."""
-        made = [(change.cell, self._occurrences(change.literal)) for instance in instances for change in instance.changes]
+        changes = [change for instance in instances for change in instance.changes]
+        made = [(change.cell, self._occurrences(change.literal)) for change in changes]
         self._spread(made)
         self._keep(made)
 

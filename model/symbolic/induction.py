@@ -38,7 +38,15 @@ from antiphon.model.symbolic.targets import ERRORS, Target, breaking, errors, sh
 from antiphon.model.symbolic.translate import TooWide
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import Evidence, EvidenceKind, InternalError, Outcome, PropertyKind, Report, Verdict
+from antiphon.model.verdict import (
+    Evidence,
+    EvidenceKind,
+    InternalError,
+    Outcome,
+    PropertyKind,
+    Report,
+    Verdict,
+)
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition
 from antiphon.spec.lang.hints import known_names
 
@@ -209,7 +217,8 @@ class _Proof:
             bound = under_constants(self.program, f"runs of every length, by {self._method(target)}")
             return replace(base, evidence=Evidence(EvidenceKind.PROVED, bound))
         trace = self.failed.get(missing)
-        said = "not proved" if missing == target else "proved but for this, that the specification has no error"
+        but = "proved but for this, that the specification has no error"
+        said = "not proved" if missing == target else but
         why = trace.why if trace is not None else str(self.stopped)
         return replace(base, outcome=Outcome.UNKNOWN, reason=f"{said}: {why}", trace=trace)
 

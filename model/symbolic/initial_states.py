@@ -37,5 +37,6 @@ def initial_states(template: Template, solver: Solver) -> InitialStates:
         if len(set(column)) <= 1:
             literals.append(column[0])
         else:
-            literals.append(circuit.disjunction([selector for selector, value in zip(selectors, column, strict=True) if value != FALSE]))
+            chosen = zip(selectors, column, strict=True)
+            literals.append(circuit.disjunction([selector for selector, value in chosen if value != FALSE]))
     return InitialStates(literals, tuple(zip(states, selectors, strict=True)))

@@ -135,7 +135,8 @@ class RecoverySearch(Search):
                 return False
             for change in instance.changes:
                 given = circuit.substitute(change.literal, {}, memo)
-                literals[change.cell] = circuit.disjunction((literals[change.cell], given)) if change.adds else given
+                old = literals[change.cell]
+                literals[change.cell] = circuit.disjunction((old, given)) if change.adds else given
         return circuit.substitute(self.good, {}, self._memo(literals)) == TRUE
 
     def _listed(self, instances: Sequence[Instance], roles: Roles, first: Sequence[int]) -> bool | None:
@@ -143,7 +144,8 @@ class RecoverySearch(Search):
 
         None when there are too many states.
         """
-        circuit, cell = self.template.circuit, {variable: cell for cell, variable in enumerate(self.template.variables)}
+        circuit = self.template.circuit
+        cell = {variable: cell for cell, variable in enumerate(self.template.variables)}
         steps = [roles.trim(instance) for instance in instances]
         begin = bytes(literal == TRUE for literal in first)
         seen, pending = {begin}, [begin]

@@ -76,7 +76,8 @@ class Search:
                 return
             self.finished, self.clauses = now, solver.clauses
             if progress is not None:
-                progress(Progress(now, self.clock.elapsed(), solver.clauses, tuple(target.property for target in self.open)))
+                left = tuple(target.property for target in self.open)
+                progress(Progress(now, self.clock.elapsed(), solver.clauses, left))
             if now == self.depth or not self.open:
                 return
             unrolling.grow()
@@ -95,9 +96,11 @@ class Search:
     def _judge(self, unrolling: Unrolling, start: InitialStates, now: int) -> bool:
         """Closes what a run of this depth shows; False when Z3 gave up."""
         solver = unrolling.solver
-        asked = {target: shown(target, unrolling, now) for target in self.open if now < self.depth or not target.is_about_a_step()}
+        judged = [target for target in self.open if now < self.depth or not target.is_about_a_step()]
+        asked = {target: shown(target, unrolling, now) for target in judged}
         while True:
-            possible = {target: literal for target, literal in asked.items() if literal != FALSE and target not in self.found}
+            left = {target: literal for target, literal in asked.items() if target not in self.found}
+            possible = {target: literal for target, literal in left.items() if literal != FALSE}
             if not possible:
                 return True
             question = unrolling.circuit.variable()

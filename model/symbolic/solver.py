@@ -93,7 +93,11 @@ class Solver:
         if term is None:
             reference = self._context.ref()
             symbol = _mk_symbol(reference, abs(literal))
-            term = _mk_const(reference, symbol, self._boolean) if literal > 0 else _mk_not(reference, self._term(-literal))
+            term = (
+                _mk_const(reference, symbol, self._boolean)
+                if literal > 0
+                else _mk_not(reference, self._term(-literal))
+            )
             _inc_ref(reference, term)
             self._terms[literal] = term
         return term
@@ -101,7 +105,9 @@ class Solver:
     def _assert(self, literals: Sequence[int]) -> None:
         self.clauses += 1
         reference = self._context.ref()
-        terms = (z3.Ast * len(literals))(*[self._terms.get(literal) or self._term(literal) for literal in literals])
+        terms = (z3.Ast * len(literals))(
+            *[self._terms.get(literal) or self._term(literal) for literal in literals]
+        )
         clause = _mk_or(reference, len(literals), terms)
         _inc_ref(reference, clause)
         _solver_assert(reference, self._solver.solver, clause)
@@ -141,7 +147,9 @@ class Solver:
     def _true(self, node: int) -> bool:
         if node not in self._terms:
             return False
-        return bool(z3.is_true(self._model.eval(z3.BoolRef(self._terms[node], self._context), model_completion=True)))
+        return bool(
+            z3.is_true(self._model.eval(z3.BoolRef(self._terms[node], self._context), model_completion=True))
+        )
 
 
 def _quick(name: str) -> Any:

@@ -94,7 +94,9 @@ class Template:
         self.cells = Cells(self.layout)
         self.variables = [circuit.variable() for _ in range(len(self.cells))]
         self.instances: list[Instance] = []
-        self._translator = Translator(circuit, [self.cells.value(slot, self.variables) for slot in range(len(self.layout.slots))])
+        self._translator = Translator(
+            circuit, [self.cells.value(slot, self.variables) for slot in range(len(self.layout.slots))]
+        )
         self._known: dict[tuple[str, tuple[int, ...]], Instance | None] = {}
         self._cell_of = {variable: cell for cell, variable in enumerate(self.variables)}
         self._predicates: dict[str, Predicate] = {}
@@ -122,7 +124,9 @@ class Template:
         for action in self.program.module.actions:
             for ranks in itertools.product(*self._ranges(action, literals)):
                 self._instance(action, ranks)
-        return (instance for instance in self.instances if instance.enabled != FALSE or instance.wrong != FALSE)
+        return (
+            instance for instance in self.instances if instance.enabled != FALSE or instance.wrong != FALSE
+        )
 
     def _ranges(self, action: ir.Action, literals: Sequence[int]) -> list[list[int]]:
         within = _within(action)
@@ -136,11 +140,17 @@ class Template:
             else:
                 elements = self.program.domains[variable].parts[0]
                 slot = next(slot for slot, info in enumerate(self.layout.slots) if info.variable == variable)
-                values = [elements.value(self.cells.cells[cell].value) for cell in self.cells.of[slot] if literals[cell] != FALSE]
+                values = [
+                    elements.value(self.cells.cells[cell].value)
+                    for cell in self.cells.of[slot]
+                    if literals[cell] != FALSE
+                ]
                 ranges.append([domain.rank(value) for value in values if domain.contains(value)])
             total *= len(ranges[-1])
         if total > MOST_ARGUMENTS:
-            raise TooWide(f"action {action.name} has {total:,} tuples of arguments, more than {MOST_ARGUMENTS:,}")
+            raise TooWide(
+                f"action {action.name} has {total:,} tuples of arguments, more than {MOST_ARGUMENTS:,}"
+            )
         return ranges
 
     def _instance(self, action: ir.Action, ranks: tuple[int, ...]) -> None:
@@ -148,7 +158,10 @@ class Template:
         if key in self._known:
             return
         self.clock.check()
-        arguments = tuple(self.program.domain(parameter.type).value(rank) for parameter, rank in zip(action.parameters, ranks, strict=True))
+        arguments = tuple(
+            self.program.domain(parameter.type).value(rank)
+            for parameter, rank in zip(action.parameters, ranks, strict=True)
+        )
         made = self._translate(action, arguments)
         self._known[key] = made
         if made.enabled != FALSE or made.wrong != FALSE:
@@ -169,7 +182,14 @@ class Template:
                     if literal != self.variables[cell]:
                         changes.append(self._change(slot, cell, literal))
         moves = circuit.disjunction([self._moves(change) for change in changes])
-        found = [(item.property, circuit.conjunction((runs, translate.boolean(item.broken)))) for item in step.breaks] if runs != FALSE else []
+        found = (
+            [
+                (item.property, circuit.conjunction((runs, translate.boolean(item.broken))))
+                for item in step.breaks
+            ]
+            if runs != FALSE
+            else []
+        )
         made = Instance(
             len(self.instances),
             Step(action.name, arguments),
@@ -197,7 +217,9 @@ class Template:
 
     def _without(self, enabled: int, wrong: int) -> int:
         """`enabled and not wrong`, without saying again inside `wrong` what `enabled` says."""
-        facts = self.circuit.operands(enabled) if enabled > 0 and self.circuit.operands(enabled) else (enabled,)
+        facts = (
+            self.circuit.operands(enabled) if enabled > 0 and self.circuit.operands(enabled) else (enabled,)
+        )
         given = {abs(fact): TRUE if fact > 0 else FALSE for fact in facts if not self.circuit.operands(fact)}
         return self.circuit.conjunction((enabled, -self.circuit.substitute(wrong, given, {1: TRUE})))
 
@@ -216,7 +238,11 @@ class Template:
 
     def _moves(self, change: Change) -> int:
         own = self.variables[change.cell]
-        return self.circuit.conjunction((change.literal, -own)) if change.adds else -self.circuit.equal(change.literal, own)
+        return (
+            self.circuit.conjunction((change.literal, -own))
+            if change.adds
+            else -self.circuit.equal(change.literal, own)
+        )
 
     def resources(self, literals: Iterable[int]) -> int:
         """The cells that literals of the template are made of, as bits of a number."""
@@ -227,7 +253,9 @@ class Template:
         found = 0
         for cell in cells:
             slot = self.cells.cells[cell].slot
-            found |= 1 << (cell if isinstance(self.layout.slots[slot].sort, Bits) else self.cells.of[slot].start)
+            found |= 1 << (
+                cell if isinstance(self.layout.slots[slot].sort, Bits) else self.cells.of[slot].start
+            )
         return found
 
 
@@ -236,7 +264,9 @@ def _within(action: ir.Action) -> dict[str, str]:
     found: dict[str, str] = {}
     for statement in action.body:
         match statement:
-            case ir.Require(condition=ir.Member(item=ir.Name(name=name), collection=ir.Read(variable=variable))):
+            case ir.Require(
+                condition=ir.Member(item=ir.Name(name=name), collection=ir.Read(variable=variable))
+            ):
                 found[name] = variable
             case _:
                 break

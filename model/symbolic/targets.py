@@ -43,7 +43,7 @@ def groups(listed: list[Target]) -> list[list[Target]]:
     """
     apart = (PropertyKind.DEADLOCK, PropertyKind.OBLIGATION, PropertyKind.SPECIFICATION)
     together = [target for target in listed if target.kind not in apart]
-    alone = sorted((target for target in listed if target.kind in apart), key=lambda target: apart.index(target.kind))
+    alone = [target for kind in apart for target in listed if target.kind is kind]
     return [group for group in (together, *([target] for target in alone)) if group]
 
 
@@ -58,11 +58,12 @@ def wanted(target: Target, template: Template, instances: Iterable[Instance]) ->
             yield from (-instance.enabled for instance in instances if not instance.fault)
             yield from (-instance.wrong for instance in instances)
         case PropertyKind.SERVICE:
-            yield from (literal for instance in instances for name, literal in instance.breaks if name == target.property)
+            breaks = (item for instance in instances for item in instance.breaks)
+            yield from (literal for name, literal in breaks if name == target.property)
         case PropertyKind.SPECIFICATION:
             yield from (instance.wrong for instance in instances)
-            predicates = (template.predicate(predicate.name) for predicate in template.program.module.predicates)
-            yield from (literal for predicate in predicates for literal, _ in predicate.reasons)
+            names = (predicate.name for predicate in template.program.module.predicates)
+            yield from (literal for name in names for literal, _ in template.predicate(name).reasons)
 
 
 def shown(target: Target, unrolling: Unrolling, time: int) -> int:
@@ -76,7 +77,8 @@ def shown(target: Target, unrolling: Unrolling, time: int) -> int:
         case PropertyKind.DEADLOCK:
             return quiescent(unrolling, time)
         case PropertyKind.SERVICE:
-            return unrolling.circuit.disjunction([literal for _, literal in breaking(target.property, unrolling, time)])
+            breaks = breaking(target.property, unrolling, time)
+            return unrolling.circuit.disjunction([literal for _, literal in breaks])
         case PropertyKind.SPECIFICATION:
             return unrolling.circuit.disjunction([literal for _, literal in errors(unrolling, time)])
     raise ValueError(f"unknown kind {target.kind!r}")
@@ -86,7 +88,8 @@ def quiescent(unrolling: Unrolling, time: int) -> int:
     """No step but a fault is enabled in the state at `time`, and none is an error."""
     steps = unrolling.possible(time)
     enabled = [-unrolling.at(time, instance.enabled) for instance in steps if not instance.fault]
-    return unrolling.circuit.conjunction(enabled + [-unrolling.at(time, instance.wrong) for instance in steps])
+    sound = [-unrolling.at(time, instance.wrong) for instance in steps]
+    return unrolling.circuit.conjunction(enabled + sound)
 
 
 def breaking(property: str, unrolling: Unrolling, time: int) -> list[tuple[Instance, int]]:

@@ -81,7 +81,9 @@ class Cells:
             if isinstance(sort, Number):
                 row.extend(TRUE if self.cells[cell].value == leaf else FALSE for cell in self.of[slot])
             else:
-                row.extend(TRUE if int(leaf) >> self.cells[cell].value & 1 else FALSE for cell in self.of[slot])
+                row.extend(
+                    TRUE if int(leaf) >> self.cells[cell].value & 1 else FALSE for cell in self.of[slot]
+                )
         return row
 
     def leaves(self, true: Callable[[int], bool], literals: Sequence[int]) -> tuple[int | bool, ...]:
@@ -151,7 +153,10 @@ class Translator:
         for value, literal in pairs:
             if literal != FALSE:
                 found[value].append(literal)
-        joined = {value: literals[0] if len(literals) == 1 else self.circuit.disjunction(literals) for value, literals in found.items()}
+        joined = {
+            value: literals[0] if len(literals) == 1 else self.circuit.disjunction(literals)
+            for value, literals in found.items()
+        }
         return {value: literal for value, literal in joined.items() if literal != FALSE}
 
     def pairwise(self, compute: Callable[[int, int], int | None], left: Cases, right: Cases) -> Cases:
@@ -221,10 +226,14 @@ def _equal(translator: Translator, node: Expression, values: list[Value]) -> Val
             return circuit.equal(_literal(left), _literal(right))
         case Number():
             few, many = sorted((_cases(left), _cases(right)), key=len)
-            return circuit.disjunction([circuit.conjunction((when, many[value])) for value, when in few.items() if value in many])
+            return circuit.disjunction(
+                [circuit.conjunction((when, many[value])) for value, when in few.items() if value in many]
+            )
         case Bits():
             a, b = _cases(left), _cases(right)
-            return circuit.conjunction([circuit.equal(a.get(rank, FALSE), b.get(rank, FALSE)) for rank in a.keys() | b.keys()])
+            return circuit.conjunction(
+                [circuit.equal(a.get(rank, FALSE), b.get(rank, FALSE)) for rank in a.keys() | b.keys()]
+            )
     raise TypeError(f"unknown sort {node.sort!r}")
 
 
@@ -239,7 +248,9 @@ def _less(translator: Translator, _: Expression, values: list[Value]) -> Value:
     return circuit.disjunction(found)
 
 
-def _arithmetic(compute: Callable[[int, int], int | None]) -> Callable[[Translator, Expression, list[Value]], Value]:
+def _arithmetic(
+    compute: Callable[[int, int], int | None],
+) -> Callable[[Translator, Expression, list[Value]], Value]:
     def apply(translator: Translator, _: Expression, values: list[Value]) -> Value:
         return translator.pairwise(compute, _cases(values[0]), _cases(values[1]))
 
@@ -249,7 +260,9 @@ def _arithmetic(compute: Callable[[int, int], int | None]) -> Callable[[Translat
 def _has(translator: Translator, _: Expression, values: list[Value]) -> Value:
     members, number = _cases(values[0]), _cases(values[1])
     circuit = translator.circuit
-    return circuit.disjunction([circuit.conjunction((when, members[rank])) for rank, when in number.items() if rank in members])
+    return circuit.disjunction(
+        [circuit.conjunction((when, members[rank])) for rank, when in number.items() if rank in members]
+    )
 
 
 def _single(_: Translator, node: Expression, values: list[Value]) -> Value:
@@ -267,19 +280,28 @@ def _union(translator: Translator, _: Expression, values: list[Value]) -> Value:
 
 def _intersection(translator: Translator, _: Expression, values: list[Value]) -> Value:
     left, right = _cases(values[0]), _cases(values[1])
-    both = {rank: translator.circuit.conjunction((when, right[rank])) for rank, when in left.items() if rank in right}
+    both = {
+        rank: translator.circuit.conjunction((when, right[rank]))
+        for rank, when in left.items()
+        if rank in right
+    }
     return {rank: when for rank, when in both.items() if when != FALSE}
 
 
 def _difference(translator: Translator, _: Expression, values: list[Value]) -> Value:
     left, right = _cases(values[0]), _cases(values[1])
-    rest = {rank: translator.circuit.conjunction((when, -right.get(rank, FALSE))) for rank, when in left.items()}
+    rest = {
+        rank: translator.circuit.conjunction((when, -right.get(rank, FALSE))) for rank, when in left.items()
+    }
     return {rank: when for rank, when in rest.items() if when != FALSE}
 
 
 def _symmetric(translator: Translator, _: Expression, values: list[Value]) -> Value:
     left, right = _cases(values[0]), _cases(values[1])
-    either = {rank: -translator.circuit.equal(left.get(rank, FALSE), right.get(rank, FALSE)) for rank in left.keys() | right.keys()}
+    either = {
+        rank: -translator.circuit.equal(left.get(rank, FALSE), right.get(rank, FALSE))
+        for rank in left.keys() | right.keys()
+    }
     return {rank: when for rank, when in either.items() if when != FALSE}
 
 
@@ -290,7 +312,8 @@ def _count(translator: Translator, _: Expression, values: list[Value]) -> Value:
         counted = {
             total: literal
             for total in counted.keys() | more.keys()
-            if (literal := translator.circuit.choose(when, more.get(total, FALSE), counted.get(total, FALSE))) != FALSE
+            if (literal := translator.circuit.choose(when, more.get(total, FALSE), counted.get(total, FALSE)))
+            != FALSE
         }
     return counted
 
@@ -300,8 +323,12 @@ OPERATORS: Mapping[Operator, Callable[[Translator, Expression, list[Value]], Val
     Operator.SLOT: lambda translator, node, _: translator.slots[node.value],
     Operator.INPUT: lambda translator, node, _: translator.inputs[node.value],
     Operator.NOT: lambda _, __, values: -_literal(values[0]),
-    Operator.AND: lambda translator, _, values: translator.circuit.conjunction([_literal(value) for value in values]),
-    Operator.OR: lambda translator, _, values: translator.circuit.disjunction([_literal(value) for value in values]),
+    Operator.AND: lambda translator, _, values: translator.circuit.conjunction(
+        [_literal(value) for value in values]
+    ),
+    Operator.OR: lambda translator, _, values: translator.circuit.disjunction(
+        [_literal(value) for value in values]
+    ),
     Operator.CHOOSE: _choose,
     Operator.EQUAL: _equal,
     Operator.LESS: _less,

@@ -74,7 +74,11 @@ class Unrolling:
         moment = self.times[time]
         if moment.possible is None:
             made = self.template.possible(moment.literals)
-            moment.possible = [item for item in made if self.at(time, item.enabled) != FALSE or self.at(time, item.wrong) != FALSE]
+            moment.possible = [
+                item
+                for item in made
+                if self.at(time, item.enabled) != FALSE or self.at(time, item.wrong) != FALSE
+            ]
         return moment.possible
 
     def grow(self, *, idle: bool = False) -> None:
@@ -110,7 +114,12 @@ class Unrolling:
     def taken(self, time: int) -> list[Instance]:
         """The instances that the solver's model chooses before `time`."""
         instances = self.template.instances
-        chosen = [number for moment in self.times[:time] for number, selector in moment.chosen.items() if self.solver.value(selector)]
+        chosen = [
+            number
+            for moment in self.times[:time]
+            for number, selector in moment.chosen.items()
+            if self.solver.value(selector)
+        ]
         return [instances[number] for number in chosen]
 
     def forbid_returns(self) -> bool:
@@ -160,7 +169,9 @@ class Unrolling:
         for instance in taken:
             smaller = [number for number in numbers if number <= instance.number]
             allowed = [self._prefixes[smaller[-1]]] if smaller else []
-            later = [self._trim(self.template.instances[number]) for number in numbers if number > instance.number]
+            later = [
+                self._trim(self.template.instances[number]) for number in numbers if number > instance.number
+            ]
             allowed += [before[other.number] for other in later if instance.depends_on(other)]
             self.solver.clause((-self.times[time].chosen[instance.number], *allowed))
 
@@ -199,7 +210,9 @@ class Unrolling:
         for cell in cells:
             stated = {selector: literal for selector, literal, _ in writers[cell]}
             reasons[cell] = [
-                (selector, literal) for selector in selectors if (literal := stated.get(selector, now.literals[cell])) != FALSE
+                (selector, literal)
+                for selector in selectors
+                if (literal := stated.get(selector, now.literals[cell])) != FALSE
             ]
         possible = [cell for cell in cells if reasons[cell] or now.literals[cell] != FALSE]
         literals = [self.circuit.variable() if len(possible) > 1 else TRUE for _ in possible]
@@ -228,7 +241,9 @@ class Unrolling:
             self.solver.clause((-selector, -given, after))
             self.solver.clause((-selector, given, -after, now) if adds else (-selector, given, -after))
         self.solver.clause((-after, now, *(selector for selector, given, _ in writers if given != FALSE)))
-        self.solver.clause((after, -now, *(selector for selector, given, adds in writers if not adds and given != TRUE)))
+        self.solver.clause(
+            (after, -now, *(selector for selector, given, adds in writers if not adds and given != TRUE))
+        )
         return after
 
 
