@@ -29,14 +29,14 @@ class NodeFailed(Exception):
 class Node:
     """One running node. Use `start` to make one, and `end` whatever happens."""
 
-    def __init__(self, number: int, process: Process, complaints: Path, on_news: Callable[[], None]) -> None:
+    def __init__(self, number: int, process: Process, stderr: Path, on_news: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
         self.number = number
         self.delivered = 0
         self.bound: asyncio.Future[int] = loop.create_future()
         self.finished: asyncio.Future[None] = loop.create_future()
         self._process = process
-        self._complaints = complaints
+        self._stderr = stderr
         self._on_news = on_news
         self._listening = asyncio.create_task(self._listen())
 
@@ -44,13 +44,13 @@ class Node:
     async def start(cls, orders: control.Orders, directory: Path, on_news: Callable[[], None]) -> Node:
         """Start a process and give it its orders; its stderr goes to a file beside its log."""
         number = orders.header.process
-        complaints = directory / f"process-{number}.stderr"
-        with complaints.open("wb") as stderr:
+        path = directory / f"process-{number}.stderr"
+        with path.open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", "antiphon.conformance.cluster.node",
                 stdin=PIPE, stdout=PIPE, stderr=stderr, start_new_session=True,
             )  # fmt: skip
-        node = cls(number, process, complaints, on_news)
+        node = cls(number, process, path, on_news)
         node.tell(control.line(orders))
         return node
 
@@ -74,7 +74,7 @@ class Node:
         except TimeoutError:
             raise NodeFailed(f"process {self.number} did not stop within {_GRACE_S:g} s") from None
         if code != 0:
-            raise NodeFailed(self._obituary(code))
+            raise NodeFailed(self._how_it_ended(code))
 
     async def end(self) -> None:
         """Make sure that the process is gone and waited for; one that has stopped is left alone."""
@@ -96,8 +96,8 @@ class Node:
             if not future.cancel() and not future.cancelled():
                 future.exception()  # it has been told, or the run is over and nobody asks any more
         with contextlib.suppress(FileNotFoundError):
-            if self._complaints.stat().st_size == 0:
-                self._complaints.unlink()
+            if self._stderr.stat().st_size == 0:
+                self._stderr.unlink()
 
     async def _listen(self) -> None:
         """Take what the node says until its stdout ends; then nothing it has not said will come."""
@@ -110,7 +110,7 @@ class Node:
             failure = NodeFailed(f"process {self.number} said what no node says: {error}")
             self._process.kill()
         code = await self._process.wait()
-        failure = failure or NodeFailed(self._obituary(code))
+        failure = failure or NodeFailed(self._how_it_ended(code))
         for future in (self.bound, self.finished):
             if not future.done():
                 future.set_exception(failure)
@@ -126,9 +126,9 @@ class Node:
                 self.finished.set_result(None)
         self._on_news()
 
-    def _obituary(self, code: int) -> str:
-        """Say how the process ended, with the last line of what it complained about."""
+    def _how_it_ended(self, code: int) -> str:
+        """Say how the process ended, with the last line of its stderr."""
         ended = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
-        complaints = self._complaints.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        told = f": {complaints[-1]} (see {self._complaints})" if complaints else ""
+        lines = self._stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        told = f": {lines[-1]} (see {self._stderr})" if lines else ""
         return f"process {self.number} {ended}{told}"
