@@ -1,10 +1,12 @@
 """A report is kept on disk, and read back when the same code is asked the same about the same program.
 
-1. An answer depends on the question (the program, the properties, the engine), on the code that answers (`model`, `spec/lang`, Python), and on the
-   files of the specification, whose lines its reasons name. An entry that was made from other code or other files is replaced.
+1. An answer depends on the question (the program, the properties, the bounds, the engine), on the code that answers
+   (`model`, `spec/lang`, Python), and on the files of the specification, whose lines its reasons name. An entry that
+   was made from other code or other files is replaced.
 2. A run is kept as the numbers of its steps among those that are enabled. CPython takes them again when the entry is read; a verdict whose run
    does not show what it says is not believed, and the program is explored.
-3. What a bound, an interruption or an error of the specification left open is not kept.
+3. What a bound, an interruption or an error of the specification left open is not kept; neither is anything that was
+   found while somebody edited the code.
 4. A report that was read says so in its notes.
 
 This file knows no protocol, and nothing of how a program is explored.
@@ -22,9 +24,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
+import psutil
 
 import antiphon.model
 import antiphon.spec.lang
+from antiphon.model.bounds import UNBOUNDED, Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.explore import check
 from antiphon.model.refinement import check_refinement
@@ -33,6 +37,7 @@ from antiphon.model.verdict import Exploration, Outcome, Report, Verdict
 from antiphon.spec.lang import Program, State, Step
 from antiphon.spec.refinement import Refinement
 
+STARTED = psutil.Process().create_time()
 PACKAGES = ("hypothesis", "llvmlite", "msgspec", "networkx", "numpy")
 
 
@@ -78,10 +83,13 @@ class Reports:
         """Keeps nothing."""
         return Reports(Cache(None))
 
-    def check(self, program: Program, properties: Iterable[str] | None = None, *, engine: str = "auto") -> Report:
-        """What `antiphon.model.explore.check` says about these properties of the program, or about all, without bounds."""
+    def check(
+        self, program: Program, properties: Iterable[str] | None = None, *, engine: str = "auto", bounds: Bounds = UNBOUNDED
+    ) -> Report:
+        """What `antiphon.model.explore.check` says about these properties of the program, or about all."""
         asked = None if properties is None else tuple(properties)
-        return self._answer(program, ("check", engine, repr(asked)), (), lambda: check(program, properties=asked, engine=engine))
+        question = ("check", engine, repr(asked), repr(bounds))
+        return self._answer(program, question, (), lambda: check(program, properties=asked, engine=engine, bounds=bounds))
 
     def check_refinement(self, program: Program, refinement: Refinement, *, engine: str = "generated") -> Report:
         """What `antiphon.model.refinement.check_refinement` says about the program, without bounds."""
@@ -100,7 +108,7 @@ class Reports:
                 return known
         self.explored += 1
         report = explore()
-        if basis and (report.exploration.complete or all(verdict.outcome is not Outcome.UNKNOWN for verdict in report.verdicts)):
+        if basis and not _is_edited() and (report.exploration.complete or all(verdict.outcome is not Outcome.UNKNOWN for verdict in report.verdicts)):
             entry = _entry(report, basis)
             if entry is not None:
                 self.cache.put(key, msgspec.json.encode(entry))
@@ -127,9 +135,18 @@ def _basis(*made_of: object) -> str:
 @cache
 def _code() -> str:
     """A digest of the code that answers: what reads specifications, what explores them, and what both stand on."""
-    folders = [Path(room.__path__[0]) for room in (antiphon.model, antiphon.spec.lang)]
-    texts = [file.read_text(encoding="utf-8") for folder in folders for file in sorted(folder.rglob("*.py"))]
+    texts = (file.read_text(encoding="utf-8") for file in _code_files())
     return _digest(sys.version, version("antiphon"), *(version(name) for name in PACKAGES), *texts)
+
+
+def _code_files() -> Iterator[Path]:
+    for room in (antiphon.model, antiphon.spec.lang):
+        yield from sorted(Path(room.__path__[0]).rglob("*.py"))
+
+
+def _is_edited() -> bool:
+    """Whether code was written since this process began, so that what it runs may not be what stands in the files."""
+    return any(file.stat().st_mtime >= STARTED for file in _code_files())
 
 
 # Entries ---------------------------------------------------------------------------------------------

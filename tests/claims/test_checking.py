@@ -8,17 +8,19 @@ from types import MappingProxyType
 
 import pytest
 
-from antiphon.conformance.ledger import ClaimResult, run_ledger
+from antiphon.conformance.ledger import ClaimResult, Reports, run_ledger
 from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.minimal import needs
 from antiphon.model.engines.python.machine import compiled_machine
-from antiphon.model.explore import check as explore
 from antiphon.model.explore import kinds_of
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of, claims_of
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+
+reports = Reports.private()
+"""What this code has explored before is read."""
 
 LARGE = ("processes=3, messages=2, losses=0", "processes=2, messages=2, losses=1, unlimited", "processes=2, messages=3, losses=0")
 """Constants whose exploration takes seconds; `antiphon claims` runs them all."""
@@ -55,7 +57,7 @@ TOGETHER = 6
 @cache
 def results(first: int) -> dict[str, ClaimResult]:
     """The results of the claims from this one on."""
-    return {result.claim.id: result for result in run_ledger(map(quick, [*HERE, *SAMPLE][first : first + TOGETHER]))}
+    return {result.claim.id: result for result in run_ledger(map(quick, [*HERE, *SAMPLE][first : first + TOGETHER]), reports=reports)}
 
 
 def found(claim: Claim) -> ClaimResult:
@@ -144,7 +146,7 @@ def test_the_missing_repair_makes_the_counterexample_disappear(claim: str, check
     """The run is a counterexample of the text without the repair. On the text with it, a step is disabled, or it does no harm."""
     broken = program_of(check)
     verdict = next((item.verdict for item in found(claim_of(claim)).results if item.check is check), None)
-    verdict = verdict or explore(broken, properties=[check.property])[check.property]
+    verdict = verdict or reports.check(broken, [check.property])[check.property]
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None
     kind = kinds_of(broken)[check.property]

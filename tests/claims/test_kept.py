@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from antiphon.conformance.ledger import Reports, kept
+from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
@@ -167,6 +168,13 @@ def test_what_other_code_found_is_explored(reports: Reports, monkeypatch: pytest
     assert is_explored(reports, lambda: reports.check(bound))
 
 
+def test_what_was_found_while_code_was_edited_is_not_kept(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = program(TwoPhase, managers=2)
+    monkeypatch.setattr(kept, "STARTED", 0.0)
+    assert is_explored(reports, lambda: reports.check(bound))
+    assert is_explored(reports, lambda: reports.check(bound))
+
+
 def test_the_code_is_all_of_model_and_language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     known = kept._code.__wrapped__()
     for room in ("model", "lang"):
@@ -223,9 +231,10 @@ def test_a_verdict_whose_run_does_not_show_it_is_explored(reports: Reports, step
 
 
 def test_what_is_open_is_not_kept(reports: Reports, steps: Make) -> None:
-    """A step that leaves its domain ends the search: what was not reached until then is unknown."""
+    """A step that leaves its domain ends the search, as a bound does: what was not reached until then is unknown."""
     wrong = program(steps(TEXT.replace("require(self.count < 4)", "require(self.count < 9)")))
     assert is_explored(reports, lambda: reports.check(wrong, ["Zero", "Tops"]))
+    assert is_explored(reports, lambda: reports.check(program(steps()), ["Five"], bounds=Bounds(depth=2)))
     assert reports.cache.directory is not None
     assert list(reports.cache.directory.iterdir()) == []
 

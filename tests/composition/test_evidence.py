@@ -12,6 +12,9 @@ from antiphon.model.verdict import Report
 from antiphon.spec.claims import Check
 from antiphon.spec.composition import EVIDENCE, Entry, Property, Role, layer_of
 
+check = Reports.private().check
+"""What this code has explored before is read."""
+
 
 def title(entry: Entry) -> str:
     return f"{entry.layer}-{entry.role.value}-{entry.property.name}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import networkx
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from antiphon.model.engines.recovery import futures
 
@@ -24,25 +24,28 @@ class Graph:
         return not self.edges[state], self.edges[state]
 
 
-def random_graph(chance: random.Random) -> list[list[int]]:
-    size = chance.randrange(1, 30)
-    return [[chance.randrange(size) for _ in range(chance.randrange(4))] for _ in range(size)]
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[list[list[int]], dict[str, bytearray]]:
+    """Where each state leads to, and in which states each of three obligations is true: mostly in few."""
+    size = draw(st.integers(1, 12))
+    state = st.integers(0, size - 1)
+    edges = draw(st.lists(st.lists(state, max_size=3), min_size=size, max_size=size))
+    true = {name: draw(st.sets(state, max_size=max(size // 4, 1))) for name in ("A", "B", "C")}
+    return edges, {name: bytearray(number in states for number in range(size)) for name, states in true.items()}
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_first_states_agree_with_reachability(seed: int) -> None:
-    chance = random.Random(seed)
-    edges = random_graph(chance)
-    size = len(edges)
-    truths = {name: bytearray(chance.random() < chance.choice((0.05, 0.3)) for _ in range(size)) for name in ("A", "B", "C")}
+@settings(max_examples=300)
+@given(graphs())
+def test_first_states_agree_with_reachability(drawn: tuple[list[list[int]], dict[str, bytearray]]) -> None:
+    edges, truths = drawn
     space: Any = Graph(edges)
-    found = futures(space, size, truths, complete=True)
-    graph = networkx.DiGraph([(state, after) for state in range(size) for after in edges[state]])
-    graph.add_nodes_from(range(size))
+    found = futures(space, len(edges), truths, complete=True)
+    graph = networkx.DiGraph([(state, after) for state, leads in enumerate(edges) for after in leads])
+    graph.add_nodes_from(range(len(edges)))
     for name, good in truths.items():
-        recoverable = {state for state in range(size) if good[state] or any(good[after] for after in networkx.descendants(graph, state))}
-        assert found[name].irrecoverable == next((state for state in range(size) if state not in recoverable), None)
-        assert found[name].quiescent == next((state for state in range(size) if not edges[state] and not good[state]), None)
+        recoverable = {state for state in graph if good[state] or any(good[after] for after in networkx.descendants(graph, state))}
+        assert found[name].irrecoverable == next((state for state in range(len(edges)) if state not in recoverable), None)
+        assert found[name].quiescent == next((state for state in range(len(edges)) if not edges[state] and not good[state]), None)
 
 
 def test_an_incomplete_search_knows_quiescence_only() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import random
 
 import networkx
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from antiphon.model.explore.liveness.lasso import Graph, Lasso, find_lasso
 
@@ -47,14 +47,16 @@ def graph_of(size: int, starts: int, edges: list[Edge], weak: int, strong: int, 
     return graph
 
 
-def random_graph(chance: random.Random) -> Graph:
-    size = chance.randrange(1, 8)
-    count = chance.randrange(size * 3 + 1)
-    edges = [(chance.randrange(size), chance.randrange(size), chance.randrange(-1, KINDS)) for _ in range(count)]
-    edges = [edge for edge in edges if edge[0] != edge[1]]
-    fair = chance.randrange(1 << KINDS)
-    strong = fair & chance.randrange(1 << KINDS)
-    return graph_of(size, chance.randrange(1, min(size, 2) + 1), edges, fair & ~strong, strong)
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """A small graph with some kinds of steps weakly fair and some strongly."""
+    size = draw(st.integers(1, 7))
+    state = st.integers(0, size - 1)
+    pairs = st.tuples(state, state, st.integers(-1, KINDS - 1)).filter(lambda edge: edge[0] != edge[1])
+    edges = draw(st.lists(pairs, max_size=3 * size)) if size > 1 else []
+    fair = draw(st.integers(0, (1 << KINDS) - 1))
+    strong = fair & draw(st.integers(0, (1 << KINDS) - 1))
+    return graph_of(size, draw(st.integers(1, min(size, 2))), edges, fair & ~strong, strong)
 
 
 def is_fair(graph: Graph, states: set[int], taken: int) -> bool:
@@ -134,12 +136,10 @@ def check_is_bad_and_fair(graph: Graph, lasso: Lasso, premise: bytearray | None,
     assert is_fair(graph, set(loop), taken)
 
 
-@pytest.mark.parametrize("seed", range(400))
-def test_a_lasso_is_found_where_the_oracle_finds_one_and_is_shortest(seed: int) -> None:
-    chance = random.Random(seed)
-    graph = random_graph(chance)
-    goal = bytearray(chance.random() < 0.2 for _ in range(len(graph)))
-    some = bytearray(chance.random() < 0.5 for _ in range(len(graph)))
+@settings(max_examples=400)
+@given(graphs(), st.sets(st.integers(0, 6), max_size=2), st.sets(st.integers(0, 6)))
+def test_a_lasso_is_found_where_the_oracle_finds_one_and_is_shortest(graph: Graph, goals: set[int], premises: set[int]) -> None:
+    goal, some = (bytearray(state in states for state in range(len(graph))) for states in (goals, premises))
     for premise in (some, None, bytearray(b"\1" * len(graph))):
         lasso = find_lasso(graph, premise, goal)
         expected = shortest_stem(graph, premise, goal)

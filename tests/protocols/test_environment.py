@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import pytest
 
-from antiphon.model.explore import check, state_graph
+from antiphon.conformance.ledger import Reports
+from antiphon.model.explore import state_graph
 from antiphon.model.trace import ReplayError, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.environment import Crashes, Duplications, Losses
@@ -14,6 +15,9 @@ from antiphon.spec.lang import Between, In, Map, Spec, Step, action, emit, every
 from antiphon.spec.protocols.rbp.figure16 import Ack, Packet
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process, ReliableBroadcast
+
+check = Reports.private().check
+"""What this code has explored before is read."""
 
 
 @record

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explore import check
+from antiphon.conformance.ledger import Reports
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, action, emit, on, program, require
@@ -16,6 +16,9 @@ from antiphon.spec.protocols.horus.fifo_stacks import FragStack, NakStack, NakSt
 from antiphon.spec.protocols.horus.group import GroupCast, GroupFlush, GroupView, NewView, Unordered
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, MbrshipViews, TotalStack, TotalViews
 from antiphon.spec.services import Message, Process
+
+check = Reports.private().check
+"""What this code has explored before is read."""
 
 Constants = dict[str, Any]
 

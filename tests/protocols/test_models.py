@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explore import check, kinds_of
+from antiphon.conformance.ledger import Reports
+from antiphon.model.explore import check as explore
+from antiphon.model.explore import kinds_of
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, program
@@ -16,6 +18,9 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.figure5 import Data, Request
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 from antiphon.spec.services import Message, Process
+
+check = Reports.private().check
+"""What this code has explored before is read."""
 
 PAIR = {"processes": 2, "messages": 1, "losses": 1}
 LIVE = PAIR | {"unlimited": True}
@@ -78,7 +83,7 @@ def judged(report: Report) -> dict[str, tuple[str, int | None]]:
 def test_the_reference_sees_what_the_generated_code_sees(name: str) -> None:
     spec, constants, states = SMALL[name]
     bound = program(spec, repairs="all", **constants)
-    fast, slow = check(bound), check(bound, engine="reference")
+    fast, slow = explore(bound), explore(bound, engine="reference")
     assert judged(fast) == judged(slow)
     assert fast.exploration.states == slow.exploration.states == states
     assert fast.exploration.transitions == slow.exploration.transitions

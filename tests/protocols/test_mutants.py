@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
+from antiphon.conformance.ledger import Reports
 from antiphon.model.bounds import Bounds
-from antiphon.model.explore import check
+from antiphon.model.explore import check as explore
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, action, emit, program, require
 from antiphon.spec.protocols.rbp.figure16 import Body, Data, Identifier, Sequenced
 from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpProperties
 from antiphon.spec.services import Broadcast, Deliver, Message, Process, TotalOrderBroadcast
+
+check = Reports.private().check
+"""What this code has explored before is read."""
 
 
 class ByReception(RbpProperties):
@@ -92,7 +96,7 @@ MUTANTS: list[tuple[str, type[Spec], str, dict[str, Any]]] = [
 
 def outcome(spec: type[Spec], property: str, without: str, constants: dict[str, Any]) -> Outcome:
     repairs = [item.name for item in program(spec).declaration.constants if item.repair and item.name != without]
-    report = check(program(spec, repairs=repairs, **constants), properties=[property], stop_at_first=True, bounds=Bounds(states=150_000))
+    report = explore(program(spec, repairs=repairs, **constants), properties=[property], stop_at_first=True, bounds=Bounds(states=150_000))
     assert [verdict.property for verdict in report.verdicts] == [property], "the changed text is in the language"
     return report[property].outcome
 

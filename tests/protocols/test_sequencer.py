@@ -8,13 +8,17 @@ from typing import Any
 import hypothesis
 import pytest
 
-from antiphon.model.explore import check
+from antiphon.conformance.ledger import Reports
+from antiphon.model.explore import check as explore
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, action, emit, expect, program, require
 from antiphon.spec.protocols.sequencer import Number, Sequencer, SequencerJudged, SequencerViews
 from antiphon.spec.protocols.sequencer_copy import SequencerCopyJudged
 from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcast
+
+check = Reports.private().check
+"""What this code has explored before is read."""
 
 THREE = {"processes": 3, "messages": 2}
 CRASH: dict[str, Any] = THREE | {"crashes": 1, "views": 2}
@@ -189,7 +193,7 @@ MUTANTS: list[tuple[type[Spec], str, tuple[str, ...]]] = [
 @pytest.mark.parametrize(("spec", "property", "repairs"), MUTANTS, ids=[case[0].__name__ for case in MUTANTS])
 def test_a_small_change_breaks_the_property(spec: type[Spec], property: str, repairs: tuple[str, ...]) -> None:
     """SEQ-15, SEQ-16, SEQ-22: the order of sending again, the comparison with received-table, the removal from forward-table."""
-    changed = check(program(spec, repairs=repairs, **CRASH), properties=[property], stop_at_first=True)
+    changed = explore(program(spec, repairs=repairs, **CRASH), properties=[property], stop_at_first=True)
     assert changed[property].outcome is Outcome.VIOLATED
     assert check(program(SequencerJudged, repairs=repairs, **CRASH), properties=[property])[property].outcome is Outcome.HOLDS
 
@@ -198,7 +202,7 @@ def test_the_reference_sees_what_the_generated_code_sees() -> None:
     """With one message the same actions fire as with two, which the deep profile takes: CPython needs ten seconds then."""
     deep = hypothesis.settings().max_examples > hypothesis.settings.get_profile("derandomized").max_examples
     bound = program(SequencerJudged, repairs="all", processes=2, messages=2 if deep else 1, crashes=1, views=2)
-    fast, slow = check(bound), check(bound, engine="reference")
+    fast, slow = explore(bound), explore(bound, engine="reference")
     assert fast.exploration.states == slow.exploration.states
     assert fast.exploration.transitions == slow.exploration.transitions
     assert [(verdict.property, verdict.outcome) for verdict in fast.verdicts] == [(verdict.property, verdict.outcome) for verdict in slow.verdicts]

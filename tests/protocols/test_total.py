@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.explore import check
+from antiphon.conformance.ledger import Reports
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, expect, on, program
 from antiphon.spec.protocols.total import Total
 from antiphon.spec.protocols.total_headers import Discarded, Number, QueuedTwice
 from antiphon.spec.protocols.total_judged import TotalJudged, TotalRepeatedJudged
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
+
+check = Reports.private().check
+"""What this code has explored before is read."""
 
 THREE: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 1, "patient": True, "assigned": True}
 PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "crashes": 0, "reforms": True, "assigned": True}

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from antiphon.model.explore import check
-from antiphon.model.refinement import PROPERTY, check_refinement
+from antiphon.conformance.ledger import Reports
+from antiphon.model.refinement import PROPERTY
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Spec, action, emit, program, require
 from antiphon.spec.protocols.chang_maxemchuk.algorithm import Count, Number
@@ -20,6 +20,9 @@ from antiphon.spec.protocols.pinwheel.refinement import PINWHEEL, PinwheelOrderi
 from antiphon.spec.protocols.totem.refinement import TOTEM, TotemOrdering
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcast
+
+reports = Reports.private()
+"""What this code has explored before is read."""
 
 ORDER = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
 SMALL = {"processes": 2, "messages": 2}
@@ -128,8 +131,8 @@ FAULTS = [
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.spec.__name__ for fault in FAULTS])
 def test_a_planted_fault_breaks_the_refinement_if_it_breaks_order_and_only_then(fault: Fault) -> None:
     bound = program(fault.spec, **fault.constants)
-    verdict = check_refinement(bound, replace(fault.refinement, concrete=fault.spec))[PROPERTY]
-    report = check(bound, properties=ORDER)
+    verdict = reports.check_refinement(bound, replace(fault.refinement, concrete=fault.spec))[PROPERTY]
+    report = reports.check(bound, properties=ORDER)
     broken = [item for item in report.verdicts if item.outcome is Outcome.VIOLATED]
     assert report.exploration.complete or len(broken) == len(ORDER)
     assert (verdict.outcome is Outcome.VIOLATED) == bool(broken) == bool(fault.why)

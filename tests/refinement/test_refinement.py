@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
+from antiphon.conformance.ledger import Reports
 from antiphon.conformance.replay import on_specification
 from antiphon.model.bounds import Bounds
-from antiphon.model.explore import check
 from antiphon.model.export import load, save
 from antiphon.model.refinement import PROPERTY, check_refinement, fails_at_the_end
 from antiphon.model.symbolic import prove
@@ -37,6 +37,9 @@ from antiphon.spec.services import Process
 from antiphon.spec.services.ordering import Assigned, OrderingChecked, OrderingMachine, Position
 from antiphon.spec.services.unordered import BroadcastChecked
 
+reports = Reports.private()
+"""What this code has explored before is read."""
+
 REFINEMENTS = {name: refinement_named(name) for name in refined()}
 UNIFORM = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
 FIGURE_12 = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
@@ -47,15 +50,15 @@ def repairs_of(refinement: Refinement) -> list[str]:
     return [constant.name for constant in program(refinement.concrete).declaration.constants if constant.repair]
 
 
-def refine(refinement: Refinement, *without: str, engine: str = "generated", **constants: int | bool | str) -> Report:
+def refine(refinement: Refinement, *without: str, **constants: int | bool | str) -> Report:
     """All repairs but these."""
     bound = program(refinement.concrete, repairs="all", without=without, **constants)
-    return check_refinement(bound, refinement, engine=engine)
+    return reports.check_refinement(bound, refinement)
 
 
 def test_the_machine_gives_uniform_total_order_and_integrity() -> None:
     """Barchet-Estefanel 2002, section 3.1.2: a globally agreed sequence, and delivery in that order."""
-    report = check(program(OrderingChecked, processes=2, messages=2, numbers=3))
+    report = reports.check(program(OrderingChecked, processes=2, messages=2, numbers=3))
     held = {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.HOLDS}
     assert report.exploration.states == 20_032
     assert {"NumberToMessage", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement", "Delivered"} <= held
@@ -63,7 +66,7 @@ def test_the_machine_gives_uniform_total_order_and_integrity() -> None:
 
 def test_over_several_series_order_is_kept_and_prefixes_are_not() -> None:
     """A process that enters a later series leaves a gap; what two processes both deliver, they deliver in one order."""
-    report = check(program(OrderingChecked, processes=2, messages=2, numbers=1, series=2))
+    report = reports.check(program(OrderingChecked, processes=2, messages=2, numbers=1, series=2))
     assert report["UniformTotalOrder"].outcome is Outcome.HOLDS
     assert report["UniformPrefixOrder"].outcome is Outcome.VIOLATED
     assert report.exploration.never_fired == ("crash", "forget")
@@ -199,7 +202,7 @@ def test_the_refinement_fails_exactly_where_a_safety_claim_fails(variant: tuple[
     judged = JUDGED[name]
     constants = constants_of(name, without)
     verdict = refine(REFINEMENTS[name], *without, **constants)[PROPERTY]
-    report = check(program(judged.spec, repairs="all", without=without, **constants), properties=judged.safety)
+    report = reports.check(program(judged.spec, repairs="all", without=without, **constants), properties=judged.safety)
     broken = [item for item in report.verdicts if item.outcome is Outcome.VIOLATED]
     assert report.exploration.complete or len(broken) == len(judged.safety)
     assert (verdict.outcome is Outcome.VIOLATED) == bool(broken), [item.property for item in broken]
@@ -209,7 +212,7 @@ def test_the_refinement_fails_exactly_where_a_safety_claim_fails(variant: tuple[
 
 
 def test_crashes_that_are_forgotten_cost_uniformity_and_nothing_else() -> None:
-    report = check(program(OrderingChecked, processes=2, messages=2, numbers=2, forgets=True))
+    report = reports.check(program(OrderingChecked, processes=2, messages=2, numbers=2, forgets=True))
     outcome = {verdict.property: verdict.outcome for verdict in report.verdicts}
     assert {outcome[name] for name in ("Integrity", "UniformIntegrity", "TotalOrder", "PrefixOrder", "Agreement")} == {Outcome.HOLDS}
     assert {outcome[name] for name in ("UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement")} == {Outcome.VIOLATED}
@@ -228,7 +231,7 @@ def test_a_message_with_two_numbers_is_seen_before_there_is_a_second_one_to_diso
     constants = {**FAILOVER, "messages": 1}
     verdict = refine(REFINEMENTS["sequencer"], "flush", **constants)[PROPERTY]
     repairs = [repair for repair in repairs_of(REFINEMENTS["sequencer"]) if repair != "flush"]
-    report = check(program(SequencerJudged, repairs=repairs, **constants), properties=JUDGED["sequencer"].safety)
+    report = reports.check(program(SequencerJudged, repairs=repairs, **constants), properties=JUDGED["sequencer"].safety)
     assert verdict.outcome is Outcome.VIOLATED
     assert "other.message == item.message" in verdict.reason
     assert report.exploration.complete
@@ -244,7 +247,7 @@ def test_what_is_removed_without_being_delivered_is_starved_and_not_out_of_order
 
 
 def test_the_machine_without_numbers_promises_integrity_and_no_order() -> None:
-    report = check(program(BroadcastChecked, processes=2, messages=2))
+    report = reports.check(program(BroadcastChecked, processes=2, messages=2))
     outcome = {verdict.property: verdict.outcome for verdict in report.verdicts}
     assert report.exploration.states == 117
     assert {outcome[name] for name in ("UniformIntegrity", "BroadcastOnce", "Delivered")} == {Outcome.HOLDS}
@@ -254,7 +257,7 @@ def test_the_machine_without_numbers_promises_integrity_and_no_order() -> None:
 @pytest.mark.parametrize("spec", [Figure2Ordered, Figure5Ordered])
 def test_figures_2_and_5_are_no_ordering_machines(spec: type[Spec]) -> None:
     """They give no total order, so that no mapping to the machine that gives it can exist."""
-    verdict = check(program(spec, repairs="all", processes=2, messages=2, losses=0), properties=["TotalOrder"])["TotalOrder"]
+    verdict = reports.check(program(spec, repairs="all", processes=2, messages=2, losses=0), properties=["TotalOrder"])["TotalOrder"]
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None
     assert len(verdict.trace) == 4
@@ -271,8 +274,8 @@ def test_what_the_flush_sends_must_be_buffered() -> None:
 
 
 def test_cpython_alone_finds_the_same() -> None:
-    constants = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0}
-    fast, slow = refine(RBP, **constants), refine(RBP, engine="reference", **constants)
+    bound = program(RBP.concrete, repairs="all", processes=2, messages=1, losses=0, timeouts=0)
+    fast, slow = check_refinement(bound, RBP), check_refinement(bound, RBP, engine="reference")
     assert (fast.exploration.states, fast.exploration.transitions, fast.notes) == (
         slow.exploration.states, slow.exploration.transitions, slow.notes,
     )  # fmt: skip
@@ -320,7 +323,7 @@ class Overflowing(RbpOrdering):
 
 def mistaken(spec: type[RbpOrdering]) -> Report:
     refinement = replace(RBP, concrete=spec)
-    return check_refinement(program(spec, repairs="all", processes=2, messages=1, losses=0), refinement)
+    return reports.check_refinement(program(spec, repairs="all", processes=2, messages=1, losses=0), refinement)
 
 
 @pytest.mark.parametrize(
@@ -340,7 +343,7 @@ def test_a_wrong_mapping_is_found(spec: type[RbpOrdering], outcome: Outcome, rea
 
 def test_where_nothing_is_delivered_nothing_was_refined() -> None:
     """RBC-08: as printed nobody ever gets the token of figure 12."""
-    verdict = check_refinement(program(MOVING_SEQUENCER.concrete, processes=2, messages=1), MOVING_SEQUENCER)[PROPERTY]
+    verdict = reports.check_refinement(program(MOVING_SEQUENCER.concrete, processes=2, messages=1), MOVING_SEQUENCER)[PROPERTY]
     assert verdict.outcome is Outcome.UNKNOWN
     assert "no state is mapped to one in which Delivered is true" in verdict.reason
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.conformance.cli.claims import reproduce
-from antiphon.conformance.ledger import run_ledger
+from antiphon.conformance.ledger import Reports, run_ledger
 from antiphon.conformance.report import errata
 from antiphon.programs import called
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of
@@ -22,7 +22,7 @@ CHEAP = ("RBC-01", "RBC-05", "MSQ-03", "MSQ-05", "MSQ-07", "RBP-01")
 
 @cache
 def made(identifier: str) -> errata.Section:
-    (result,) = run_ledger([claim_of(identifier)], deep=True)
+    (result,) = run_ledger([claim_of(identifier)], deep=True, reports=Reports.private())
     return errata.section(result, reproduce, called)
 
 
