@@ -143,9 +143,7 @@ def check(
             raise KeyboardInterrupt
     outcome = Outcome.worst(outcomes)
     if showing.json:
-        return output.finish(
-            documents.Check(outcome=outcome, reports=shown, saved=saved)
-        )
+        return output.finish(documents.Check(outcome=outcome, reports=shown, saved=saved))
     if saved:
         output.out().print(f"counterexample saved: {saved}")
     _summary(jobs, outcomes, outcome)

@@ -62,9 +62,7 @@ def refine(
             _print(job.name, report, again, picture=not showing.no_diagram)
     outcome = Outcome.worst(outcomes)
     if showing.json:
-        return output.finish(
-            documents.Refine(outcome=outcome, reports=shown, saved=saved)
-        )
+        return output.finish(documents.Refine(outcome=outcome, reports=shown, saved=saved))
     if saved:
         output.out().print(f"counterexample saved: {saved}")
     output.last_line(

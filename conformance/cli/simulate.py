@@ -36,11 +36,7 @@ def simulate(
     saved = output.keep(worst, showing.save)
     if showing.json:
         found = documents.report_document(specification, report, again)
-        return output.finish(
-            documents.Simulate(
-                outcome=outcome, seed=chosen, report=found, saved=saved
-            )
-        )
+        return output.finish(documents.Simulate(outcome=outcome, seed=chosen, report=found, saved=saved))
     output.print_report(specification, report)
     if worst is not None:
         output.print_trace(worst)

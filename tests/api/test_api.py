@@ -121,7 +121,9 @@ def test_what_holds_for_runs_of_every_length_is_proved() -> None:
 
 def test_an_argument_that_check_does_not_have_is_answered_with_those_it_has() -> None:
     wrong: dict[str, Any] = {"max_state": 5}
-    with pytest.raises(TypeError, match=r"check has no argument 'max_state'; known: .*did you mean 'max_states'"):
+    with pytest.raises(
+        TypeError, match=r"check has no argument 'max_state'; known: .*did you mean 'max_states'"
+    ):
         antiphon.check("die-hard", **wrong)
     first = antiphon.check("two-phase", engine="native", threads=1, cone=True, stop_at_first=True)
     assert first.outcome is antiphon.check("two-phase").outcome
