@@ -111,10 +111,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "sequencer",
         "total order by a coordinator that multicasts for all (Ban, SEQUENCER)",
-        "antiphon.spec.protocols.sequencer:SequencerJudged",
+        "antiphon.spec.protocols.sequencer.properties:SequencerChecked",
         claims_at="antiphon.spec.claims.sequencer:SEQUENCER",
         family="seq",
-        refinement_at="antiphon.spec.refinements.sequencer:SEQUENCER",
+        refinement_at="antiphon.spec.protocols.sequencer.refinement:SEQUENCER",
     ),
     Entry(
         "dtp",
@@ -202,10 +202,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "total",
         "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)",
-        "antiphon.spec.protocols.total_judged:TotalJudged",
+        "antiphon.spec.protocols.total.properties:TotalChecked",
         claims_at="antiphon.spec.claims.total:TOTAL",
         family="tot",
-        refinement_at="antiphon.spec.refinements.total:TOTAL",
+        refinement_at="antiphon.spec.protocols.total.refinement:TOTAL",
     ),
     Entry(
         "two-phase",

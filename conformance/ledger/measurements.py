@@ -15,9 +15,9 @@ from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
-from antiphon.spec.protocols.sequencer import Sequencer
-from antiphon.spec.protocols.total import Total
-from antiphon.spec.protocols.total_judged import TotalJudged
+from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
+from antiphon.spec.protocols.total.bounds import TotalBounded
+from antiphon.spec.protocols.total.properties import TotalChecked
 from antiphon.spec.services import Process
 
 SEED = 7
@@ -80,8 +80,8 @@ def unicast_and_multicast() -> tuple[bool, str]:
     members, messages = 3, 3
     found, good = [], True
     counted: tuple[tuple[type[Spec], str, str, str, dict[str, Any]], ...] = (
-        (Sequencer, "send", "receive_forward", "receive_data", {"crashes": 0, "views": 1}),
-        (Total, "broadcast", "receive_request", "receive_bcast", {"crashes": 0, "views": 1, "losses": 0}),
+        (SequencerBounded, "send", "receive_forward", "receive_data", {"crashes": 0, "views": 1}),
+        (TotalBounded, "broadcast", "receive_request", "receive_bcast", {"crashes": 0, "views": 1, "losses": 0}),
     )
     for spec, send, order, receive, constants in counted:
         machine = program(spec, processes=members, messages=messages, **constants).reference
@@ -105,7 +105,7 @@ def unicast_and_multicast() -> tuple[bool, str]:
 def messages_a_broadcast() -> tuple[bool, str]:
     """A loss-free run of TOTAL in one view: one request for each message that is not the sequencer's own, one broadcast for each message."""
     members, messages = 3, 6
-    machine = program(TotalJudged, processes=members, messages=messages, losses=0, views=1).reference
+    machine = program(TotalChecked, processes=members, messages=messages, losses=0, views=1).reference
     generator = random.Random(SEED)
     state = machine.initial()[0]
     counts: Counter[str] = Counter()

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
 from antiphon.spec.lang import Spec
-from antiphon.spec.protocols.sequencer import SequencerJudged, SequencerViews
-from antiphon.spec.protocols.sequencer_copy import SequencerCopy, SequencerCopyJudged
+from antiphon.spec.protocols.sequencer.properties import SequencerChecked, SequencerCopyChecked, SequencerViews
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -27,26 +26,26 @@ _COPY: _Constants = {"processes": 3, "messages": 1, "losses": 1}
 _FLUSHED = ("flush", "keep_early")
 
 
-def _literal(property: str, outcome: Outcome, constants: _Constants, length: int | None = None, spec: type[Spec] = SequencerJudged) -> Check:
+def _literal(property: str, outcome: Outcome, constants: _Constants, length: int | None = None, spec: type[Spec] = SequencerChecked) -> Check:
     return Check(spec, property, outcome, (), (), constants, length)
 
 
 def _with(repairs: tuple[str, ...], property: str, outcome: Outcome, constants: _Constants, length: int | None = None) -> Check:
-    return Check(SequencerJudged, property, outcome, repairs, (), constants, length)
+    return Check(SequencerChecked, property, outcome, repairs, (), constants, length)
 
 
 def _repaired(property: str, constants: _Constants) -> Check:
-    return Check(SequencerJudged, property, "holds", "all", (), constants)
+    return Check(SequencerChecked, property, "holds", "all", (), constants)
 
 
 def _deep(*properties: str) -> tuple[Check, ...]:
     """The repaired protocol within larger bounds: four processes, three messages."""
     larger = (_FOUR, _THIRD)
-    return tuple(Check(SequencerJudged, property, "holds", "all", (), constants, deep=True) for constants in larger for property in properties)
+    return tuple(Check(SequencerChecked, property, "holds", "all", (), constants, deep=True) for constants in larger for property in properties)
 
 
 def _without(repair: str, property: str, constants: _Constants, length: int) -> Check:
-    return Check(SequencerJudged, property, "violated", "all", (repair,), constants, length)
+    return Check(SequencerChecked, property, "violated", "all", (repair,), constants, length)
 
 
 def _says(section: str, quotation: str) -> Source:
@@ -382,10 +381,10 @@ SEQUENCER: tuple[Claim, ...] = (
         "In a model of one message and of what NAKACK keeps. On the message itself, the coordinator's own delivery relabels what it would send "
         "again: a message that is lost once never comes, and it is asked for from B.",
         (
-            _literal("UniformAgreement", "holds", _COPY, spec=SequencerCopyJudged),
-            Check(SequencerCopy, "AskedOriginator", "unknown", (), (), _COPY),
-            _literal("UniformAgreement", "violated", {**_COPY, "relabelling": "in place"}, 2, spec=SequencerCopyJudged),
-            Check(SequencerCopy, "AskedOriginator", "holds", (), (), {**_COPY, "relabelling": "in place"}, 5),
+            _literal("UniformAgreement", "holds", _COPY, spec=SequencerCopyChecked),
+            Check(SequencerCopyChecked, "AskedOriginator", "unknown", (), (), _COPY),
+            _literal("UniformAgreement", "violated", {**_COPY, "relabelling": "in place"}, 2, spec=SequencerCopyChecked),
+            Check(SequencerCopyChecked, "AskedOriginator", "holds", (), (), {**_COPY, "relabelling": "in place"}, 5),
         ),
     ),
     Claim(

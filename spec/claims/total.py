@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
-from antiphon.spec.protocols.total_judged import TotalJudged, TotalRepeatedJudged
+from antiphon.spec.protocols.total.properties import TotalChecked, TotalRepeatedChecked
 
 _STABLE: dict[str, Any] = {"views": 1, "losses": 2, "processes": 3, "messages": 2}
 _MORE: dict[str, Any] = {"views": 1, "losses": 1, "processes": 3, "messages": 3, "assigned": True}
@@ -23,15 +23,15 @@ _QUICK: dict[str, Any] = {**_CRASH, "losses": 0, "first_ids": 1}
 
 
 def _literal(property: str, outcome: Outcome, length: int | None = None, **constants: int | str | bool) -> Check:
-    return Check(TotalJudged, property, outcome, constants=constants, length=length)
+    return Check(TotalChecked, property, outcome, constants=constants, length=length)
 
 
 def _check(property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool) -> Check:
-    return Check(TotalJudged, property, outcome, "all", without, constants, length)
+    return Check(TotalChecked, property, outcome, "all", without, constants, length)
 
 
 def _only(repairs: tuple[str, ...], property: str, outcome: Outcome, length: int | None = None, **constants: int | str | bool) -> Check:
-    return Check(TotalJudged, property, outcome, repairs, constants=constants, length=length)
+    return Check(TotalChecked, property, outcome, repairs, constants=constants, length=length)
 
 
 def _deep(check: Check) -> Check:
@@ -341,7 +341,7 @@ TOTAL: tuple[Claim, ...] = (
         "TOTAL_REQUEST has no argument that tells one request from another: the second copy gets a second id. So does a request that is sent again.",
         (
             Check(
-                TotalRepeatedJudged,
+                TotalRepeatedChecked,
                 "UniformIntegrity",
                 "violated",
                 constants={"views": 1, "losses": 0, "processes": 2, "messages": 1, "spare": 1},
@@ -349,7 +349,7 @@ TOTAL: tuple[Claim, ...] = (
             ),
             _check("UniformIntegrity", "violated", "identify_requests", length=4, **{**_PAIR, "spare": 1}),
             Check(
-                TotalRepeatedJudged,
+                TotalRepeatedChecked,
                 "UniformIntegrity",
                 "holds",
                 "all",

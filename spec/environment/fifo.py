@@ -1,17 +1,19 @@
 """Messages travel in order: in a queue for each ordered pair of processes, or in a log of each sender that all read.
 
-`FifoChannels` is a queue from p to q, `FifoLosses` one that loses within a budget, `Unicast` a reliable one whose order is a named reading, and
-`FifoMulticast` a reliable multicast that every receiver gets in the sender's order and without gaps, each at its own pace (what NAKACK gives).
-Nothing here knows what a packet means. A receiving action takes the receiver as its first parameter, so that gates see who acts.
+`FifoChannels` is a queue from p to q, `FifoLosses` one that loses within a budget, `Unicast` a reliable
+one, `LooseUnicast` one without an order, and `FifoMulticast` a reliable multicast that every receiver gets
+in the sender's order and without gaps, each at its own pace (what NAKACK gives). Nothing here knows what a
+packet means. A receiving action takes the receiver as its first parameter, so that gates see who acts.
 
-A queue and a log hold at most `messages + room` packets; one that would not fit is an error of the specification, never a loss.
+A queue and a log hold at most `messages + room` packets; one that would not fit is an error of the
+specification, never a loss.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Generic, TypeVar
 
-from antiphon.spec.lang import AtMost, Between, Const, Map, Reading, Seq, Set, environment, everywhere, reading, require
+from antiphon.spec.lang import AtMost, Between, Const, Map, Seq, Set, environment, everywhere, require
 from antiphon.spec.services.events import Group, Process
 
 P = TypeVar("P")
@@ -66,21 +68,24 @@ class FifoLosses(FifoChannels[P]):
 
 
 class Unicast(FifoChannels[P]):
-    """Reliable point-to-point messages that carry their receiver (a field `to`), in the order of sending or in any order.
+    """Reliable point-to-point messages, which arrive by `channel` in the order of sending."""
 
-    In order, they arrive by `channel`, as above; in any order, by the set `loose`: `packet: Annotated[Forward, In("loose")]`.
+    def unicast_to(self, sender: Process, to: Process, packet: P) -> None:
+        """One more packet from sender to receiver."""
+        self.channel[sender][to] += (packet,)
+
+
+class LooseUnicast(Unicast[P]):
+    """Reliable point-to-point messages that arrive in any order. They carry their receiver, in a field `to`.
+
+    They arrive by the set `loose`: `packet: Annotated[Forward, In("loose")]`.
     """
-
-    unicast: Reading = reading("fifo", "unordered", about="whether two messages from one process to another arrive in the order of sending")
 
     loose: Set[P] = Set()
 
     def unicast_to(self, sender: Process, to: Process, packet: P) -> None:
-        """One more packet from sender to receiver."""
-        if self.unicast == "fifo":
-            self.channel[sender][to] += (packet,)
-        else:
-            self.loose |= {packet}
+        """One more packet to the receiver that it names."""
+        self.loose |= {packet}
 
 
 class FifoMulticast(Queues, Generic[B]):
@@ -100,3 +105,7 @@ class FifoMulticast(Queues, Generic[B]):
     def hear(self, sender: Process, to: Process) -> None:
         """The next multicast of sender has arrived."""
         self.heard[sender][to] += 1
+
+    def handed_on(self, sender: Process, to: Process) -> Position:
+        """How many multicasts of sender the protocol at `to` has taken: all that have arrived."""
+        return self.heard[sender][to]

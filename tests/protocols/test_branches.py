@@ -26,9 +26,9 @@ from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusView
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
-from antiphon.spec.protocols.sequencer import SequencerJudged, SequencerViews
+from antiphon.spec.protocols.sequencer.properties import SequencerChecked, SequencerViews
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
-from antiphon.spec.protocols.total_judged import TotalJudged
+from antiphon.spec.protocols.total.properties import TotalChecked
 
 MOST_STATES = 1500
 
@@ -225,17 +225,17 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
         (RbpResilientJudged, CALM | {"strays": 1}),
     ],
     "sequencer": [
-        (SequencerJudged, SEQUENCER | {"messages": 1, "crashes": 1, "views": 2}),
-        (SequencerJudged, SEQUENCER | {"crashes": 0, "views": 2, "stops": 1, "unicast": "unordered"}),
-        (SequencerJudged, SEQUENCER | {"crashes": 0, "views": 2, "handovers": True, "loopback": "queued"}),
+        (SequencerChecked, SEQUENCER | {"messages": 1, "crashes": 1, "views": 2}),
+        (SequencerChecked, SEQUENCER | {"crashes": 0, "views": 2, "stops": 1, "unicast": "unordered"}),
+        (SequencerChecked, SEQUENCER | {"crashes": 0, "views": 2, "handovers": True, "loopback": "queued"}),
         (SequencerViews, SEQUENCER | {"messages": 1, "crashes": 1, "joiners": 1, "views": 3, "reforms": True}),
     ],
     "total": [
-        (TotalJudged, TOTAL | {"first_ids": 2}),
-        (TotalJudged, TOTAL | {"messages": 1, "losses": 0, "crashes": 2, "views": 3, "patient": False}),
-        (TotalJudged, PAIR | {"suffix": "acknowledged", "views": 1}),
-        (TotalJudged, TOTAL | {"joiners": 1, "crashes": 0}),
-        (TotalJudged, PAIR | {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"}),
+        (TotalChecked, TOTAL | {"first_ids": 2}),
+        (TotalChecked, TOTAL | {"messages": 1, "losses": 0, "crashes": 2, "views": 3, "patient": False}),
+        (TotalChecked, PAIR | {"suffix": "acknowledged", "views": 1}),
+        (TotalChecked, TOTAL | {"joiners": 1, "crashes": 0}),
+        (TotalChecked, PAIR | {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"}),
     ],
     "dtp": [
         (DtpChecked, {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}),
@@ -291,14 +291,13 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("take_token", "item.number == self.last_number[p] + 1", True): "line 44 finds done what tracking all numbers has done (RBP-04)",
     },
     "sequencer": {
-        ("send", "to is not None", False): NARROWED,
+        ("send_of_Sequencer", "to is not None", False): NARROWED,
     },
     "total": {
         ("ask", "to is not None and lowest is not None", False): NARROWED,
-        ("request_again", "m is not None", False): NARROWED,
         ("synchronise", "k is not None", False): NARROWED,
         ("synchronise", "m is not None", False): NARROWED,
-        ("change_view", "not takes_over", False): "a sequencer that tells nobody is another reading of `announcing` (TOT-23)",
+        ("change_view_of_Total", "not is_next", False): "a sequencer that tells nobody is another reading of `announcing` (TOT-23)",
         ("receive_request", "self.is_sequencer(p)", False): "members that have the same list send requests to the sequencer only (TOT-01)",
     },
     "dtp": {

@@ -9,10 +9,10 @@ import pytest
 
 from antiphon.conformance.ledger import Reports
 from antiphon.model.verdict import Outcome, Report
-from antiphon.spec.lang import Spec, expect, on, program
-from antiphon.spec.protocols.total import Total
-from antiphon.spec.protocols.total_headers import Discarded, Number, QueuedTwice
-from antiphon.spec.protocols.total_judged import TotalJudged, TotalRepeatedJudged
+from antiphon.spec.lang import Spec, expect, program
+from antiphon.spec.protocols.total.bounds import TotalBounded
+from antiphon.spec.protocols.total.headers import Number
+from antiphon.spec.protocols.total.properties import TotalChecked, TotalRepeatedChecked
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 check = Reports.private().check
@@ -23,13 +23,13 @@ PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "crashes": 0, "reforms": 
 FREED = {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"}
 
 MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
-    "one view": (TotalJudged, {"views": 1, "processes": 2, "messages": 2, "losses": 2}, (6130, 43409, 18)),
-    "a crash": (TotalJudged, THREE | {"first_ids": 2}, (8572, 18554, 17)),
-    "the same members": (TotalJudged, PAIR | {"losses": 0, "first_ids": 2}, (6318, 36111, 19)),
-    "acknowledgements": (TotalJudged, PAIR | {"losses": 1} | FREED, (10551, 62166, 20)),
-    "a joiner": (TotalJudged, THREE | {"joiners": 1, "crashes": 0}, (3469, 11123, 19)),
-    "a wrong suspicion": (TotalJudged, THREE | {"messages": 1, "crashes": 0, "suspicions": True}, (536, 1122, 12)),
-    "repeated packets": (TotalRepeatedJudged, {"views": 1, "processes": 2, "messages": 2, "losses": 0, "spare": 1}, (12716, 77049, 16)),
+    "one view": (TotalChecked, {"views": 1, "processes": 2, "messages": 2, "losses": 2}, (6130, 43409, 18)),
+    "a crash": (TotalChecked, THREE | {"first_ids": 2}, (8572, 18554, 17)),
+    "the same members": (TotalChecked, PAIR | {"losses": 0, "first_ids": 2}, (6318, 36111, 19)),
+    "acknowledgements": (TotalChecked, PAIR | {"losses": 1} | FREED, (10551, 62166, 20)),
+    "a joiner": (TotalChecked, THREE | {"joiners": 1, "crashes": 0}, (3469, 11123, 19)),
+    "a wrong suspicion": (TotalChecked, THREE | {"messages": 1, "crashes": 0, "suspicions": True}, (536, 1122, 12)),
+    "repeated packets": (TotalRepeatedChecked, {"views": 1, "processes": 2, "messages": 2, "losses": 0, "spare": 1}, (12716, 77049, 16)),
 }
 """Specification, constants; states, transitions and depth."""
 
@@ -69,26 +69,25 @@ def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
 
 def test_every_action_fires_in_some_repaired_model() -> None:
     """Every header that the document describes as used is sent and received, and so are those that repairs and readings put to use."""
-    assert set.intersection(*(set(explored(name).exploration.never_fired) for name in MODELS)) == set()
+    idle = {name for model in MODELS for name in explored(model).exploration.never_fired}
+    assert idle - {name for model in MODELS for name, count in explored(model).exploration.fired if count > 0} == set()
 
 
 def test_the_literal_text_uses_five_of_the_eight_headers() -> None:
     """TOTAL_UNICAST passes by; TOTAL_NEW_VIEW_ACK and TOTAL_CUM_SEQ_ACK have no sender in the text, TOTAL_SEQ_ACK has none in any repair."""
-    fired = {name for name, count in check(program(TotalJudged, **PAIR, losses=1)).exploration.fired if count > 0}
+    fired = {name for name, count in check(program(TotalChecked, **PAIR, losses=1)).exploration.fired if count > 0}
     received = {name for name in fired if name.startswith("receive_")}
     assert received == {"receive_request", "receive_bcast", "receive_new_view", "receive_resend"}
     assert "ask" in fired
 
 
-class Branches(Total, TotalOrderBroadcast):
+class Branches(TotalBounded, TotalOrderBroadcast):
     """Every branch that leaves no other trace is a broken promise."""
 
-    @on(Discarded)
-    def note_discarded(self, event: Discarded) -> None:
+    def discard_lower(self, p: Process, m: Message) -> None:
         expect(False, "NothingOld")
 
-    @on(QueuedTwice)
-    def note_queued(self, event: QueuedTwice) -> None:
+    def discard_twin(self, p: Process, queued: Message, m: Message) -> None:
         expect(False, "NothingQueuedTwice")
 
 
@@ -106,12 +105,12 @@ def test_a_request_that_was_numbered_before_is_ignored_as_repaired() -> None:
     """Without the repair, the same duplicate gets a second id (TOT-15)."""
     constants = {"views": 1, "processes": 2, "messages": 1, "losses": 0, "spare": 1}
     for without, outcome in (("", Outcome.HOLDS), ("identify_requests", Outcome.VIOLATED)):
-        repairs = [item.name for item in program(TotalRepeatedJudged).declaration.constants if item.repair and item.name != without]
-        verdict = check(program(TotalRepeatedJudged, repairs=repairs, **constants), properties=["UniformIntegrity"])["UniformIntegrity"]
+        repairs = [item.name for item in program(TotalRepeatedChecked).declaration.constants if item.repair and item.name != without]
+        verdict = check(program(TotalRepeatedChecked, repairs=repairs, **constants), properties=["UniformIntegrity"])["UniformIntegrity"]
         assert verdict.outcome is outcome
 
 
-class SkippingSequencer(TotalJudged):
+class SkippingSequencer(TotalChecked):
     """The second id is skipped."""
 
     def assign(self, p: Process, m: Message) -> None:
@@ -121,7 +120,7 @@ class SkippingSequencer(TotalJudged):
         self.take_in(p, number, m)
 
 
-class Hasty(TotalJudged):
+class Hasty(TotalChecked):
     """What arrives is passed up at once."""
 
     def take_in(self, p: Process, k: Number, m: Message) -> None:
@@ -129,7 +128,7 @@ class Hasty(TotalJudged):
             self.pass_up(p, k, m)
 
 
-class TwoOfThree(TotalJudged):
+class TwoOfThree(TotalChecked):
     """Whoever is second in the list finds itself first."""
 
     def is_sequencer(self, p: Process) -> bool:
@@ -151,6 +150,6 @@ MUTANTS: dict[str, tuple[type[Spec], set[str], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_small_change_breaks_the_property(name: str) -> None:
     spec, properties, constants = MUTANTS[name]
-    for text, outcome in ((spec, Outcome.VIOLATED), (TotalJudged, Outcome.HOLDS)):
+    for text, outcome in ((spec, Outcome.VIOLATED), (TotalChecked, Outcome.HOLDS)):
         report = check(program(text, **constants), properties=sorted(properties))
         assert {verdict.property: verdict.outcome for verdict in report.verdicts} == dict.fromkeys(sorted(properties), outcome)

@@ -27,10 +27,10 @@ from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.rbp.refinement import RBP, RbpOrdering
 from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
-from antiphon.spec.protocols.sequencer import SequencerJudged
+from antiphon.spec.protocols.sequencer.properties import SequencerChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 from antiphon.spec.protocols.token_broadcast.refinement import Figure2Ordered, Figure5Ordered
-from antiphon.spec.protocols.total_judged import TotalJudged
+from antiphon.spec.protocols.total.properties import TotalChecked
 from antiphon.spec.protocols.totem.properties import TotemChecked
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services import Process
@@ -150,8 +150,8 @@ JUDGED = {
     "chang-maxemchuk": Judged(ChangMaxemchukChecked, UNIFORM, {"processes": 2, "messages": 2}),
     "pinwheel": Judged(PinwheelChecked, UNIFORM, {"processes": 2, "messages": 1}),
     "totem": Judged(TotemChecked, UNIFORM, {"processes": 2, "messages": 2, "visits": 4}),
-    "total": Judged(TotalJudged, ("Integrity", "TotalOrder", "ViewPrefix"), REFORM),
-    "sequencer": Judged(SequencerJudged, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
+    "total": Judged(TotalChecked, ("Integrity", "TotalOrder", "ViewPrefix"), REFORM),
+    "sequencer": Judged(SequencerChecked, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
     "horus-total": Judged(TotalStack, ("Integrity", "TotalOrder"), APART),
     "horus": Judged(HorusChecked, ("Integrity", "TotalOrder"), FULL_STACK),
 }
@@ -231,7 +231,7 @@ def test_a_message_with_two_numbers_is_seen_before_there_is_a_second_one_to_diso
     constants = {**FAILOVER, "messages": 1}
     verdict = refine(REFINEMENTS["sequencer"], "flush", **constants)[PROPERTY]
     repairs = [repair for repair in repairs_of(REFINEMENTS["sequencer"]) if repair != "flush"]
-    report = reports.check(program(SequencerJudged, repairs=repairs, **constants), properties=JUDGED["sequencer"].safety)
+    report = reports.check(program(SequencerChecked, repairs=repairs, **constants), properties=JUDGED["sequencer"].safety)
     assert verdict.outcome is Outcome.VIOLATED
     assert "other.message == item.message" in verdict.reason
     assert report.exploration.complete

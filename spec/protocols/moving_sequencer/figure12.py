@@ -182,7 +182,7 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
 
     @action(fairness="weak")
     def sequence(self, p: Process) -> None:
-        """Lines 17-20: the first message without a number gets the next, all are told, the token passes on."""
+        """Lines 17-20: the first message without a number gets one, all are told, the token passes on."""
         require(self.holder == p and self.stage is Stage.sequencing)
         m = next((item for item in self.received[p] if self.may_sequence(p, item)), None)
         require(m is not None)

@@ -9,8 +9,8 @@ from antiphon.spec.services import Message, Process
 already_sequenced = ambiguity(
     "already_sequenced",
     "own seqQ",
-    about="line 17 excludes `token.sequenced`, which is no field of the token: the holder's seqQ is meant, or "
-    "nothing",
+    about="line 17 excludes `token.sequenced`, which is no field of the token: the holder's seqQ is meant, "
+    "or nothing",
 )
 
 

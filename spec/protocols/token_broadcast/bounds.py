@@ -5,7 +5,11 @@ from __future__ import annotations
 from antiphon.spec.protocols.token_broadcast import repairs_of_figure2, repairs_of_figure5
 from antiphon.spec.protocols.token_broadcast.figure2 import Figure2
 from antiphon.spec.protocols.token_broadcast.figure5 import Figure5
-from antiphon.spec.protocols.token_broadcast.readings import missed, own_copy_of_figure_2, own_copy_of_figure_5
+from antiphon.spec.protocols.token_broadcast.readings import (
+    missed,
+    own_copy_of_figure_2,
+    own_copy_of_figure_5,
+)
 
 
 class Figure2Bounded(Figure2, repairs=repairs_of_figure2.REPAIRS, readings=(own_copy_of_figure_2,)):

@@ -17,7 +17,8 @@ What is abstracted, and why that is sound: the loop of lines 10-12 is where the 
 round of it is an action (`request`), which may come late or never, so that there are more runs here than in
 print and none is missing.
 
-Read for what has no meaning: the subscript s of a receiver's queue is p, and m in line 11 is the m' of line 8.
+Read for what has no meaning: the subscript s of a receiver's queue is p, and m in line 11 is the m' of line
+8.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from antiphon.spec.protocols.token_broadcast.figure5 import Figure5, Notice
 from antiphon.spec.services import Message, Process
 
 OWN_COPY = (
-    "whether the sender's own copy of `send (m) to all` is there at once, or travels and may be lost like the "
-    "others"
+    "whether the sender's own copy of `send (m) to all` is there at once, or travels and may be lost like "
+    "the others"
 )
 
 own_copy_of_figure_2 = ambiguity("own_copy", "at once", about=OWN_COPY)

@@ -1,9 +1,10 @@
-"""In what sense is SEQUENCER an ordering machine? Every view is a series; a number is the place among what its coordinator multicasts in it.
+"""SEQUENCER is an ordering machine: a view is a series, a number a place among its coordinator's multicasts.
 
-SEQUENCER sends no numbers: NAKACK delivers a coordinator's multicasts in one order, and that is the number. Who delivers a message first fixes it
-(`given`, which no step of the protocol reads): assigning, learning and delivering are one step, or the latter two. A multicast that is discarded
-because its message was delivered before is a number that was spent on nothing. The document promises something to the survivors of a failover
-only: what only a crashed member delivered is forgotten.
+SEQUENCER sends no numbers: NAKACK delivers a coordinator's multicasts in one order, and that is the number.
+Who delivers a message first fixes it (`given`, which no step of the protocol reads): assigning, learning
+and delivering are one step, or the latter two. A multicast that is discarded because its message was
+delivered before is a number that was spent on nothing. The document promises something to the survivors of
+a failover only: what only a crashed member delivered is forgotten.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Annotated
 from antiphon.spec.environment import View
 from antiphon.spec.environment.fifo import Position as Place
 from antiphon.spec.lang import Between, Set, on
-from antiphon.spec.protocols.sequencer import Sequencer
+from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
@@ -22,7 +23,7 @@ Turn = Annotated[int, Between(1, "messages + room")]
 """A place among the multicasts of one view, from 1."""
 
 
-class SequencerOrdering(Sequencer, OrderingOfDeliveries):
+class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
     """SEQUENCER, seen as the abstract ordering machine."""
 
     @on(Deliver)
@@ -32,8 +33,7 @@ class SequencerOrdering(Sequencer, OrderingOfDeliveries):
         m = event.message
         for s in self.each(Process):
             for k in self.each(Place):
-                reached = k + 1 == (self.passed_up[s][p] if self.wait_for_all else self.heard[s][p])
-                if m is not None and reached and self.log[s][k].message == m:
+                if m is not None and k + 1 == self.handed_on(s, p) and self.log[s][k].message == m:
                     self.given[p] |= {Assigned(self.log[s][k].view, self.place_in_view(s, k), m)}
 
     def place_in_view(self, s: Process, k: Place) -> int:
@@ -42,7 +42,12 @@ class SequencerOrdering(Sequencer, OrderingOfDeliveries):
 
     def delivers_nothing(self, v: View, k: Turn) -> bool:
         """Nobody that is up delivered the k-th multicast of view v."""
-        return not any(item.series == v and item.number == k for q in self.each(Process) for item in self.given[q] if not self.down[q])
+        return not any(
+            item.series == v and item.number == k
+            for q in self.each(Process)
+            for item in self.given[q]
+            if not self.down[q]
+        )
 
     def submitted(self) -> Set[Message]:
         """Messages are sent in the order of their indices."""
@@ -58,7 +63,9 @@ class SequencerOrdering(Sequencer, OrderingOfDeliveries):
             Assigned(v, k, None)
             for v in self.each(View)
             for k in self.each(Turn)
-            if not self.down[p] and self.delivers_nothing(v, k) and any(item.series == v and item.number > k for item in self.given[p])
+            if not self.down[p]
+            and self.delivers_nothing(v, k)
+            and any(item.series == v and item.number > k for item in self.given[p])
         }
 
 

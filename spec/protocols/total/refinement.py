@@ -1,23 +1,24 @@
-"""In what sense is JavaGroups' TOTAL an ordering machine? Every view is a series; who passes a message up first, under its sequence id, fixes it.
+"""TOTAL is an ordering machine: a view is a series; who passes a message up first fixes its sequence id.
 
-The document keeps nothing of earlier views, so the history is what was passed up (`given`, which no step of the protocol reads): assigning,
-learning and delivering are one transition, or the latter two. A view's ids "can begin at any value": those below the first that anybody passed up
-in it are spent on nothing, and passed over by whoever passes up something in that view. The document promises nothing about members that crash:
-what only they passed up is forgotten.
+The document keeps nothing of earlier views, so the history is what was passed up (`given`, which no step of
+the protocol reads): assigning, learning and delivering are one transition, or the latter two. A view's ids
+"can begin at any value": those below the first that anybody passed up in it are spent on nothing, and
+passed over by whoever passes up something in that view. The document promises nothing about members that
+crash: what only they passed up is forgotten.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.environment import View
 from antiphon.spec.lang import Set, on
-from antiphon.spec.protocols.total import Total
-from antiphon.spec.protocols.total_headers import Number
+from antiphon.spec.protocols.total.bounds import TotalBounded
+from antiphon.spec.protocols.total.headers import Number
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 
 
-class TotalOrdering(Total, OrderingOfDeliveries):
+class TotalOrdering(TotalBounded, OrderingOfDeliveries):
     """TOTAL, seen as the abstract ordering machine."""
 
     @on(Deliver)
@@ -32,7 +33,12 @@ class TotalOrdering(Total, OrderingOfDeliveries):
 
     def below_first(self, v: View, k: Number) -> bool:
         """K is lower than every id under which anybody passed up a message in view v."""
-        return all(item.series != v or k < item.number for q in self.each(Process) for item in self.given[q] if not self.down[q])
+        return all(
+            item.series != v or k < item.number
+            for q in self.each(Process)
+            for item in self.given[q]
+            if not self.down[q]
+        )
 
     def submitted(self) -> Set[Message]:
         """Messages are broadcast in the order of their indices."""
@@ -58,5 +64,14 @@ TOTAL = Refinement(
     (Broadcast, Deliver),
     steps_between,
     sizes={"series": "views", "numbers": "first_ids - 1 + messages + spare", "forgets": True},
-    bounds={"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "views": 2, "reforms": True, "first_ids": 2, "assigned": True},
+    bounds={
+        "processes": 2,
+        "messages": 2,
+        "losses": 0,
+        "crashes": 0,
+        "views": 2,
+        "reforms": True,
+        "first_ids": 2,
+        "assigned": True,
+    },
 )

@@ -1,10 +1,12 @@
-"""Why must the receiver relabel a copy? Because the layer below keeps the message that it passed up, and sends it again when somebody asks.
+"""The receiver relabels a copy: the layer below keeps the message that it passed up, and sends it again.
 
-Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Overview", the example.
+Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Overview", the
+example.
 
-What is modelled: one message of B (the second process), multicast by the coordinator A (the first). `window[p]` is whom p's copy in NAKACK names
-as its sender, `None` where p has no copy. Whoever misses the message asks those who have one; what arrives is filed under the sender that it
-names. NAKACK reads A's stream for A's message: a copy that names B is filed in a stream where nobody waits for it, and asked for from B.
+What is modelled: one message of B (the second process), multicast by the coordinator A (the first).
+`window[p]` is whom p's copy in NAKACK names as its sender, `None` where p has no copy. Whoever misses the
+message asks those who have one; what arrives is filed under the sender that it names. NAKACK reads A's stream
+for A's message: a copy that names B is filed in a stream where nobody waits for it, and asked for from B.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.environment import Losses
-from antiphon.spec.lang import In, Map, Reading, action, emit, everywhere, reading, record, require, witness
-from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process, ReliableBroadcast
+from antiphon.spec.lang import In, Map, action, emit, everywhere, record, require
+from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 
 @record
@@ -36,21 +38,18 @@ class Request:
 class SequencerCopy(Losses[Copy | Request], Group):
     """One message, relabelled by everybody who delivers it."""
 
-    relabelling: Reading = reading(
-        "copy", "in place", about="whether SEQUENCER sets the sender's address on a copy of the message, as the text demands, or on the message"
-    )
-
     window: Map[Process, Process | None] = everywhere(None)
     misfiled: Map[Process, bool] = everywhere(False)
     multicast: bool = False
 
     def unwrap(self, p: Process) -> None:
-        """SEQUENCER at p replaces the sender's address by the original sender's, and passes the message up."""
-        if self.relabelling == "in place":
-            self.window[p] = Process(1)
-        else:
-            self.window[p] = Process(0)
+        """SEQUENCER at p "replaces M's sender address with B", and passes the message up."""
+        self.relabel(p)
         emit(Deliver(p, Message(0)))
+
+    def relabel(self, p: Process) -> None:
+        """It does so "on a (shallow) *copy* of M": what NAKACK keeps at p names A (`relabelling`)."""
+        self.window[p] = Process(0)
 
     @action
     def send(self, p: Process) -> None:
@@ -73,7 +72,7 @@ class SequencerCopy(Losses[Copy | Request], Group):
 
     @action(fairness="weak")
     def ask(self, p: Process, q: Process) -> None:
-        """P misses the message and asks who it takes for its sender: A, or B once a copy has come that names B."""
+        """P misses the message and asks its sender: A, or B once a copy has come that names B."""
         require(self.multicast and p != q and self.window[p] is None)
         require(q.index == (1 if self.misfiled[p] else 0))
         self.network |= {Request(q, p, q)}
@@ -85,17 +84,3 @@ class SequencerCopy(Losses[Copy | Request], Group):
         kept = self.window[packet.to]
         if kept is not None and packet.to.index == 0:
             self.network |= {Copy(packet.sender, kept)}
-
-    @witness
-    def AskedAgain(self) -> bool:
-        """Somebody has asked the coordinator for the message."""
-        return any(isinstance(packet, Request) and packet.to.index == 0 for packet in self.network)
-
-    @witness
-    def AskedOriginator(self) -> bool:
-        """A request goes "to B, rather than A"."""
-        return any(isinstance(packet, Request) and packet.to.index == 1 for packet in self.network)
-
-
-class SequencerCopyJudged(SequencerCopy, ReliableBroadcast):
-    """The same, judged by reliable broadcast."""

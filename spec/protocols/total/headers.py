@@ -1,7 +1,9 @@
-"""What do members of JavaGroups' TOTAL say to each other? The header types of the document's appendix, with the view each was sent in.
+"""Members of TOTAL speak in the header types of the document's appendix, each sent in a view.
 
-Source: Cornell, "JavaGroups TOTAL", appendix, "TotalHeader types". TOTAL_UNICAST is "not to be processed by the TOTAL layer", and TOTAL_SEQ_ACK is
-sent by nobody; both are left out.
+Source: Cornell, "JavaGroups TOTAL", appendix, "TotalHeader types". TOTAL_UNICAST, "a unicast message not to
+be processed by the TOTAL layer", is left out. TOTAL_NEW_VIEW_ACK and TOTAL_SEQ_ACK are "not currently
+used", and of TOTAL_CUM_SEQ_ACK the text does not say who sends it: the literal text sends none of the
+three.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class Bcast:
 
 @record
 class NewView:
-    """TOTAL_NEW_VIEW: "the sequence id that will be used for the first broadcast message sent in this view"."""
+    """TOTAL_NEW_VIEW: "the sequence id that will be used for the first broadcast message" of the view."""
 
     to: Process
     view: View
@@ -62,7 +64,7 @@ class Resend:
 
 @record
 class NewViewAck:
-    """TOTAL_NEW_VIEW_ACK, which "is not currently used"; only as repaired."""
+    """TOTAL_NEW_VIEW_ACK: "Acknowledgement of the TOTAL_NEW_VIEW message ... not currently used"."""
 
     to: Process
     view: View
@@ -71,7 +73,7 @@ class NewViewAck:
 
 @record
 class CumAck:
-    """TOTAL_CUM_SEQ_ACK: all up to `number` have arrived (0: none is known). Only in the readings that give it a sender."""
+    """TOTAL_CUM_SEQ_ACK: all "up to the specified sequence id (inclusive)" have arrived; 0: none is known."""
 
     to: Process
     view: View
@@ -80,29 +82,12 @@ class CumAck:
 
 
 @record
-class Last:
-    """No header of the document: the sequence id of the last broadcast message. Only as repaired."""
+class SeqAck:
+    """TOTAL_SEQ_ACK: "The acknowledgement of a single message ... not currently used"."""
 
     to: Process
     view: View
     number: Number
 
 
-@record
-class Discarded:
-    """`process` discards `message`, since its sequence id is lower than the expected one."""
-
-    process: Process
-    message: Message
-
-
-@record
-class QueuedTwice:
-    """`process` has `queued` under the sequence id under which it receives `message`, which it discards."""
-
-    process: Process
-    queued: Message
-    message: Message
-
-
-Packet = Request | Bcast | NewView | Resend | NewViewAck | CumAck | Last
+Packet = Request | Bcast | NewView | Resend | NewViewAck | CumAck | SeqAck

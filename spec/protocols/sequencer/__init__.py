@@ -1,0 +1,1 @@
+"""Ban's SEQUENCER: members forward their messages to a coordinator, which multicasts them for all."""

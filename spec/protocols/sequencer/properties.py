@@ -1,0 +1,158 @@
+"""SEQUENCER is checked against total order broadcast, its tables and tags against what the design says."""
+
+from __future__ import annotations
+
+from antiphon.spec.environment import Installed
+from antiphon.spec.lang import Map, everywhere, expect, invariant, obligation, on, witness
+from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
+from antiphon.spec.protocols.sequencer.design import Number
+from antiphon.spec.protocols.sequencer.readings import relabelling
+from antiphon.spec.protocols.sequencer.shallow_copy import Request, SequencerCopy
+from antiphon.spec.services import Deliver, Message, Process, ReliableBroadcast, TotalOrderBroadcast
+
+
+class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
+    """SEQUENCER and what must be true of it."""
+
+    def deliver(self, p: Process, s: Process, k: Number, m: Message) -> None:
+        """Deliver(M,S): a seqno "needs to be 1 higher then prev seqno"; who joined has no previous one."""
+        if not self.is_discarded(p, s, k) and self.first_view(p) == 1:
+            expect(k == self.received_table[p][s] + 1, "NextNumber")
+        super().deliver(p, s, k, m)
+
+    @invariant
+    def UniqueTags(self) -> bool:
+        """What is multicast with one tag is one message ("Each message has a unique tag")."""
+        return all(
+            a.sender != b.sender or a.number != b.number or a.message == b.message
+            for s in self.each(Process)
+            for t in self.each(Process)
+            for a in self.log[s]
+            for b in self.log[t]
+        )
+
+    @invariant
+    def OnlyCoordinatorMulticasts(self) -> bool:
+        """In the first view "it is only the coordinator who sends multicasts" (section "Motivation")."""
+        return self.formed > 1 or all(
+            len(self.log[p]) == 0 or self.coordinator(p) == p for p in self.each(Process)
+        )
+
+    @invariant
+    def OwnUnseen(self) -> bool:
+        """The forward-table has only what has "not yet been received (as bcasts)" (section "Design")."""
+        return not any(
+            self.forward_table[p][k] == m and self.delivered[p][m]
+            for p in self.each(Process)
+            for k in self.each(Number)
+            for m in self.each(Message)
+        )
+
+    @invariant
+    def EntriesOfMembers(self) -> bool:
+        """received-table has at most "N entries, where N is the number of members", and only for members."""
+        return all(
+            self.received_table[p][s] == 0 or s in self.current_members(p)
+            for p in self.each(Process)
+            for s in self.each(Process)
+        )
+
+    @obligation
+    def Acknowledged(self) -> bool:
+        """Every forward-table of a member that is up becomes empty: the member has its messages back."""
+        return all(self.down[p] or not self.has_pending(p) for p in self.each(Process))
+
+    @obligation
+    def NothingLostAtStop(self) -> bool:
+        """What was sent by a process that stopped is delivered by some member that is up."""
+        return all(
+            not any(self.origin[m] == p and self.stopped[p] for p in self.each(Process))
+            or any(not self.down[q] and self.delivered[q][m] for q in self.each(Process))
+            for m in self.each(Message)
+        )
+
+    @obligation
+    def SurvivorsHeard(self) -> bool:
+        """What a member that is up has sent, every member that is up delivers ("Reliability on failover")."""
+        return all(
+            not any(self.origin[m] == p and not self.down[p] for p in self.each(Process))
+            or all(self.delivered[q][m] or self.down[q] for q in self.each(Process))
+            for m in self.each(Message)
+        )
+
+    @invariant
+    def SenderOrder(self) -> bool:
+        """Messages of one sender are delivered in the order in which it sent them."""
+        return not any(
+            self.is_overtaken(p, m, n)
+            for p in self.each(Process)
+            for m in self.each(Message)
+            for n in self.each(Message)
+        )
+
+    @witness
+    def Overtaken(self) -> bool:
+        """Somebody delivers two messages of one sender, the later one first."""
+        return any(
+            self.is_overtaken(p, m, n)
+            for p in self.each(Process)
+            for m in self.each(Message)
+            for n in self.each(Message)
+        )
+
+    def is_overtaken(self, p: Process, m: Message, n: Message) -> bool:
+        """P delivered n before m, which has the same sender and was sent earlier."""
+        at = self.place[p][m]
+        before = self.place[p][n]
+        is_one_sender = m < n and self.origin[m] == self.origin[n]
+        return is_one_sender and at is not None and before is not None and before < at
+
+    @witness
+    def Resent(self) -> bool:
+        """A new coordinator multicasts a message of another member that was sent to the old one."""
+        return any(
+            packet.view > 1 and packet.sender != s for s in self.each(Process) for packet in self.log[s]
+        )
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Everything was sent, and everybody has accepted it."""
+        return self.broadcasts == self.messages and all(
+            self.received_table[p][s] == self.last_number[s]
+            for p in self.each(Process)
+            for s in self.each(Process)
+        )
+
+
+class SequencerViews(SequencerChecked):
+    """The same, with the view in which each process delivered each message (0: it has not)."""
+
+    delivered_in: Map[Process, Map[Message, Installed]] = everywhere(everywhere(0))
+
+    @on(Deliver)
+    def judge_view(self, event: Deliver) -> None:
+        """Members that are up deliver a message in one view; a joiner none that one of them had before."""
+        p = event.process
+        m = event.message
+        if m is not None:
+            for q in self.each(Process):
+                v = self.delivered_in[q][m]
+                if v > 0 and v != self.installed[p]:
+                    expect(self.crashed[q], "SameViewDelivery", Deliver(q, m))
+                if v > 0 and v < self.first_view(p):
+                    expect(self.crashed[q], "NothingBeforeJoining", Deliver(q, m))
+            self.delivered_in[p][m] = self.installed[p]
+
+
+class SequencerCopyChecked(SequencerCopy, ReliableBroadcast, readings=(relabelling,)):
+    """The relabelling of one message, and what must be true of it."""
+
+    @witness
+    def AskedAgain(self) -> bool:
+        """Somebody has asked the coordinator for the message."""
+        return any(isinstance(packet, Request) and packet.to.index == 0 for packet in self.network)
+
+    @witness
+    def AskedOriginator(self) -> bool:
+        """A request goes "to B, rather than A"."""
+        return any(isinstance(packet, Request) and packet.to.index == 1 for packet in self.network)

@@ -1,0 +1,1 @@
+"""JavaGroups' TOTAL: members ask a fixed sequencer, who numbers their messages and broadcasts them."""

@@ -1,0 +1,55 @@
+"""TOTAL is explored while there are ids; where asked for, senders take turns, timers wait for the network."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import action, constraint, restriction
+from antiphon.spec.protocols.total.design import Total
+from antiphon.spec.protocols.total.headers import First, Request
+from antiphon.spec.protocols.total.readings import READINGS
+from antiphon.spec.protocols.total.repairs import REPAIRS
+from antiphon.spec.services import Message, Process
+
+
+@restriction("message k comes from the process after the k-th")
+class Assigned(Total):
+    """Senders take turns."""
+
+    @constraint("broadcast")
+    def takes_turn(self, p: Process, m: Message) -> bool:
+        """It is p's turn."""
+        return p.index == (m.index + 1) % self.processes
+
+
+@restriction("a timer expires only when nothing is in flight")
+class Patient(Total):
+    """Timers wait for the network."""
+
+    @constraint("request_again", "announce_view_again", "ask", "announce_last", "send_suffix")
+    def is_quiet(self) -> bool:
+        """Nothing is in flight."""
+        return len(self.network) == 0
+
+
+class TotalBounded(Total, repairs=REPAIRS, readings=READINGS, restrictions=(Assigned, Patient)):
+    """TOTAL with what can be switched on; nobody assigns more than `messages + spare` ids in a view."""
+
+    @constraint("broadcast", "request_again")
+    def has_room(self, p: Process, m: Message) -> bool:
+        """An id is left for m, should p be the one to assign it."""
+        is_assigned = self.is_sequencer(p) and self.gets_id(p, m)
+        return not is_assigned or self.next_to_assign[p] < self.first_ids + self.messages + self.spare
+
+    @constraint("receive_request")
+    def has_room_for(self, packet: Request) -> bool:
+        """The same for a request."""
+        return self.has_room(packet.to, packet.message)
+
+    @action(fairness="weak")
+    def change_view(self, p: Process, first: First) -> None:
+        """VIEW_CHANGE at p; what nobody will receive any more is in flight no more."""
+        super().change_view(p, first)
+        self.network -= {
+            packet
+            for packet in self.network
+            if (packet.to == p and self.is_stale(p, packet.view)) or self.down[packet.to]
+        }

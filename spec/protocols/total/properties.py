@@ -1,0 +1,172 @@
+"""TOTAL is checked against total order broadcast while the view stays, and against one sequence a view.
+
+Source: Cornell, "JavaGroups TOTAL", sections Members and Future Improvements.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import Duplications, View
+from antiphon.spec.lang import (
+    Between,
+    Map,
+    emit,
+    everywhere,
+    expect,
+    invariant,
+    obligation,
+    on,
+    record,
+    witness,
+)
+from antiphon.spec.protocols.total.bounds import TotalBounded
+from antiphon.spec.protocols.total.headers import Number, Packet
+from antiphon.spec.services import Deliver, Message, TotalOrderBroadcast
+from antiphon.spec.services.events import Process
+from antiphon.spec.services.order import Count, Place
+
+Passed = Annotated[int, Between(0, "messages + spare")]
+"""How many messages a member has passed up in a view."""
+
+
+@record
+class Discarded:
+    """`process` discards `message`, since its sequence id is lower than the expected one."""
+
+    process: Process
+    message: Message
+
+
+@record
+class QueuedTwice:
+    """`process` has `queued` under the sequence id under which it receives `message`, which it discards."""
+
+    process: Process
+    queued: Message
+    message: Message
+
+
+class TotalChecked(TotalBounded, TotalOrderBroadcast):
+    """TOTAL and what must be true of it, view by view too.
+
+    `view_order[v][k]` is the message that was passed up k-th in view v, by whoever was first;
+    `view_count[p][v]` is how many p has passed up in v.
+    """
+
+    view_order: Map[View, Map[Place, Message | None]] = everywhere(everywhere(None))
+    view_count: Map[Process, Map[View, Count]] = everywhere(everywhere(0))
+
+    @on(Deliver)
+    def judge_view(self, event: Deliver) -> None:
+        """Section Future Improvements: "total order for a prefix of the messages in one view"."""
+        p = event.process
+        m = event.message
+        v = self.installed[p]
+        if m is not None and v > 0 and self.view_count[p][v] < self.messages:
+            k = self.view_count[p][v] + 1
+            other = self.view_order[v][k]
+            if other is None:
+                self.view_order[v][k] = m
+            else:
+                expect(other == m, "ViewPrefix", Deliver(p, other))
+            self.view_count[p][v] = k
+
+    def discard_lower(self, p: Process, m: Message) -> None:
+        """An id that is lower than the expected one."""
+        emit(Discarded(p, m))
+
+    def discard_twin(self, p: Process, queued: Message, m: Message) -> None:
+        """An id that is queued."""
+        emit(QueuedTwice(p, queued, m))
+
+    @on(Discarded)
+    def judge_discard(self, event: Discarded) -> None:
+        """Section Members: "it has already been received and passed up the stack"."""
+        p = event.process
+        expect(self.delivered[p][event.message], "DiscardedWasPassedUp", Deliver(p, event.message))
+
+    @on(QueuedTwice)
+    def judge_twin(self, event: QueuedTwice) -> None:
+        """Section Members: "the message is discarded since the messages are the same"."""
+        expect(event.queued == event.message, "QueuedTwinIsTheSame", Deliver(event.process, event.queued))
+
+    @invariant
+    def OneSequencer(self) -> bool:
+        """Section Sequencer: "exactly one sequencer"; no two members of one view find themselves first."""
+        return not any(
+            self.is_sequencer(p) and self.is_sequencer(q) and self.installed[p] == self.installed[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+            if p < q
+        )
+
+    @invariant
+    def UniqueIds(self) -> bool:
+        """Section Sequencer: "no two messages receive the same sequence id", in a view."""
+        return not any(
+            self.sent[p][k] is not None
+            and self.sent[q][k] is not None
+            and self.sent[p][k] != self.sent[q][k]
+            and self.installed[p] == self.installed[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+            if p < q
+            for k in self.each(Number)
+        )
+
+    @invariant
+    def NoIdSkipped(self) -> bool:
+        """Section Sequencer: "no sequence id is skipped"; the ids that were assigned are neighbours."""
+        return not any(
+            self.sent[p][j] is not None and self.sent[p][k] is None and j < k and k < self.next_to_assign[p]
+            for p in self.each(Process)
+            for j in self.each(Number)
+            for k in self.each(Number)
+        )
+
+    @obligation
+    def GapsAreFilled(self) -> bool:
+        """Section Retransmission: "no sequence id's that are skipped": nothing stays in a queue."""
+        return not any(self.lowest_queued(p) is not None and not self.down[p] for p in self.each(Process))
+
+    @witness
+    def AllBroadcast(self) -> bool:
+        """Everything was requested, and nothing is queued."""
+        is_empty = all(self.lowest_queued(p) is None for p in self.each(Process))
+        return self.broadcasts == self.messages and is_empty
+
+    @witness
+    def GapSeen(self) -> bool:
+        """A member has a message and misses an earlier one."""
+        return any(self.lowest_queued(p) is not None for p in self.each(Process))
+
+    @witness
+    def NextView(self) -> bool:
+        """A sequencer has numbered a message in a view after the first."""
+        return any(
+            self.installed[p] > 1
+            and self.is_sequencer(p)
+            and any(self.sent[p][k] is not None for k in self.each(Number))
+            for p in self.each(Process)
+        )
+
+    @obligation
+    def ViewAgreement(self) -> bool:
+        """Members of a view that are up pass up as many messages in it, by `ViewPrefix` the same."""
+        return all(
+            self.view_count[p][v] == self.view_count[q][v]
+            for v in self.each(View)
+            for p in self.members[v]
+            for q in self.members[v]
+            if not self.down[p] and not self.down[q]
+        )
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Everybody has passed up everything."""
+        return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
+
+
+class TotalRepeatedChecked(Duplications[Packet], TotalChecked):
+    """The same over channels that repeat as well."""

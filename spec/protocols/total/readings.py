@@ -1,0 +1,200 @@
+"""What the open sentences of TOTAL can mean besides what the text of `design` says.
+
+Source: Cornell, "JavaGroups TOTAL".
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import In, Map, action, ambiguity, environment, everywhere, require
+from antiphon.spec.protocols.total.design import Total
+from antiphon.spec.protocols.total.headers import Bcast, CumAck, First, Next, Number, Packet
+from antiphon.spec.services import Message, Process
+
+reset = ambiguity(
+    "reset",
+    "the queue too",
+    about='what "resetting the state of the TOTAL layer" at TOTAL_NEW_VIEW resets: next expected id and '
+    "queue, or the next expected id alone, since the queue is cleared at VIEW_CHANGE",
+)
+
+
+@reset.reading("the next id")
+class ResetNextId(Total):
+    """TOTAL_NEW_VIEW leaves the queue alone."""
+
+    def reset_state(self, p: Process, first: First) -> None:
+        """The next expected id is the first of the view."""
+        self.next_expected[p] = first
+
+
+announcing = ambiguity(
+    "announcing",
+    "every sequencer",
+    about='whether "the new sequencer" that broadcasts TOTAL_NEW_VIEW "whenever there is a view change" is '
+    "the sequencer of the new view, or only one that was not the sequencer of the old; the other goes on "
+    "with its next id",
+)
+
+
+@announcing.reading("who was none before")
+class AnnouncingNewcomer(Total):
+    """Only a sequencer that was none before announces the first id."""
+
+    def is_new_sequencer(self, p: Process) -> bool:
+        """P will be the sequencer, and is not."""
+        return super().is_new_sequencer(p) and not self.is_sequencer(p)
+
+
+clearing = ambiguity(
+    "clearing",
+    "at the view change",
+    about='whether "the members clear this queue when they observe a VIEW_CHANGE event"; `never` shows what '
+    "for",
+)
+
+
+@clearing.reading("never")
+class ClearingNever(Total):
+    """The queue outlives its view."""
+
+    def clear(self, p: Process) -> None:
+        """Nothing."""
+
+
+early = ambiguity(
+    "early",
+    "kept",
+    about='how the layer below sees to it that "messages sent in one view may only be received in that '
+    'view": what reaches a member before the view change does is kept until then, or thrown away',
+)
+
+
+@early.reading("dropped")
+class EarlyDropped(Total):
+    """What arrives before the view change may be thrown away."""
+
+    @environment
+    def drop_early(self, packet: Annotated[Packet, In("network")]) -> None:
+        """The layer below throws away what its receiver may not receive yet."""
+        require(self.is_early(packet.to, packet.view))
+        self.network -= {packet}
+
+
+keeping = ambiguity(
+    "keeping",
+    "the view",
+    about="how long the sequencer keeps what it has sent: until the view changes, only the last message, or "
+    "until TOTAL_CUM_SEQ_ACK of all members has come, sent for each TOTAL_BCAST",
+)
+
+
+@keeping.reading("the last")
+class KeepingTheLast(Total):
+    """Only the last message can be sent again."""
+
+    def keep(self, p: Process, number: Number, m: Message) -> None:
+        """In place of the one before."""
+        self.sent[p] = everywhere(None)
+        super().keep(p, number, m)
+
+
+class CumulativeAcks(Total):
+    """TOTAL_CUM_SEQ_ACK, for those who send it: q has told p that it has all up to `acknowledged[p][q]`."""
+
+    acknowledged: Map[Process, Map[Process, Next]] = everywhere(everywhere(0))
+
+    def acknowledges(self) -> bool:
+        """Members send it."""
+        return False
+
+    @action(fairness="weak")
+    def receive_bcast(self, packet: Annotated[Bcast, In("network")]) -> None:
+        """For each TOTAL_BCAST it goes to the sequencer: all up to the next expected id has arrived."""
+        super().receive_bcast(packet)
+        self.acknowledge(packet.to)
+
+    def acknowledge(self, p: Process) -> None:
+        """It is about "all messages in the current view up to the specified sequence id"."""
+        to = self.sequencer(p)
+        if self.acknowledges() and to is not None and self.reaches(p, to):
+            self.network |= {CumAck(to, self.installed[p], p, max(self.next_expected[p] - 1, 0))}
+
+    @action(fairness="weak")
+    def receive_cum_ack(self, packet: Annotated[CumAck, In("network")]) -> None:
+        """The sequencer learns what has arrived."""
+        p = packet.to
+        require(self.hears(p, packet.view))
+        self.network -= {packet}
+        self.acknowledged[p][packet.sender] = max(self.acknowledged[p][packet.sender], packet.number)
+        self.free(p)
+
+    def free(self, p: Process) -> None:
+        """What p need not keep any more: the text does not say."""
+
+    def clear(self, p: Process) -> None:
+        """Acknowledgements count within a view."""
+        super().clear(p)
+        self.acknowledged[p] = everywhere(0)
+
+
+@keeping.reading("until acknowledged")
+class KeepingUntilAcknowledged(CumulativeAcks):
+    """What all members have acknowledged is kept no more."""
+
+    def acknowledges(self) -> bool:
+        """For each TOTAL_BCAST."""
+        return True
+
+    def free(self, p: Process) -> None:
+        """What p has passed up and all others have acknowledged."""
+        for k in self.each(Number):
+            others = self.group_of(p) - {p}
+            if k < self.next_expected[p] and all(self.acknowledged[p][q] >= k for q in others):
+                self.sent[p][k] = None
+
+
+suffix = ambiguity(
+    "suffix",
+    "announced",
+    about='the two remedies of Future Improvements, for `recover_suffix`: "each server knew the sequence '
+    'id of the last broadcast message", or "the sequencer handled retransmission (perhaps using positive '
+    'acknowledgements)"',
+)
+
+
+class Remedies(CumulativeAcks):
+    """Which of the two remedies `recover_suffix` is."""
+
+    def tells_last(self) -> bool:
+        """The first: "each server knew the sequence id of the last broadcast message"."""
+        return True
+
+
+@suffix.reading("acknowledged")
+class SuffixAcknowledged(Remedies):
+    """The second: "the sequencer handled retransmission (perhaps using positive acknowledgements)"."""
+
+    def tells_last(self) -> bool:
+        """It sends again what was not acknowledged."""
+        return False
+
+
+addresses = ambiguity(
+    "addresses",
+    "set",
+    about="whether SET_LOCAL_ADDRESS came: without it nobody can tell that it is the first of the list",
+)
+
+
+@addresses.reading("never set")
+class AddressesNeverSet(Total):
+    """SET_LOCAL_ADDRESS does not come."""
+
+    def knows_address(self, p: Process) -> bool:
+        """Nobody does."""
+        return False
+
+
+READINGS = (reset, announcing, clearing, early, keeping, suffix, addresses)
