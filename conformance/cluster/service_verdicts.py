@@ -7,7 +7,8 @@
 3. The service judges as the run goes, when it cannot know who will crash. At the end it is known:
    what only processes that crash have offended breaks the uniform forms alone.
 
-This module must not know what a property says, nor which protocol ran.
+This module must not know which protocol ran, nor judge itself: of a property it knows only
+which line of a log shows that it is broken.
 """
 
 from __future__ import annotations

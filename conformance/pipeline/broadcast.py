@@ -8,7 +8,7 @@ messages, and neither reads nor writes.
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql import functions as F
 
 from antiphon.conformance.history.finding import (
     BY_NOBODY,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql import functions as F
 
 from antiphon.conformance.pipeline.schema import DAMAGE, HEADER
 from antiphon.conformance.trace import CUT_OFF, EMPTY, NO_DELIVERIES, TRUNCATED

@@ -28,7 +28,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql import functions as F
 
 from antiphon.conformance.pipeline.damage import line_damage, log_damage, run_damage, summarise_logs
 from antiphon.conformance.pipeline.errors import InputError, PipelineError

@@ -17,7 +17,7 @@ Source: Barchet-Estefanel 2002, section 2.1 (Uniform Total Order).
 from __future__ import annotations
 
 from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql import functions as F
 
 from antiphon.conformance.history.finding import OTHER_MESSAGE, OTHER_ORDER, PREFIX_ORDER, UNIFORM_TOTAL_ORDER
 from antiphon.conformance.pipeline.broadcast import finding, place

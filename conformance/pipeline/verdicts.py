@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql import functions as F
 
 from antiphon.conformance.history.finding import PROPERTIES
 from antiphon.conformance.pipeline.broadcast import agreement, integrity, validity

@@ -15,7 +15,7 @@ from typing import Final
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql import functions as F
 
 from antiphon.conformance.history import Finding, Place
 from antiphon.conformance.pipeline.broadcast import deliveries_of
