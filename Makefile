@@ -3,7 +3,7 @@
 #   make check        set up, then the checks of this project on real input: one table of verdicts
 #   make test         set up, then ruff, mypy --strict and pytest
 #   make lint         ruff and mypy alone
-#   make check-deep   the whole ledger, deep checks too, every repair left out alone; the tests with fresh random seeds and many more examples
+#   make check-deep   the whole ledger, its families side by side, every repair left out alone; the tests with fresh seeds and more examples
 #   make check-exports  SPIN on exported models against our own checker; needs spin and gcc, and says so
 #   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
 #   make clean        remove the environment and all that was built
@@ -44,10 +44,7 @@ pytest: install
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
 
 check-deep: install
-	$(BIN)/antiphon claims --deep
-	$(BIN)/antiphon claims --minimal --deep
-	$(BIN)/antiphon claims --engine z3 --protocol rbc --protocol msq --protocol rbp
-	$(BIN)/antiphon claims --engine z3 --deep RBP-04 RBP-06 RBP-37 RBP-38
+	$(BIN)/antiphon gate --deep
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --hypothesis-profile=deep $(PYTEST_ARGS)
 
 check-exports: install

@@ -1,18 +1,20 @@
 """`antiphon gate`: every room of the house once, on real input, and one table of verdicts; what a CI asks.
 
-Each row is a command of its own, run as a separate process with `--json`, two rows at a time; the table shows the command, so that any row can
-be run alone. A row whose command fails is unknown, never a pass.
+Each row is a command of its own, run as a separate process with `--json`, several at a time; the table shows the command, so that any row can
+be run alone. A row whose command fails is unknown, never a pass. With `--deep` the rows are the families of the ledger, each with all its checks.
 """
 
 from __future__ import annotations
 
+import itertools
 import json as json_module
+import os
 import shlex
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +28,13 @@ from rich.text import Text
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.report.words import counted
 from antiphon.model.verdict import Outcome
-from antiphon.spec.claims import families
+from antiphon.spec.claims import Check, claims_of, families
 
 FIGURES = ("rbc", "msq", "rbp")
 """The families of the RBP report, which Z3 judges too."""
+
+LONG_FOR_Z3 = ("RBP-04", "RBP-06", "RBP-37", "RBP-38")
+"""Claims of theirs with a counterexample that Z3 finds only after minutes."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,12 @@ def _claimed(document: dict[str, Any]) -> str:
     told = {kind: sum(claim["verdict"] == kind for claim in claims) for kind in ("holds", "violated", "unknown")}
     counts = f"{told['holds']} hold, {told['violated']} refuted, {told['unknown']} open"
     return f"{len(claims)} claims: {counts}; {sum(len(claim['checks']) for claim in claims)} checks found just that"
+
+
+def _needed(document: dict[str, Any]) -> str:
+    needs = document["needs"]
+    covered = sum(need["covered"] for need in needs)
+    return f"{counted(len(needs), 'repair')}, each left out alone: {len(needs) - covered} missed, {covered} covered by others, as recorded"
 
 
 def _walked(document: dict[str, Any]) -> str:
@@ -113,26 +124,49 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     )
 
 
+def deep_rows() -> tuple[Row, ...]:
+    """The whole ledger by families: every check, every repair left out alone, and what takes Z3 long. What takes longest begins first.
+
+    What a family's claims explored is read where its repairs are left out.
+    """
+    figures = tuple(word for name in FIGURES for word in ("--protocol", name))
+    larger = sorted(families(), key=lambda name: -sum(isinstance(check, Check) and check.deep for claim in claims_of(name) for check in claim.checks))
+    repaired = [name for name in larger if any(claim.repairs for claim in claims_of(name))]
+    return (
+        *(Row(f"{name}: is every claim as recorded?", ("claims", "--deep", "--fresh", "--protocol", name), _claimed) for name in larger),
+        *(Row(f"{name}: is every repair needed?", ("claims", "--minimal", "--deep", "--protocol", name), _needed) for name in repaired),
+        Row("does Z3 find RBP's counterexamples by itself?", ("claims", "--engine", "z3", *figures), _claimed),
+        Row("and those that take it long?", ("claims", "--engine", "z3", "--deep", *LONG_FOR_Z3), _claimed),
+    )
+
+
 def gate(
     directory: Annotated[Path, typer.Option("--directory", help="Where the logs go; those of an earlier gate are replaced.")] = Path("build/gate"),
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Instead: every check of the ledger, deep ones too, its families side by side. Takes long.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Check everything once, on real input: specifications, claims, lockstep, real processes, Spark; one table of verdicts."""
     output.writable_directory("--directory", directory)
-    _clear(directory / "runs")
-    columns = rows(directory)
+    if deep:
+        chosen = deep_rows()
+        columns: list[Iterator[Row]] = [iter(chosen)] * min(os.cpu_count() or 1, len(chosen))
+    else:
+        _clear(directory / "runs")
+        parts = rows(directory)
+        chosen, columns = tuple(itertools.chain(*parts)), list(map(iter, parts))
     answers: dict[Row, documents.RowDocument] = {}
-    board = _Board([row for column in columns for row in column], answers)
+    board = _Board(chosen, answers, says_lines=deep)
     stop = threading.Event()
     with board, ThreadPoolExecutor(len(columns)) as pool:
-        work = [pool.submit(_column, column, answers, board, stop) for column in columns]
         try:
-            for future in work:
+            for future in [pool.submit(_column, column, answers, board, stop) for column in columns]:
                 future.result()
         except BaseException:
             stop.set()
             raise
-    told = [answers[row] for column in columns for row in column]
+    told = [answers[row] for row in chosen]
     outcome = Outcome.worst(row.outcome for row in told)
     if json:
         return output.finish(documents.Gate(outcome=outcome, directory=str(directory), rows=told))
@@ -140,7 +174,7 @@ def gate(
     bad = [row for row in told if row.outcome != "holds"]
     for row in bad:
         output.out().print(f"{row.question}  {row.command}", soft_wrap=True)
-    output.last_line(outcome, f"{len(told) - len(bad)} of {len(told)} rows hold; logs: {directory}")
+    output.last_line(outcome, f"{len(told) - len(bad)} of {len(told)} rows hold" + ("" if deep else f"; logs: {directory}"))
     return outcome.exit_code
 
 
@@ -156,13 +190,14 @@ def _clear(runs: Path) -> None:
         raise output.UsageProblem(f"--directory: {runs} cannot be removed: {error.strerror}") from error
 
 
-def _column(column: tuple[Row, ...], answers: dict[Row, documents.RowDocument], board: _Board, stop: threading.Event) -> None:
+def _column(column: Iterator[Row], answers: dict[Row, documents.RowDocument], board: _Board, stop: threading.Event) -> None:
+    """Answer the rows of a column; several threads may take rows from one."""
     for row in column:
         if stop.is_set():
             return
         board.start(row)
         answers[row] = _run(row, stop)
-        board.update()
+        board.finish(answers[row])
 
 
 def _run(row: Row, stop: threading.Event) -> documents.RowDocument:
@@ -198,10 +233,10 @@ def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[Outcome,
 
 
 class _Board:
-    """The table while it fills, on a terminal only."""
+    """The table while it fills, on a terminal; elsewhere, with `says_lines`, a line for each row that is done."""
 
-    def __init__(self, all_rows: list[Row], answers: dict[Row, documents.RowDocument]) -> None:
-        self._rows, self._answers = all_rows, answers
+    def __init__(self, all_rows: Sequence[Row], answers: dict[Row, documents.RowDocument], *, says_lines: bool) -> None:
+        self._rows, self._answers, self._says_lines = all_rows, answers, says_lines
         self._begun: dict[Row, float] = {}
         self._live = Live(console=output.err(), transient=True, refresh_per_second=2, get_renderable=self._render)
         self._shown = output.err().is_terminal
@@ -218,6 +253,12 @@ class _Board:
     def start(self, row: Row) -> None:
         """A row has begun."""
         self._begun[row] = time.perf_counter()
+        self.update()
+
+    def finish(self, answer: documents.RowDocument) -> None:
+        """A row has its answer."""
+        if self._says_lines and not self._shown:
+            output.err().print(f"{answer.outcome.value}  {answer.question}  {answer.found} ({answer.seconds:.0f} s)", soft_wrap=True)
         self.update()
 
     def update(self) -> None:

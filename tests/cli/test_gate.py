@@ -1,13 +1,17 @@
 """`antiphon gate` runs commands, and a command that gives no answer is unknown, never a pass."""
 
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 
 from antiphon.conformance.cli import documents, gate
+from antiphon.spec.claims import Check, all_claims, families
 
 Run = Callable[..., Any]
 HOLDS = gate.Row("does two-phase commit hold?", ("check", "two-phase"), lambda document: f"{document['reports'][0]['states']} states")
@@ -84,7 +88,51 @@ def test_logs_of_an_earlier_gate_are_removed_and_nothing_else(antiphon: Run, row
     assert sorted(path.name for path in (tmp_path / "gate").iterdir()) == ["kept.txt"]
 
 
+def test_a_deep_gate_runs_its_rows_side_by_side_and_tells_each_when_it_is_done(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The worst row decides, wherever it stands."""
+    monkeypatch.setattr(gate, "deep_rows", lambda: (HOLDS, BROKEN, FAILS))
+    answer = antiphon("gate", "--deep", "--directory", tmp_path / "gate")
+    assert answer.code == 1
+    assert sorted(line.split()[0] for line in answer.err.splitlines()) == ["holds", "unknown", "violated"]
+    assert answer.out.splitlines()[-1] == "✗ violated  1 of 3 rows hold"
+    told = document(antiphon("gate", "--deep", "--directory", tmp_path / "gate", "--json"))
+    assert [row.question for row in told.rows] == [HOLDS.question, BROKEN.question, FAILS.question]
+
+
+def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The commands that were running have ended, and none begins."""
+    slow = [gate.Row(f"how many states, {number}?", ("check", "rbp", "--set", "messages=3"), lambda _: "") for number in range(3)]
+    begun: list[gate.Row] = []
+    start = gate._Board.start
+
+    def interrupt(board: gate._Board, row: gate.Row) -> None:
+        begun.append(row)
+        if len(begun) == 2:
+            threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+        start(board, row)
+
+    monkeypatch.setattr(gate, "deep_rows", lambda: tuple(slow))
+    monkeypatch.setattr(gate.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(gate._Board, "start", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        gate.gate(tmp_path, deep=True)
+    assert len(begun) == 2
+    assert psutil.Process().children(recursive=True) == []
+
+
+def test_the_deep_gate_asks_every_family_for_its_claims_and_its_repairs() -> None:
+    asked = [row.arguments for row in gate.deep_rows()]
+    assert {words[-1] for words in asked if words[:3] == ("claims", "--deep", "--fresh")} == set(families())
+    assert {words[-1] for words in asked if words[1] == "--minimal"} >= {"rbc", "msq", "rbp", "dtp", "tot", "seq", "hor"}
+    assert len([words for words in asked if "z3" in words]) == 2
+    long = {claim.id for claim in all_claims() if any(isinstance(check, Check) and check.long_for_z3 for check in claim.checks)}
+    assert set(gate.LONG_FOR_Z3) <= long
+
+
 def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_path: Path) -> None:
     asked = [row for column in gate.rows(tmp_path) for row in column]
     assert {row.arguments[0] for row in asked} == {"check", "claims", "refine", "cluster", "verify", "lockstep", "stateful"}
+    asked += gate.deep_rows()
     assert all(antiphon(*row.arguments, "--help").code == 0 for row in asked)
