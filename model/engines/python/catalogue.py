@@ -93,12 +93,6 @@ class Catalogue:
                 wanted += [(index, method, arguments) for index, method in self._actions for arguments in self._with_element(method, name, rank)]
         return self._add(wanted)
 
-    def steps_for(self, packed: int) -> list[Specialised]:
-        """All steps known when this state has been seen, in the order of the reference."""
-        if packed & self.unknown:
-            self.discover(packed)
-        return self.steps
-
     # Arguments ---------------------------------------------------------------------------------------------------------------------------
 
     def _watch(self, parameter: ParameterDeclaration) -> None:

@@ -6,12 +6,9 @@ disabled step, an error of the specification, a refusal with the event it clashe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
 
-from antiphon.model.engines.python.catalogue import Catalogue, Specialised
-from antiphon.model.engines.python.source import compile_functions, events_source
-from antiphon.model.ground import flatten, unflatten
+from antiphon.model.engines.python.transitions import PythonTransitions
 from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import Machine, Program, State, Step, Transition
 
@@ -22,15 +19,13 @@ def compiled_machine(program: Program) -> Machine:
 
 
 class CompiledMachine:
-    """Generated functions behind the `Machine` interface."""
+    """Generated functions behind the `Machine` interface. What the state asked about last can do is remembered."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._catalogue = Catalogue(program)
-        self._steps: dict[Step, Specialised] = {}
-        self._events: dict[Step, Callable[[int], tuple[tuple[int, int], ...]]] = {}
-        self._before: tuple[State, int] = ((), 0)
+        self._transitions = PythonTransitions(program)
         self._after: tuple[State, int] = ((), 0)
+        self._latest: tuple[State, int, dict[Step, tuple[int, int]]] | None = None
 
     def initial(self) -> Sequence[State]:
         """The initial states, without repetition."""
@@ -38,67 +33,34 @@ class CompiledMachine:
 
     def enabled(self, state: State) -> Iterator[Step]:
         """The steps enabled in `state`: actions as declared, arguments in domain order."""
-        return (step.step for step, _ in self._outcomes(state))
+        return iter(self._steps(state)[1])
 
     def successors(self, state: State) -> Iterator[Transition]:
         """Every transition out of `state`, in the order of `enabled`."""
-        packed = self._pack(state)
-        for step, result in self._outcomes(state):
-            yield self._transition(state, packed, step, result)
+        return (self.apply(state, step) for step in self._steps(state)[1])
 
     def apply(self, state: State, step: Step) -> Transition:
         """The transition of `step`; Disabled when a guard is false, SpecError when the specification is wrong."""
-        packed = self._pack(state)
-        specialised = self._find(packed, step)
-        result = specialised.run(packed) if specialised is not None and self._possible(specialised, packed) else None
-        if specialised is None or not isinstance(result, tuple):
+        packed, steps = self._steps(state)
+        if step not in steps:
             transition = self.program.reference.apply(state, step)
             raise InternalError(f"generated code refuses {step}, which the reference takes to {transition.state}")
-        return self._transition(state, packed, specialised, result)
+        number, successor = steps[step]
+        if number in dict(self._transitions.broken(packed)):
+            return self.program.reference.apply(state, step)
+        after = self._transitions.unpack(successor)
+        self._after = after, successor
+        return Transition(step, after, self._transitions.events(packed, number))
 
     def holds(self, state: State, predicate: str) -> bool:
         """Whether a predicate is true in `state`."""
         return self.program.reference.holds(state, predicate)
 
-    def _pack(self, state: State) -> int:
-        """The state as an integer; of the state asked about last, and of the last successor, it is remembered."""
-        if state is not self._before[0]:
-            self._before = self._after if state is self._after[0] else (state, self._catalogue.packing.pack(flatten(self.program, state)))
-        return self._before[1]
-
-    def _outcomes(self, state: State) -> Iterator[tuple[Specialised, tuple[Any, ...]]]:
-        packed = self._pack(state)
-        for step in self._catalogue.steps_for(packed):
-            if self._possible(step, packed):
-                result = step.run(packed)
-                if isinstance(result, tuple):
-                    yield step, result
-                elif result is not None:
-                    list(self.program.reference.enabled(state))
-                    raise InternalError(f"generated code finds an error of the specification in {step.step}, the reference none")
-
-    @staticmethod
-    def _possible(step: Specialised, packed: int) -> bool:
-        return step.trigger & packed == step.trigger
-
-    def _find(self, packed: int, step: Step) -> Specialised | None:
-        if step not in self._steps:
-            self._steps = {item.step: item for item in self._catalogue.steps_for(packed)}
-        return self._steps.get(step)
-
-    def _transition(self, state: State, packed: int, step: Specialised, result: tuple[Any, ...]) -> Transition:
-        if len(result) == 3:
-            return self.program.reference.apply(state, step.step)
-        successor = packed & result[0] | result[1]
-        after = unflatten(self.program, self._catalogue.packing.unpack(successor))
-        self._after = after, successor
-        return Transition(step.step, after, self._emitted(packed, step) if step.ground.events else ())
-
-    def _emitted(self, packed: int, step: Specialised) -> tuple[Any, ...]:
-        function = self._events.get(step.step)
-        if function is None:
-            text = events_source("events", step.ground, self._catalogue.packing)
-            function = cast("Callable[[int], tuple[tuple[int, int], ...]]", compile_functions([("events", text)])["events"])
-            self._events[step.step] = function
-        events = step.ground.events
-        return tuple(self.program.domain(events[position].type).value(rank) for position, rank in function(packed))
+    def _steps(self, state: State) -> tuple[int, dict[Step, tuple[int, int]]]:
+        """The packed state and its enabled steps, in the order of the reference, each with its number and successor."""
+        if self._latest is None or self._latest[0] is not state:
+            transitions = self._transitions
+            packed = self._after[1] if state is self._after[0] else transitions.pack(state)
+            moves = sorted(transitions.successors(packed), key=lambda move: transitions.order(move[0]))
+            self._latest = state, packed, {transitions.step(number): (number, after) for number, after in moves}
+        return self._latest[1], self._latest[2]

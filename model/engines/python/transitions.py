@@ -57,6 +57,10 @@ class PythonTransitions:
         """The step of this number."""
         return self._steps[number].step
 
+    def order(self, number: int) -> tuple[int, ...]:
+        """What sorts steps as the reference enumerates them."""
+        return self._steps[number].order
+
     def successors(self, packed: int) -> list[tuple[int, int]]:
         """Every enabled step by number, with its successor. The only hot place: most steps cost a look-up, one `and` and one `or`."""
         if packed & self._catalogue.unknown and self._catalogue.discover(packed):
