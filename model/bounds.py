@@ -17,6 +17,7 @@ class StopReason(Enum):
     STATES = "states"
     SECONDS = "seconds"
     DEPTH = "depth"
+    TRANSITIONS = "transitions"
     MEMORY = "memory"
     NO_MEMORY = "no memory"
     INTERRUPTED = "interrupted"

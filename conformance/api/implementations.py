@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
 from antiphon.conformance.lockstep import LockstepReport
 from antiphon.conformance.lockstep import lockstep as walk
+from antiphon.model.bounds import Bounds
 
 if TYPE_CHECKING:
     from antiphon.conformance.pipeline import VerifyReport
@@ -36,6 +37,10 @@ def lockstep(
     bound: Bound,
     *,
     max_transitions: int | None = None,
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
     sample: int = 50,
     seed: int = 0,
     engine: Literal["generated", "reference"] = "generated",
@@ -46,6 +51,10 @@ def lockstep(
     Args:
         bound: a binding, or the name of a bound protocol.
         max_transitions: stop after so many; a walk that was stopped is unknown.
+        max_depth: walk at most so many steps ahead.
+        max_states: stop soon after so many states of the specification.
+        max_seconds: stop after this time.
+        max_memory_mb: stop at this size of the process, in MiB.
         sample: how many paths are run again from the start, on processes that are never restored.
         seed: number of the random sample.
         engine: what executes the specification.
@@ -53,7 +62,11 @@ def lockstep(
     """
     joined = binding(bound) if isinstance(bound, str) else bound
     machine = joined.program.reference if engine == "reference" else None
-    return walk(joined, machine, max_transitions=max_transitions, sample=sample, seed=seed, progress=progress)
+    bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)
+    return walk(
+        joined, machine, bounds=bounds, max_transitions=max_transitions, sample=sample, seed=seed,
+        progress=progress,
+    )  # fmt: skip
 
 
 def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -> StatefulReport:

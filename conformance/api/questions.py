@@ -157,6 +157,10 @@ def simulate(
     seed: int = 0,
     walks: int = 100,
     steps: int = 100,
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Walk a specification at random, and judge every step; what that shows is measured, not proved.
@@ -166,6 +170,10 @@ def simulate(
         seed: number of the random run; the same seed gives the same walks.
         walks: how many walks.
         steps: greatest number of steps of a walk.
+        max_depth: the same; the smaller of the two counts.
+        max_states: take no further walk after so many different states.
+        max_seconds: take no further walk after this time.
+        max_memory_mb: take no further walk at this size of the process, in MiB.
         progress: called after each walk with walks and steps so far.
 
     Raises:
@@ -174,9 +182,10 @@ def simulate(
     """
     from antiphon.model.simulate import simulate as walk
 
-    bound = program_of(subject)
+    bound, bounds = program_of(subject), Bounds(max_states, max_seconds, max_depth, max_memory_mb)
+    machine = compiled_machine(bound)
     return Report.of(
-        walk(bound, compiled_machine(bound), seed=seed, walks=walks, steps=steps, progress=progress)
+        walk(bound, machine, seed=seed, walks=walks, steps=steps, bounds=bounds, progress=progress)
     )
 
 

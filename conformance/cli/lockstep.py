@@ -11,7 +11,7 @@ import antiphon
 from antiphon.conformance import lockstep as room
 from antiphon.conformance.bindings import Binding
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.cli.options import Constants
+from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import walk_bar
 from antiphon.conformance.replay import LOCKSTEP
 from antiphon.conformance.report.words import settings
@@ -38,6 +38,7 @@ def lockstep(
     protocol: options.Bound,
     *,
     constants: Constants,
+    limits: Limits,
     max_transitions: Annotated[
         int | None, typer.Option("--max-transitions", min=1, help="Stop after so many.", show_default=False)
     ] = None,
@@ -59,7 +60,7 @@ def lockstep(
         output.out().print(f"seed {seed} (of the sample)")
     with walk_bar(protocol) as show:
         report = antiphon.lockstep(
-            binding, engine=engine, max_transitions=max_transitions, sample=sample, seed=seed, progress=show
+            binding, engine=engine, max_transitions=max_transitions, sample=sample, seed=seed, progress=show, **limits.asked()
         )
     saved = output.keep(report.difference.trace if report.difference else None, save)
     if json:
@@ -114,7 +115,7 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int
     print_difference(report.difference, saved)
     reason = "they agree everywhere" if report.difference is None else report.difference.what
     if report.difference is None and not report.complete:
-        reason = "they agree as far as was walked; the bound ended the walk"
+        reason = f"they agree as far as was walked; {report.stopped or 'the bound'} ended the walk"
     output.last_line(report.outcome, f"{protocol}: {reason}")
     return report.outcome.exit_code
 

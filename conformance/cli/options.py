@@ -59,12 +59,6 @@ Fault = Annotated[
     str | None,
     _option("--fault", about="Plant this mistake in the implementation, to see it caught.", metavar="NAME"),
 ]
-MaxStates = Annotated[int | None, _option("--max-states", about="Stop after so many states.", min=1)]
-MaxSeconds = Annotated[
-    float | None, _option("--max-seconds", "--time", about="Stop after this time.", min=0.0)
-]
-
-
 @dataclass(frozen=True)
 class Constants:
     """The constants of a specification."""
@@ -147,21 +141,56 @@ class Variant(Constants):
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """What explores, and where it stops."""
+class Limits:
+    """Where an exploration stops; every command that explores has these."""
 
-    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = "auto"
+    depth: Annotated[int | None, _option("--depth", about="Greatest number of steps.", min=0)] = None
+    max_states: Annotated[int | None, _option("--max-states", about="Stop after so many states.", min=1)] = None
+    max_seconds: Annotated[
+        float | None, _option("--max-seconds", "--time", about="Stop after this time.", min=0.0)
+    ] = None
+    max_memory: Annotated[
+        int | None,
+        _option("--max-memory", "--memory", about="Stop at this size of the process.", min=1, metavar="MIB"),
+    ] = None
+
+    def asked(self) -> dict[str, Any]:
+        """The bounds as the questions of `antiphon` take them."""
+        return {
+            "max_depth": self.depth, "max_states": self.max_states, "max_seconds": self.max_seconds,
+            "max_memory_mb": self.max_memory,
+        }  # fmt: skip
+
+    @property
+    def explicit(self) -> bounds.Bounds:
+        """The bounds as what explores takes them."""
+        return bounds.Bounds(self.max_states, self.max_seconds, self.depth, self.max_memory)
+
+    def words(self) -> list[str]:
+        """The options that say this again."""
+        limits = {
+            "--depth": self.depth,
+            "--max-states": self.max_states,
+            "--max-seconds": self.max_seconds,
+            "--max-memory": self.max_memory,
+        }
+        return said({option: [f"{value:.15g}"] for option, value in limits.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class Bounds(Limits):
+    """Where an exploration stops, and what explores."""
+
     depth: Annotated[
         int | None, _option("--depth", about="Greatest number of steps; z3 needs it.", min=0)
     ] = None
-    max_states: MaxStates = None
-    max_seconds: MaxSeconds = None
     max_memory: Annotated[
         int | None,
         _option(
             "--max-memory", "--memory", about="Stop, or use --directory, at this size.", min=1, metavar="MIB"
         ),
     ] = None
+    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = "auto"
 
     def refuse_what_z3_lacks(self) -> None:
         """Raises UsageProblem when Z3 is asked without its bound, or with one that it does not have."""
@@ -179,27 +208,12 @@ class Bounds:
             )
 
     def asked(self) -> dict[str, Any]:
-        """The bounds as the questions of `antiphon` take them."""
-        return {
-            "engine": self.engine, "max_depth": self.depth, "max_states": self.max_states,
-            "max_seconds": self.max_seconds, "max_memory_mb": self.max_memory,
-        }  # fmt: skip
-
-    @property
-    def explicit(self) -> bounds.Bounds:
-        """The bounds as what explores takes them."""
-        return bounds.Bounds(self.max_states, self.max_seconds, self.depth, self.max_memory)
+        """The engine and the bounds as the questions of `antiphon` take them."""
+        return {"engine": self.engine, **super().asked()}
 
     def words(self) -> list[str]:
         """The options that say this again."""
-        limits = {
-            "--depth": self.depth,
-            "--max-states": self.max_states,
-            "--max-seconds": self.max_seconds,
-            "--max-memory": self.max_memory,
-        }
-        told = {option: [f"{value:.15g}"] for option, value in limits.items() if value is not None}
-        return said({"--engine": None if self.engine == "auto" else [self.engine], **told})
+        return [*said({"--engine": None if self.engine == "auto" else [self.engine]}), *super().words()]
 
 
 @dataclass(frozen=True)

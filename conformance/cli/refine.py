@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli import documents, output
 from antiphon.conformance.cli.check import Job
-from antiphon.conformance.cli.options import Showing, Variant
+from antiphon.conformance.cli.options import Limits, Showing, Variant
 from antiphon.conformance.cli.progress import progress_bar
-from antiphon.model.bounds import Bounds
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.catalogue import refined, refinement_named
@@ -30,8 +29,7 @@ def refine(
         Literal["generated", "reference"],
         typer.Option("--engine", help="What executes the protocol: generated Python, or CPython itself."),
     ] = "generated",
-    max_states: options.MaxStates = None,
-    max_seconds: options.MaxSeconds = None,
+    limits: Limits,
     showing: Showing,
 ) -> int:
     """Check that a protocol refines its abstract machine: every transition, through a stated mapping.
@@ -51,11 +49,11 @@ def refine(
         bound = job.variant.program(refinement.concrete, otherwise=refinement.bounds)
         with progress_bar(job.name) as progress:
             report = check_refinement(
-                bound, refinement, bounds=Bounds(max_states, max_seconds), engine=engine, progress=progress
+                bound, refinement, bounds=limits.explicit, engine=engine, progress=progress
             )
         outcomes.append(report.outcome)
         saved = saved or output.keep(report.verdicts[0].trace, showing.save)
-        again = job.command(verb="refine")
+        again = job.command(*limits.words(), verb="refine")
         if showing.json:
             shown.append(documents.report_document(job.name, report, again))
         else:

@@ -10,7 +10,7 @@ import typer
 import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
-from antiphon.conformance.cli.options import Showing, Variant
+from antiphon.conformance.cli.options import Limits, Showing, Variant
 from antiphon.conformance.cli.progress import runs_bar
 
 
@@ -21,6 +21,7 @@ def simulate(
     steps: Annotated[int, typer.Option("--steps", min=1, help="Greatest number of steps of a walk.")] = 100,
     *,
     variant: Variant,
+    limits: Limits,
     showing: Showing,
 ) -> int:
     """Walk a specification at random and judge every step."""
@@ -30,8 +31,8 @@ def simulate(
     if not showing.json:
         output.out().print(f"seed {chosen}")
     with runs_bar(specification, walks) as show:
-        report = antiphon.simulate(bound, seed=chosen, walks=walks, steps=steps, progress=show)
-    again = job.command("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), verb="simulate")
+        report = antiphon.simulate(bound, seed=chosen, walks=walks, steps=steps, progress=show, **limits.asked())
+    again = job.command("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), *limits.words(), verb="simulate")
     outcome, worst = report.outcome, report.counterexample
     saved = output.keep(worst, showing.save)
     if showing.json:

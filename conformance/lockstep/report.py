@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from antiphon.conformance.lockstep.comparison import Difference
+from antiphon.model.bounds import Stop
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program
 
@@ -28,6 +29,7 @@ class LockstepReport:
         exempt: variables that were not compared, and why.
         fired: transitions by action.
         difference: the first one, with a shortest trace, if there is one.
+        stopped: the bound that ended the walk, if one did.
     """
 
     program: Program
@@ -44,6 +46,7 @@ class LockstepReport:
     repeated: int = 0
     fired: dict[str, int] = field(default_factory=dict)
     difference: Difference | None = None
+    stopped: Stop | None = None
 
     @property
     def outcome(self) -> Outcome:

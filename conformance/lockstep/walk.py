@@ -23,6 +23,7 @@ from antiphon.conformance.bindings import system as systems
 from antiphon.conformance.lockstep.comparison import Comparison, Difference, Differs
 from antiphon.conformance.lockstep.local import FIELD, FIELD_BITS, LocalSteps
 from antiphon.conformance.lockstep.report import LockstepReport
+from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, StopReason
 from antiphon.model.engines import transitions_of
 from antiphon.spec.lang import Machine, State, Step
 
@@ -43,6 +44,7 @@ def lockstep(
     binding: Binding,
     machine: Machine | None = None,
     *,
+    bounds: Bounds = UNBOUNDED,
     max_transitions: int | None = None,
     sample: int = 50,
     seed: int = 0,
@@ -50,10 +52,10 @@ def lockstep(
 ) -> LockstepReport:
     """Walks specification and implementation together.
 
-    `machine` executes the specification (generated code when None; it is much the fastest); `max_transitions` bounds the walk; `sample` is
-    how many paths are replayed from the start; `progress` is called with pairs, transitions and queue length now and then.
+    `machine` executes the specification (generated code when None; it is much the fastest); `bounds` and `max_transitions` end the walk;
+    `sample` is how many paths are replayed from the start; `progress` is called with pairs, transitions and queue length now and then.
     """
-    return _Walk(binding, machine, seed).run(max_transitions, sample, progress)
+    return _Walk(binding, machine, seed).run(bounds, max_transitions, sample, progress)
 
 
 class _Walk:
@@ -72,16 +74,25 @@ class _Walk:
         self.transitions = self.compared = self.repeated = 0
         self.level_end = 0
 
-    def run(self, bound: int | None, sample: int, progress: Progress | None) -> LockstepReport:
-        """Until every pair is walked, the bound is reached, or the two differ."""
+    def run(self, bounds: Bounds, most: int | None, sample: int, progress: Progress | None) -> LockstepReport:
+        """Until every pair is walked, a bound is reached (`most` is one of transitions), or the two differ."""
         began = time.perf_counter()
-        done, replayed = 0, 0
+        done, replayed, depth = 0, 0, -1
+        stopped: Stop | None = None
         difference = self._begin()
         if difference is None:
             try:
-                while done < len(self.states) and (bound is None or self.transitions < bound):
-                    self.level_end = len(self.states) if done >= self.level_end else self.level_end
-                    block = BLOCK if bound is None else min(BLOCK, 1 + (bound - self.transitions) // 64)
+                while done < len(self.states):
+                    if done >= self.level_end:
+                        self.level_end, depth = len(self.states), depth + 1
+                    stopped = bounds.too_deep(depth) or bounds.reached(len(self.first), time.perf_counter() - began)
+                    if most is not None and self.transitions >= most:
+                        stopped = stopped or Stop(StopReason.TRANSITIONS, f"the bound of {most:,} transitions")
+                    if stopped is not None:
+                        break
+                    block = BLOCK if most is None else min(BLOCK, 1 + (most - self.transitions) // 64)
+                    if bounds.states is not None:
+                        block = min(block, 1 + (bounds.states - len(self.first)) // 16)
                     last = min(done + block, self.level_end)
                     self._walk(done, last)
                     done = last
@@ -99,6 +110,7 @@ class _Walk:
             complete=done == len(self.states) and difference is None, seconds=time.perf_counter() - began, replayed=replayed,
             seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared, executed=self.locals.executed,
             repeated=self.repeated, fired={name: count for name, count in fired.items() if count}, difference=difference,
+            stopped=stopped,
         )  # fmt: skip
 
     def _begin(self) -> Difference | None:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from antiphon.model.bounds import UNBOUNDED, Bounds, Stop
 from antiphon.model.ground.budgets import held_step, short_of_budget
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
@@ -29,11 +30,13 @@ def simulate(
     seed: int,
     walks: int = 100,
     steps: int = 100,
+    bounds: Bounds = UNBOUNDED,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Takes `walks` walks of at most `steps` steps each and judges every property; the shortest violation found is the trace.
 
-    `machine` executes the specification (the reference when None); `progress` is called after each walk with walks and steps so far.
+    `machine` executes the specification (the reference when None); `bounds` are looked at between walks, and their depth bounds a walk as
+    `steps` does; `progress` is called after each walk with walks and steps so far.
 
     Raises:
         ValueError: fewer than one walk or step.
@@ -41,12 +44,16 @@ def simulate(
     if walks < 1 or steps < 1:
         raise ValueError(f"walks is {walks} and steps is {steps}; both are at least 1")
     tally = _Tally(program, machine or program.reference)
-    began = time.perf_counter()
-    for number in range(walks):
-        tally.walk(random.Random(f"{seed}:{number}"), steps)
+    began, stopped = time.perf_counter(), None
+    length = steps if bounds.depth is None else min(steps, bounds.depth)
+    done = 0
+    while done < walks and stopped is None:
+        tally.walk(random.Random(f"{seed}:{done}"), length)
+        done += 1
         if progress is not None:
-            progress(number + 1, tally.steps)
-    return tally.report(seed, walks, time.perf_counter() - began)
+            progress(done, tally.steps)
+        stopped = bounds.reached(len(tally.states), time.perf_counter() - began) if done < walks else None
+    return tally.report(seed, done, time.perf_counter() - began, stopped)
 
 
 @dataclass
@@ -113,7 +120,7 @@ class _Tally:
         if name not in self.found or len(taken) < len(self.found[name][1]):
             self.found[name] = (start, tuple(taken), why)
 
-    def report(self, seed: int, walks: int, seconds: float) -> Report:
+    def report(self, seed: int, walks: int, seconds: float, stopped: Stop | None) -> Report:
         """The verdicts on all walks together."""
         bound = f"{walks:,} walks, {self.steps:,} steps, seed {seed}"
         evidence = Evidence(EvidenceKind.MEASURED, bound)
@@ -121,8 +128,10 @@ class _Tally:
         verdicts = tuple(self._verdict(name, kind, evidence, provenance) for name, kind in self.kinds.items())
         actions = [method.name for method in self.program.declaration.marked("action", "environment")]
         never = tuple(name for name in actions if not self.fired[name])
-        explored = Exploration(len(self.states), self.steps, self.deepest, complete=False, seconds=seconds, never_fired=never)
-        return Report(self.program, verdicts, explored)
+        reason = stopped.reason if stopped is not None else None
+        explored = Exploration(len(self.states), self.steps, self.deepest, complete=False, seconds=seconds, never_fired=never, stopped=reason)
+        notes = () if stopped is None else (f"not every walk was taken: {stopped}",)
+        return Report(self.program, verdicts, explored, notes)
 
     def _verdict(self, name: str, kind: PropertyKind, evidence: Evidence, provenance: Provenance) -> Verdict:
         if name in self.found:

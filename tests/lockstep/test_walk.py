@@ -10,6 +10,7 @@ from antiphon.conformance.bindings import Effect, binding_of
 from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.conformance.lockstep import Comparison, lockstep, walk
 from antiphon.conformance.suites import check_binding
+from antiphon.model.bounds import Bounds
 from antiphon.model.engines import compiled_machine, transitions_of
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Step
@@ -138,6 +139,14 @@ def test_a_bound_that_ends_the_walk_is_no_pass() -> None:
     assert report.outcome is Outcome.UNKNOWN
     assert not report.complete
     assert 100 <= report.transitions < 150
+
+
+@pytest.mark.parametrize("bounds", [Bounds(states=100), Bounds(seconds=0.0), Bounds(depth=3), Bounds(memory_mb=1)])
+def test_every_bound_ends_the_walk_and_is_named(bounds: Bounds) -> None:
+    report = lockstep(binding_of("rbp", **SMALL), bounds=bounds)
+    assert report.outcome is Outcome.UNKNOWN
+    assert str(report.stopped).startswith("the bound of")
+    assert report.states < 150
 
 
 def test_progress_tells_pairs_transitions_and_queue() -> None:

@@ -348,11 +348,18 @@ def test_where_nothing_is_delivered_nothing_was_refined() -> None:
     assert "no state is mapped to one in which Delivered is true" in verdict.reason
 
 
-def test_a_bound_that_is_hit_is_unknown() -> None:
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        (Bounds(states=50), "the bound of 50 states"), (Bounds(seconds=0.0), "the bound of 0 seconds"), (Bounds(depth=3), "the bound of 3 steps"),
+        (Bounds(memory_mb=1), "the bound of 1 MiB"),
+    ],
+)  # fmt: skip
+def test_a_bound_that_is_hit_is_unknown(bounds: Bounds, words: str) -> None:
     bound = program(RbpOrdering, repairs="all", processes=2, messages=2)
-    report = check_refinement(bound, RBP, bounds=Bounds(states=50))
+    report = check_refinement(bound, RBP, bounds=bounds)
     assert report[PROPERTY].outcome is Outcome.UNKNOWN
-    assert "the bound of 50 states" in report[PROPERTY].reason
+    assert words in report[PROPERTY].reason
     assert not report.exploration.complete
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import pytest
 
+from antiphon.model.bounds import Bounds
 from antiphon.model.simulate import simulate
 from antiphon.model.verdict import EvidenceKind, Outcome
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -73,6 +74,17 @@ def test_every_kind_of_property_gets_its_verdict() -> None:
     }  # fmt: skip
     assert report.exploration.never_fired == ("fly",)
     assert all(verdict.evidence.kind is EvidenceKind.MEASURED and "seed 1" in verdict.evidence.bound for verdict in report.verdicts)
+
+
+@pytest.mark.parametrize("bounds", [Bounds(states=2), Bounds(seconds=0.0), Bounds(memory_mb=1)])
+def test_a_bound_ends_the_walks_and_is_told(bounds: Bounds) -> None:
+    report = simulate(program(Climber), seed=1, walks=20, steps=20, bounds=bounds)
+    assert "1 walks" in report.verdicts[0].evidence.bound
+    assert report.notes == (f"not every walk was taken: {bounds.reached(2, 0.0)}",)
+
+
+def test_a_bound_of_the_depth_shortens_each_walk() -> None:
+    assert simulate(program(Climber), seed=1, walks=20, steps=20, bounds=Bounds(depth=3)).exploration.depth == 3
 
 
 def test_the_shortest_violation_of_all_walks_is_kept_and_replays() -> None:
