@@ -21,6 +21,7 @@ from antiphon.results import Found, Report, Trace
 from antiphon.spec.lang import Program, SpecError, ir
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.question import asked
+from antiphon.spec.lang.walk import nodes
 
 if TYPE_CHECKING:
     import networkx
@@ -251,14 +252,5 @@ def _answer(
 def _named(question: Program, witness: str, trace: Trace) -> dict[str, str]:
     """The variables that the expression names, with their values where the trace ends."""
     (predicate,) = [item for item in question.module.predicates if item.name == witness]
-    found: set[str] = set()
-    todo: list[object] = [predicate.body]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, tuple):
-            todo.extend(part)
-        elif isinstance(part, ir.Node):
-            if isinstance(part, ir.Read):
-                found.add(part.variable)
-            todo.extend(vars(part).values())
+    found = {node.variable for node in nodes(predicate.body) if isinstance(node, ir.Read)}
     return {where: value for where, value in trace.end.items() if where.partition("[")[0] in found}

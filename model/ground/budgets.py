@@ -21,6 +21,7 @@ from antiphon.model.ground.layout import plan
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, ir
 from antiphon.spec.lang.reference import Reference
 from antiphon.spec.lang.types import SetOf
+from antiphon.spec.lang.walk import nodes
 
 MOST_STEPS = 20_000
 """With more steps under a budget than this none is looked at, and every state counts as one where a budget may keep something back."""
@@ -30,7 +31,7 @@ MOST_STEPS = 20_000
 def unspent(program: Program) -> Program | None:
     """The program as if no budget were ever spent; None when it has none."""
     module = program.module
-    if not any(isinstance(node, ir.Budget) for node in _nodes(module.actions, module)):
+    if not any(isinstance(node, ir.Budget) for node in nodes(module.actions, module)):
         return None
     made = Program(program.spec, program.constants)
     made.__dict__["module"] = _without(module)
@@ -102,7 +103,7 @@ def short_of_budget(steps: int, held: tuple[Step, str] | None) -> str:
 def _steps(program: Program, state: State | None = None) -> Iterator[Step]:
     """The steps of the algorithm with a budget in what they execute; elements of a set those of the state, or all it could have."""
     for action in program.module.actions:
-        if action.fault or not any(isinstance(node, ir.Budget) for node in _nodes((action,), program.module)):
+        if action.fault or not any(isinstance(node, ir.Budget) for node in nodes((action,), program.module)):
             continue
         (method,) = [item for item in program.declaration.methods if item.name == action.name]
         ranges: list[list[Any]] = []
@@ -115,24 +116,6 @@ def _steps(program: Program, state: State | None = None) -> Iterator[Step]:
                 ranges.append(list(domain))
         for arguments in itertools.product(*ranges):
             yield Step(action.name, arguments)
-
-
-def _nodes(parts: tuple[ir.Definition, ...], module: ir.Module) -> Iterator[ir.Node]:
-    """The nodes of these definitions and of all helpers that they call."""
-    helpers: dict[str, ir.Definition] = {item.name: item for item in (*module.functions, *module.procedures)}
-    seen: set[str] = set()
-    todo: list[object] = list(parts)
-    while todo:
-        part = todo.pop()
-        if isinstance(part, tuple):
-            todo.extend(part)
-        elif isinstance(part, ir.Node):
-            yield part
-            todo.extend(getattr(part, item.name) for item in dataclasses.fields(part))
-            name = part.function if isinstance(part, ir.Call) else part.procedure if isinstance(part, ir.Perform) else ""
-            if name and name not in seen:
-                seen.add(name)
-                todo.append(helpers[name])
 
 
 def _without(part: Any) -> Any:
