@@ -13,7 +13,7 @@ from antiphon.conformance.bindings import Binding
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import walk_bar
-from antiphon.conformance.replay import LOCKSTEP
+from antiphon.conformance.lockstep import LOCKSTEP
 from antiphon.conformance.report.words import settings
 
 

@@ -10,7 +10,8 @@ import typer
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.replay import LOCKSTEP, on_implementation, on_specification, regression_test
+from antiphon.conformance.lockstep import LOCKSTEP
+from antiphon.conformance.replay import on_implementation, on_specification, regression_test
 from antiphon.model.notation import short_places
 from antiphon.model.verdict import Outcome
 

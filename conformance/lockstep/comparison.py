@@ -16,6 +16,9 @@ from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.lang import Machine, State, Step
 
+LOCKSTEP = "Lockstep"
+"""The name of what a trace of a difference shows."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -88,7 +91,7 @@ class Comparison:
 
     def difference(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
         """What was found, with its trace as CPython executes it."""
-        trace = replay(self.binding.program, start, steps, shows="Lockstep", why=str(found))
+        trace = replay(self.binding.program, start, steps, shows=LOCKSTEP, why=str(found))
         return Difference(trace, found.what, found.specification, found.implementation)
 
     def run(self, start: State, steps: Sequence[Step]) -> Difference | None:

@@ -10,7 +10,7 @@ import os
 import re
 from pathlib import Path
 
-from antiphon.conformance.replay.rerun import LOCKSTEP
+from antiphon.conformance.lockstep import LOCKSTEP
 from antiphon.model.trace import Trace
 
 _HEAD = '''"""Made by `antiphon replay {name} --pytest {out}`. {about}"""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from antiphon.conformance.bindings import Binding, bound_protocol, bound_protocols
-from antiphon.conformance.lockstep import Comparison, Difference
+from antiphon.conformance.lockstep import LOCKSTEP, Comparison, Difference
 from antiphon.model.explore.liveness import shows_lasso
 from antiphon.model.properties import DEADLOCK, SPECIFICATION, kinds_of
 from antiphon.model.refinement import PROPERTY as REFINEMENT
@@ -18,8 +18,6 @@ from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, PropertyKind
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.lang import Program, SpecError
-
-LOCKSTEP = "Lockstep"
 
 
 class NotBound(Exception):

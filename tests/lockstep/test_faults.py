@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from antiphon.conformance.bindings import binding_of, bound_protocol
-from antiphon.conformance.lockstep import Comparison, LockstepReport, lockstep
-from antiphon.conformance.replay import LOCKSTEP
+from antiphon.conformance.lockstep import LOCKSTEP, Comparison, LockstepReport, lockstep
 from antiphon.model.verdict import Outcome
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "lockstep.md"
