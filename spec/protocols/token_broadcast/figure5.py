@@ -15,10 +15,10 @@ action. An identifier and its message are one `Message`, since nothing here rena
 
 What is abstracted, and why that is sound: the loop of lines 10-12 is where the holder stands (`stage`); a
 round of it is an action (`request`), which may come late or never, so that there are more runs here than in
-print and none is missing.
+print and none is missing. Requests and notices "to all" do not go to their sender, where they would change
+nothing: it misses what it asks for, and has what it announces.
 
-Read for what has no meaning: the subscript s of a receiver's queue is p, and m in line 11 is the m' of line
-8.
+Read for what has no meaning: the subscript s of a receiver's queue is p, and m in line 11 is line 8's m'.
 """
 
 from __future__ import annotations
