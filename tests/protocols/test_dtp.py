@@ -28,7 +28,7 @@ F_1: dict[str, Any] = {"resilience": 1, "counted": "processes"}
 REPAIRS = tuple(item.name for item in program(DtpChecked).declaration.constants if item.repair)
 
 MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int], set[str]]] = {
-    "two": (PAIR, (20201, 123048, 23), set()),
+    "two": (PAIR, (20264, 123507, 23), set()),
     "two, resilient": (NULLS | F_1, (1731, 9306, 20), set()),
     "three, quiet": (QUIET, (1986, 7991, 16), {"AllStable"}),
 }

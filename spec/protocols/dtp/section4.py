@@ -14,6 +14,7 @@ headings; what stands in backquotes is printed.
 | BUF_i                              | `buffer[p]` (MSGs) and `acks[p]` (ACKs by gsn)                   |
 | U_id = (i, l) and h of MSG(U, ..)  | `source`, `lsn` and `stamp` of the update                        |
 | the ACK that is sent again         | `passed[p]`                                                      |
+| the MSGs known to be lost          | `missed[p]`, by MSGs that came early; and those of ACKs in BUF   |
 | the ACKs known to be lost          | those up to gsn `sought[p]` that are not in BUF                  |
 | what was delivered to P_i          | `handed[p]`, gsns                                                |
 | F                                  | `resilience`                                                     |
@@ -29,8 +30,8 @@ What is decided here, because the paper is silent:
    keeps itself, the text says.
 2. The procedure of an event runs to its end before the next event: who can acknowledge does so at once
    (`arrived` is the MSG whose own event it is). Which of several MSGs in BUF is acknowledged is open.
-3. A message that is discarded changes nothing. A MSG with l > N_i[j] is not kept; what it showed to be
-   missing is asked for once, and again when an ACK shows it.
+3. A message that is discarded changes nothing. A MSG with l > N_i[j] is not kept. Of an ACK with
+   g > R_i[i] + 1 counts whom it names and what it shows to be lost.
 4. An update that was missing when its ACK came is delivered when it comes.
 5. A REQ asks for all that is known to be lost, and is answered from BUF before its h counts.
 """
@@ -76,6 +77,7 @@ class Dtp(Losses[Packet], Group):
     buffer: Map[Process, Set[Message]] = everywhere(Set())
     acks: Map[Process, Map[Number, Acknowledged | None]] = everywhere(everywhere(None))
     sought: Map[Process, Status] = everywhere(0)
+    missed: Map[Process, Set[Message]] = everywhere(Set())
     handed: Map[Process, Set[Number]] = everywhere(Set())
     source: Map[Message, Process | None] = everywhere(None)
     lsn: Map[Message, Annotated[int, Between(0, "messages")]] = everywhere(0)
@@ -200,11 +202,12 @@ class Dtp(Losses[Packet], Group):
         require(self.is_idle() and j is not None and self.lsn[m] > self.expected[p][j])
         self.network -= {packet}
         if j is not None:
-            for x in self.each(Message):
-                if x < m and self.source[x] == j and self.lsn[x] >= self.expected[p][j]:
-                    self.network |= {
-                        AskMessage(q, p, self.status[p][p], x) for q in self.each(Process) if q != p
-                    }
+            self.missed[p] |= {
+                x
+                for x in self.each(Message)
+                if x < m and self.source[x] == j and self.lsn[x] >= self.expected[p][j]
+            }
+        self.ask(p)
 
     @action(fairness="weak", per="packet")
     def receive_old_message(self, packet: Annotated[Msg, In("network")]) -> None:
@@ -227,6 +230,7 @@ class Dtp(Losses[Packet], Group):
     def put_message(self, p: Process, m: Message) -> None:
         """`puts the message in BUF_i`."""
         self.buffer[p] |= {m}
+        self.missed[p] -= {m}
 
     def answers(self, p: Process, m: Message) -> bool:
         """The holder acknowledges a MSG that comes: always, `it performs for the MSG the procedure`."""
@@ -285,6 +289,8 @@ class Dtp(Losses[Packet], Group):
 
     def ask(self, p: Process) -> None:
         """`multicasting REQ(i, R_i[i], msglst)`, for everything that p knows to be lost."""
+        for m in self.missed[p]:
+            self.network |= {AskMessage(q, p, self.status[p][p], m) for q in self.each(Process) if q != p}
         for k in self.each(Number):
             item = self.acks[p][k]
             if self.misses_number(p, k):
@@ -468,4 +474,6 @@ class Dtp(Losses[Packet], Group):
 
     def is_recovered(self, p: Process) -> bool:
         """P knows of nothing that it lost."""
-        return not any(self.misses_number(p, k) or self.misses_message(p, k) for k in self.each(Number))
+        return len(self.missed[p]) == 0 and not any(
+            self.misses_number(p, k) or self.misses_message(p, k) for k in self.each(Number)
+        )
