@@ -1,5 +1,4 @@
-"""What must be true of DTP: what the paper says of its variables, its lemma, its bounds, and total order
-broadcast.
+"""What must be true of DTP: what the paper says of its variables and bounds, and total order broadcast.
 
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, sections 3 and 4.

@@ -1,5 +1,4 @@
-"""Sentences of DTP that have several meanings. What the text as printed means is the first; the others are
-classes.
+"""Sentences of DTP with several meanings: the first is that of the text as printed, the others are classes.
 
 Source: J. Kim and C. Kim, 1997, sections 3 and 4.
 """

@@ -1,5 +1,4 @@
-"""DTP is an ordering machine: the history is what the ACKs in all BUFs say, and said before they were
-removed.
+"""DTP is an ordering machine: the history is what the ACKs in all BUFs say, or said until they were removed.
 
 Assigning is the second paragraph of "Update arrival" (the holder puts `ACK(i, U_id, R_i[i], m)` into its own
 BUF), learning is "Receiving ACK message", delivering is handing an update over. NULLs spend no number. Stable

@@ -1,5 +1,4 @@
-"""Repairs of DTP: one class a departure from the printed text of section 4, each with the claim that it
-answers.
+"""Repairs of DTP: each class departs from one printed sentence of section 4, and says which claim it answers.
 
 Source: J. Kim and C. Kim, 1997, section 4. What each docstring quotes is the line that it departs from.
 """

@@ -1,5 +1,4 @@
-"""DTP as section 4 prints it: the token goes to the process that seems least active, a moving sequencer
-without a ring.
+"""DTP as section 4 prints it: the token goes to the process that seems least active, and not round a ring.
 
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, sections 4.1 and 4.2. The paragraphs of section 4.2 are cited by their bold
