@@ -32,7 +32,7 @@ What is decided here, because the paper is silent:
 3. A message that is discarded changes nothing. A MSG with l > N_i[j] is not kept. Of an ACK with
    g > R_i[i] + 1 counts whom it names and what it shows to be lost.
 4. An update that was missing when its ACK came is delivered when it comes.
-5. A REQ asks for all that is known to be lost, and is answered from BUF before its h counts.
+5. A REQ is answered from BUF before its h counts.
 """
 
 from __future__ import annotations
@@ -245,7 +245,8 @@ class Dtp(Losses[Packet], Group):
         self.network -= {packet}
         self.take_pass(p, packet.sender, Pass(packet.message, packet.number, packet.next_holder, 0))
         self.take_ack(p, packet)
-        self.ask(p)
+        if self.misses_message(p, packet.number):
+            self.ask_message(p, packet.message)
 
     @action(fairness="weak", per="packet")
     def receive_early_ack(self, packet: Annotated[Ack, In("network")]) -> None:
@@ -287,17 +288,19 @@ class Dtp(Losses[Packet], Group):
         self.status[p][p] = g
 
     def ask(self, p: Process) -> None:
-        """`multicasting REQ(i, R_i[i], msglst)`, for everything that p knows to be lost."""
+        """`REQ(i, R_i[i], msglst)` to all, for everything that p knows to be lost."""
         for m in self.missed[p]:
-            self.network |= {AskMessage(q, p, self.status[p][p], m) for q in self.each(Process) if q != p}
+            self.ask_message(p, m)
         for k in self.each(Number):
             item = self.acks[p][k]
             if self.misses_number(p, k):
                 self.network |= {AskNumber(q, p, self.status[p][p], k) for q in self.each(Process) if q != p}
             if item is not None and self.misses_message(p, k):
-                self.network |= {
-                    AskMessage(q, p, self.status[p][p], item.message) for q in self.each(Process) if q != p
-                }
+                self.ask_message(p, item.message)
+
+    def ask_message(self, p: Process, m: Message) -> None:
+        """`multicasting REQ(i, R_i[i], {('msg', U_id)})`."""
+        self.network |= {AskMessage(q, p, self.status[p][p], m) for q in self.each(Process) if q != p}
 
     def take_pass(self, p: Process, sender: Process, seen: Pass) -> None:
         """End of the first paragraph, `from TRST to EMPT`; start of the second, `S.Token_i to HOLD`."""
