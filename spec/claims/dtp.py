@@ -20,16 +20,32 @@ _LOSS: _Constants = {"processes": 2, "messages": 1, "losses": 1, "unlimited": Tr
 _NULLS: _Constants = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}
 _PAIR: _Constants = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}
 _RING: _Constants = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "senders": 2, "tie": "lowest"}
-_TRIO: _Constants = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "nulls": 1, "senders": 1, "tie": "lowest"}
-_THREE: _Constants = {"processes": 3, "messages": 3, "losses": 0, "timeouts": 0, "senders": 3, "tie": "lowest"}
+_TRIO: _Constants = {
+    "processes": 3,
+    "messages": 1,
+    "losses": 1,
+    "unlimited": True,
+    "nulls": 1,
+    "senders": 1,
+    "tie": "lowest",
+}
+_THREE: _Constants = {
+    "processes": 3,
+    "messages": 3,
+    "losses": 0,
+    "timeouts": 0,
+    "senders": 3,
+    "tie": "lowest",
+}
 _SENDER: _Constants = {**_THREE, "senders": 1}
 _WIDE: _Constants = {**_RING, "nulls": 1}
 
 _EVERYTHING = (
-    "OneHolder", "UniqueNumbers", "AcknowledgedOnce", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "Validity", "UniformAgreement",
+    "OneHolder", "UniqueNumbers", "AcknowledgedOnce", "UniformIntegrity", "UniformTotalOrder",
+    "UniformPrefixOrder", "Validity", "UniformAgreement",
     "TokenHeld", "StatusIsObtained", "MessageBound", "AckBound", "StableInTime",
 )  # fmt: skip
-"""What the protocol promises, asked of three processes, two of which have an update, where all comes in any order, with a NULL after each."""
+"""What is promised, asked of three processes, two of which have an update, with a NULL after each."""
 
 _ORDERING = ("number_passes", "keep_early_ack", "acknowledge_new", "advance_on_delivery")
 
@@ -67,15 +83,15 @@ _PROTOCOL: tuple[Claim, ...] = (
         "DTP-01",
         _says(
             "4.1",
-            "At any moment, there exists at most one LTM, denoted by LTM_t, whose S.Token_t is HOLD and LTM_t is responsible for "
-            "ordering a new message.",
+            "At any moment, there exists at most one LTM, denoted by LTM_t, whose S.Token_t is HOLD and "
+            "LTM_t is responsible for ordering a new message.",
         ),
         "At most one process holds the token.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "An ACK of NULL repeats the last gsn, so a copy of it that comes late cannot be told from a new one, and gives the token again. Two idle "
-        "processes and one retransmission are enough.",
+        "An ACK of NULL repeats the last gsn, so a copy of it that comes late cannot be told from a new one, "
+        "and gives the token again. Two idle processes and one retransmission are enough.",
         (
             _literal("OneHolder", _IDLE, 6),
             _mended("OneHolder", _IDLE, ("number_passes",)),
@@ -94,7 +110,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "Two holders (DTP-01) give one gsn to two updates. Without NULLs the order fails as well (DTP-03, DTP-20).",
+        "Two holders (DTP-01) give one gsn to two updates. Without NULLs the order fails as well (DTP-03, "
+        "DTP-20).",
         (
             _literal("UniformPrefixOrder", _TWO, 10),
             _literal("UniqueNumbers", _TWO, 10),
@@ -116,12 +133,14 @@ _PROTOCOL: tuple[Claim, ...] = (
     Claim(
         "DTP-03",
         _says("4.3", "After the lost messages have been recovered, R_i[i] will be x-1."),
-        "A holder that has recovered what it lost knows the gsn of the ACK that named it, so that it assigns the next one.",
+        "A holder that has recovered what it lost knows the gsn of the ACK that named it, so that it assigns "
+        "the next one.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "The ACK that shows a gap is put into BUF only “if” its gsn is the next one, and the proof asks for the ACKs before it. Once they have "
-        "come, R_i[i] is one less than that gsn, and the holder assigns it again. No NULL is needed.",
+        "The ACK that shows a gap is put into BUF only “if” its gsn is the next one, and the proof asks for "
+        "the ACKs before it. Once they have come, R_i[i] is one less than that gsn, and the holder assigns "
+        "it again. No NULL is needed.",
         (
             _without("keep_early_ack", "UniqueNumbers", _THREE, 11, deep=True),
             _without("keep_early_ack", "UniformPrefixOrder", _THREE, 11, deep=True),
@@ -140,8 +159,9 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "A MSG can come after its ACK. If the ACK named its receiver, that is the holder when the MSG comes, and the paragraph Receiving MSG "
-        "message makes it acknowledge the MSG: only what is found in BUF is tested for an ACK. The update is delivered twice.",
+        "A MSG can come after its ACK. If the ACK named its receiver, that is the holder when the MSG comes, "
+        "and the paragraph Receiving MSG message makes it acknowledge the MSG: only what is found in BUF is "
+        "tested for an ACK. The update is delivered twice.",
         (
             _literal("AcknowledgedOnce", _SPARE, 5),
             _literal("UniformIntegrity", _SPARE, 5),
@@ -158,15 +178,16 @@ _PROTOCOL: tuple[Claim, ...] = (
         "DTP-05",
         _says(
             "3",
-            "Let hgsn_i denote gsn of the message which LTM_i has delivered to P_i most recently. hgsn_i represents the message "
-            "delivery status of LTM_i.",
+            "Let hgsn_i denote gsn of the message which LTM_i has delivered to P_i most recently. hgsn_i "
+            "represents the message delivery status of LTM_i.",
         ),
-        "hgsn_i never covers an update that LTM_i has not got, so that what somebody lacks stays in the buffers of the others.",
+        "hgsn_i never covers an update that LTM_i has not got, so that what somebody lacks stays in the "
+        "buffers of the others.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "On an ACK R_i[i] becomes g before U is looked for in BUF. The REQ for the missing U then announces g, the others take U for stable and "
-        "remove it: if their answer is lost, nobody can send U again.",
+        "On an ACK R_i[i] becomes g before U is looked for in BUF. The REQ for the missing U then announces "
+        "g, the others take U for stable and remove it: if their answer is lost, nobody can send U again.",
         (
             _literal("StatusIsObtained", _SPARE, 3),
             _literal("UniformAgreement", _LOSS, 5, ("acknowledge_new",)),
@@ -187,8 +208,9 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "These four are what safety needs. That everything is delivered needs the repairs of DTP-12, 13 and 14 as well. With all repairs, "
-        "everything that the protocol promises holds among three processes where nothing is lost, in every order of arrival.",
+        "These four are what safety needs. That everything is delivered needs the repairs of DTP-12, 13 and "
+        "14 as well. With all repairs, everything that the protocol promises holds among three processes "
+        "where nothing is lost, in every order of arrival.",
         (
             _mended("OneHolder", _with(_TWO, losses=1), _ORDERING),
             _mended("UniqueNumbers", _with(_TWO, losses=1), _ORDERING),
@@ -202,13 +224,17 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-07",
-        _says("4.2", "If LTM_i holds the token, it must recover all of the lost messages before acknowledging a new message."),
+        _says(
+            "4.2",
+            "If LTM_i holds the token, it must recover all of the lost messages before acknowledging a new "
+            "message.",
+        ),
         "A holder that has recovered misses no MSG before the outstanding one of a sender.",
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "Because each sender has one outstanding MSG it would hold. But a late copy of an ACK of NULL (DTP-01) gives the token to a process that has "
-        "not seen what was acknowledged since.",
+        "Because each sender has one outstanding MSG it would hold. But a late copy of an ACK of NULL "
+        "(DTP-01) gives the token to a process that has not seen what was acknowledged since.",
         (
             _literal("NoGapAtHolder", _TWO, 9),
             _mended("NoGapAtHolder", _TWO, ("number_passes",)),
@@ -225,8 +251,9 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "As printed a process that holds the token by a late copy of an ACK of NULL (DTP-01) acknowledges a sender's second update before it has the "
-        "ACK of the first. With one holder a sender's next update comes only after the ACK of its last.",
+        "As printed a process that holds the token by a late copy of an ACK of NULL (DTP-01) acknowledges a "
+        "sender's second update before it has the ACK of the first. With one holder a sender's next update "
+        "comes only after the ACK of its last.",
         (
             _literal("SenderOrder", _TWO, 12),
             _mended("SenderOrder", _TWO, ("number_passes",)),
@@ -243,10 +270,10 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "holds",
-        "Section 4.1 has S.ACK reset when the message is acknowledged. The procedures of section 4.2 say so where the "
-        "holder acknowledges an update on its arrival, and where an ACK is received: if they are all that counts "
-        "(reading `reset_own`), who gets the token and then acknowledges a MSG of its own from BUF, and receives no "
-        "ACK for it, stays in WAIT and never sends again.",
+        "Section 4.1 has S.ACK reset when the message is acknowledged. The procedures of section 4.2 say so "
+        "where the holder acknowledges an update on its arrival, and where an ACK is received: if they are "
+        "all that counts (reading `reset_own`), who gets the token and then acknowledges a MSG of its own "
+        "from BUF, and receives no ACK for it, stays in WAIT and never sends again.",
         (
             _all("Acknowledged", _PAIR),
             _read("Acknowledged", _with(_PAIR, reset_own="procedures"), 2),
@@ -257,15 +284,16 @@ _PROTOCOL: tuple[Claim, ...] = (
         "DTP-10",
         _says(
             "4.2",
-            "When LTM_i receives MSG(U, (j, l), h), if l = N_i[j], LTM_i increments N_i[j], changes R_i[j] to h, puts the message in "
-            "BUF_i, and waits for gsn of the message.",
+            "When LTM_i receives MSG(U, (j, l), h), if l = N_i[j], LTM_i increments N_i[j], changes R_i[j] "
+            "to h, puts the message in BUF_i, and waits for gsn of the message.",
         ),
         "R_i[j] never goes down.",
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "A MSG that was sent before an ACK and comes after it carries a lower h, and R_i[j] is changed to it; so is it to the gsn of an ACK that "
-        "comes late, and the paragraph Removing stable messages has it only go up. The order does not suffer; the bound on the buffers does.",
+        "A MSG that was sent before an ACK and comes after it carries a lower h, and R_i[j] is changed to "
+        "it; so is it to the gsn of an ACK that comes late, and the paragraph Removing stable messages has "
+        "it only go up. The order does not suffer; the bound on the buffers does.",
         (
             _literal("MonotoneStatus", _SPARE, 4),
             _without("monotone_status", "MonotoneStatus", _PAIR, 4),
@@ -282,8 +310,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "Removal is tied to a status h > R_i[j] that is heard. When R_i[i] itself was the least, or when the h was heard before, nothing removes "
-        "what has become stable until another status comes.",
+        "Removal is tied to a status h > R_i[j] that is heard. When R_i[i] itself was the least, or when the "
+        "h was heard before, nothing removes what has become stable until another status comes.",
         (
             _without("collect_always", "StableRemoved", _PAIR, 4),
             _without("collect_always", "AckBound", _PAIR, 6),
@@ -295,13 +323,16 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-12",
-        _says("3", "LTM_t can determine the least active LTM_m such that R_t[m] = min({R_t[k] | 1 ≤ k ≤ n})."),
+        _says(
+            "3", "LTM_t can determine the least active LTM_m such that R_t[m] = min({R_t[k] | 1 ≤ k ≤ n})."
+        ),
         "The process that is selected is another one, so that the token goes somewhere.",
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "After an ACK with a gsn R_i[i] is the highest. An ACK of NULL changes nothing: while all R are equal, as at first, the holder is itself "
-        "among the least active. If it selects itself, nobody who receives the ACK takes the token, and it is lost.",
+        "After an ACK with a gsn R_i[i] is the highest. An ACK of NULL changes nothing: while all R are "
+        "equal, as at first, the holder is itself among the least active. If it selects itself, nobody who "
+        "receives the ACK takes the token, and it is lost.",
         (
             _literal("TokenHeld", _with(_LOSS, nulls=1, tie="lowest"), 1),
             _without("pass_to_another", "TokenHeld", _PAIR, 1),
@@ -315,17 +346,18 @@ _PROTOCOL: tuple[Claim, ...] = (
         "DTP-13",
         _says(
             "4.2",
-            "When S.Token_i = TRST, if g ≥ R_i[i] + 1 or i = m, LTM_i assumes that the token has been successfully passed to the next "
-            "token holder … LTM_i also multicasts the same ACK message at every timeout until it receives ACK(x, U'_id, g', y) such "
-            "that R_i[i] + 1 ≤ g' or x = m.",
+            "When S.Token_i = TRST, if g ≥ R_i[i] + 1 or i = m, LTM_i assumes that the token has been "
+            "successfully passed to the next token holder … LTM_i also multicasts the same ACK message at "
+            "every timeout until it receives ACK(x, U'_id, g', y) such that R_i[i] + 1 ≤ g' or x = m.",
         ),
         "TRST ends when the token has arrived.",
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "Two rules are given, and they differ: an ACK that names the waiting process (Receiving ACK message), or one from the process that it "
-        "named (Timeout). An old ACK of NULL satisfies either while the new pass is lost, and nobody sends the token again. Judged with numbered "
-        "passes: without them that old ACK gives the token a second time (DTP-01), and the one flaw hides the other.",
+        "Two rules are given, and they differ: an ACK that names the waiting process (Receiving ACK "
+        "message), or one from the process that it named (Timeout). An old ACK of NULL satisfies either "
+        "while the new pass is lost, and nobody sends the token again. Judged with numbered passes: without "
+        "them that old ACK gives the token a second time (DTP-01), and the one flaw hides the other.",
         (
             _without("end_by_number", "TokenHeld", _NULLS, 6),
             _without("end_by_number", "TokenHeld", _with(_NULLS, transfer="heard"), 6),
@@ -339,15 +371,15 @@ _PROTOCOL: tuple[Claim, ...] = (
         "DTP-14",
         _says(
             "4.2",
-            "If S.Token_i = TRST, LTM_i checks if the request message is multicast by its next token holder, i.e. if m = j in ACK(i, "
-            "U_id, R_i[i], m) stored in BUF_i.",
+            "If S.Token_i = TRST, LTM_i checks if the request message is multicast by its next token holder, "
+            "i.e. if m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i.",
         ),
         "The next holder gets what it has lost.",
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "It is recognised by the ACK with gsn R_i[i] in BUF. An ACK of NULL is in no BUF: who was named by NULL and misses an update is answered "
-        "by nobody, and as the holder it waits for ever.",
+        "It is recognised by the ACK with gsn R_i[i] in BUF. An ACK of NULL is in no BUF: who was named by "
+        "NULL and misses an update is answered by nobody, and as the holder it waits for ever.",
         (
             _without("answer_named", "UniformAgreement", _TRIO, 6),
             _all("UniformAgreement", _TRIO),
@@ -359,14 +391,15 @@ _PROTOCOL: tuple[Claim, ...] = (
         "DTP-15",
         _says(
             "4.2",
-            "LTM_i also multicasts the same ACK message at every timeout until it receives ACK(x, U'_id, g', y) such that R_i[i] + 1 ≤ g' or x = m.",
+            "LTM_i also multicasts the same ACK message at every timeout until it receives ACK(x, U'_id, g', "
+            "y) such that R_i[i] + 1 ≤ g' or x = m.",
         ),
         "The ACK that passes the token can be sent again for as long as it must.",
         Standing.IMPLIED,
         Kind.LIVENESS,
         "holds",
-        "An ACK with a gsn is removed from BUF only when its next holder has announced that gsn, and so has the token. An ACK of NULL is in no "
-        "BUF and must be kept apart (reading `resending`).",
+        "An ACK with a gsn is removed from BUF only when its next holder has announced that gsn, and so has "
+        "the token. An ACK of NULL is in no BUF and must be kept apart (reading `resending`).",
         (
             _all("TokenHeld", _with(_LOSS, resending="buffered", messages=2)),
             _all("Validity", _with(_LOSS, resending="buffered", messages=2)),
@@ -391,14 +424,16 @@ _PROTOCOL: tuple[Claim, ...] = (
         "DTP-17",
         _says(
             "4.2",
-            "After multicasting a ACK(i, U_id, g, m) message, in order to ensure that the token is successfully passed to the next "
-            "token holder LTM_m, LTM_i also multicasts the same ACK message at every timeout",
+            "After multicasting a ACK(i, U_id, g, m) message, in order to ensure that the token is "
+            "successfully passed to the next token holder LTM_m, LTM_i also multicasts the same ACK message "
+            "at every timeout",
         ),
         "The token always comes back to some process.",
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "As printed it can be lost for good: DTP-12, DTP-13. As repaired, every state leads to one with a holder.",
+        "As printed it can be lost for good: DTP-12, DTP-13. As repaired, every state leads to one with a "
+        "holder.",
         (
             _literal("TokenHeld", _with(_LOSS, nulls=1, tie="lowest"), 1),
             _without("end_by_number", "TokenHeld", _NULLS, 6),
@@ -415,8 +450,9 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "Where the token is lost (DTP-12, DTP-13), the update removed (DTP-05) or the holder stuck (DTP-14), it cannot be delivered any more. As "
-        "repaired every update is delivered by everybody on every fair run: packets that can be received are, and timeouts come.",
+        "Where the token is lost (DTP-12, DTP-13), the update removed (DTP-05) or the holder stuck (DTP-14), "
+        "it cannot be delivered any more. As repaired every update is delivered by everybody on every fair "
+        "run: packets that can be received are, and timeouts come.",
         (
             _literal("Validity", _with(_LOSS, nulls=1, tie="lowest"), 2),
             _literal("UniformAgreement", _LOSS, 5, ("acknowledge_new",)),
@@ -433,12 +469,14 @@ _PROTOCOL: tuple[Claim, ...] = (
     Claim(
         "DTP-19",
         _says("4.3", "Let LTM_j be ACK^{x-1}'s sender and LTM_i be the next token holder of LTM_j."),
-        "The induction of Theorem 1, from the sender of one ACK to the next token holder, covers runs with NULLs.",
+        "The induction of Theorem 1, from the sender of one ACK to the next token holder, covers runs with "
+        "NULLs.",
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "It has no case for the NULLs between two gsns, after which neither the last ACK names the holder nor need its sender know it; and with "
-        "NULLs the theorem fails (DTP-01). With numbered passes the conclusion holds over NULLs too.",
+        "It has no case for the NULLs between two gsns, after which neither the last ACK names the holder "
+        "nor need its sender know it; and with NULLs the theorem fails (DTP-01). With numbered passes the "
+        "conclusion holds over NULLs too.",
         (
             _literal("UniqueNumbers", _TWO, 10),
             _without("number_passes", "UniqueNumbers", _PAIR, 10),
@@ -455,8 +493,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "R_i[i] moves on without the update (DTP-05), so the next ACK is the next one too, and its update is delivered while the earlier one is "
-        "still missing.",
+        "R_i[i] moves on without the update (DTP-05), so the next ACK is the next one too, and its update is "
+        "delivered while the earlier one is still missing.",
         (
             _without("advance_on_delivery", "UniformPrefixOrder", _RING, 9, deep=True),
             _all("UniformPrefixOrder", _RING, deep=True),
@@ -469,15 +507,16 @@ _PROTOCOL: tuple[Claim, ...] = (
         "DTP-21",
         _says(
             "4.2",
-            "But if LTM_i holds the token, LTM_i assumes that LTM_j lost the ACK message related to the MSG, and retransmits to LTM_j "
-            "the ACK message with U_id = (j, l) in BUF_i.",
+            "But if LTM_i holds the token, LTM_i assumes that LTM_j lost the ACK message related to the MSG, "
+            "and retransmits to LTM_j the ACK message with U_id = (j, l) in BUF_i.",
         ),
         "The holder has the ACK that the sender of a repeated MSG lost.",
         Standing.IMPLIED,
         Kind.LIVENESS,
         "holds",
-        "Or it has not acknowledged the MSG yet and will: an ACK is removed only when the sender has announced its "
-        "gsn. Only a sender that is left in WAIT by the other reading of DTP-09 repeats a MSG whose ACK is gone.",
+        "Or it has not acknowledged the MSG yet and will: an ACK is removed only when the sender has "
+        "announced its gsn. Only a sender that is left in WAIT by the other reading of DTP-09 repeats a MSG "
+        "whose ACK is gone.",
         (
             _mended("AnswerAtHand", _TWO, ()),
             _all("AnswerAtHand", _PAIR),

@@ -1,4 +1,4 @@
-"""Which bounds and which resilience the authors of DTP claim, and how DTP compares with CM, Pinwheel and Totem."""
+"""The bounds and the resilience that the authors of DTP claim, and how DTP compares with other protocols."""
 
 from __future__ import annotations
 
@@ -18,23 +18,68 @@ _F_1: _Constants = {"resilience": 1, "counted": "processes"}
 _F_2: _Constants = {"resilience": 2, "counted": "processes"}
 _LIVE: _Constants = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2, **_F_1}
 _RESILIENT: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1, **_F_1}
-_SAFE: _Constants = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 2, "tie": "lowest", **_F_2}
+_SAFE: _Constants = {
+    "processes": 3,
+    "messages": 1,
+    "losses": 0,
+    "timeouts": 0,
+    "nulls": 2,
+    "tie": "lowest",
+    **_F_2,
+}
 _CRASH: _Constants = {
-    "processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 1, "crashes": 1, "senders": 1, "tie": "lowest", **_F_1,
+    "processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 1, "crashes": 1, "senders": 1,
+    "tie": "lowest", **_F_1,
 }  # fmt: skip
-_INSTANT: _Constants = {"processes": 3, "messages": 3, "losses": 0, "timeouts": 0, "nulls": 2, "instant": True, "senders": 2}
+_INSTANT: _Constants = {
+    "processes": 3,
+    "messages": 3,
+    "losses": 0,
+    "timeouts": 0,
+    "nulls": 2,
+    "instant": True,
+    "senders": 2,
+}
 _PAIR: _Constants = {"processes": 2, "messages": 3, "losses": 1, "timeouts": 0, "nulls": 1}
-_OVERTAKING: _Constants = {"processes": 3, "messages": 3, "losses": 0, "timeouts": 0, "nulls": 1, "senders": 1, "tie": "lowest"}
+_OVERTAKING: _Constants = {
+    "processes": 3,
+    "messages": 3,
+    "losses": 0,
+    "timeouts": 0,
+    "nulls": 1,
+    "senders": 1,
+    "tie": "lowest",
+}
 _RING: _Constants = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "senders": 2, "tie": "lowest"}
-_SILENCE: _Constants = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 2, "tie": "lowest"}
+_SILENCE: _Constants = {
+    "processes": 3,
+    "messages": 1,
+    "losses": 0,
+    "timeouts": 0,
+    "nulls": 2,
+    "tie": "lowest",
+}
 
 
-def _all(property: str, constants: _Constants, *, length: int | None = None, deep: bool = False, spec: type[Spec] = DtpChecked) -> Check:
+def _all(
+    property: str,
+    constants: _Constants,
+    *,
+    length: int | None = None,
+    deep: bool = False,
+    spec: type[Spec] = DtpChecked,
+) -> Check:
     return Check(spec, property, "holds", "all", (), constants, length, deep)
 
 
 def _fails(
-    property: str, constants: _Constants, length: int, without: tuple[str, ...] = (), *, deep: bool = False, spec: type[Spec] = DtpChecked
+    property: str,
+    constants: _Constants,
+    length: int,
+    without: tuple[str, ...] = (),
+    *,
+    deep: bool = False,
+    spec: type[Spec] = DtpChecked,
 ) -> Check:
     return Check(spec, property, "violated", "all", without, constants, length, deep)
 
@@ -43,7 +88,13 @@ def _literal(property: str, constants: _Constants, length: int) -> Check:
     return Check(DtpChecked, property, "violated", (), (), constants, length)
 
 
-def _other(spec: type[Spec], property: str, outcome: Outcome = "holds", length: int | None = None, **constants: int | bool) -> Check:
+def _other(
+    spec: type[Spec],
+    property: str,
+    outcome: Outcome = "holds",
+    length: int | None = None,
+    **constants: int | bool,
+) -> Check:
     return Check(spec, property, outcome, (), (), constants, length)
 
 
@@ -56,13 +107,15 @@ def _with(constants: _Constants, **more: int | bool | str) -> _Constants:
 
 
 _SIMULATED = (
-    "By reading: it is a result of the authors' simulation, whose figure is lost in the copy that was read; nothing here simulates the four "
-    "protocols on a network with delays yet."
+    "By reading: it is a result of the authors' simulation, whose figure is lost in the copy that was read; "
+    "nothing here simulates the four protocols on a network with delays yet."
 )
 
 
 def _simulated(identifier: str, section: str, quotation: str, claim: str) -> Claim:
-    return Claim(identifier, _says(section, quotation), claim, Standing.STATED, Kind.PERFORMANCE, "unknown", _SIMULATED)
+    return Claim(
+        identifier, _says(section, quotation), claim, Standing.STATED, Kind.PERFORMANCE, "unknown", _SIMULATED
+    )
 
 
 _BOUNDS: tuple[Claim, ...] = (
@@ -73,10 +126,11 @@ _BOUNDS: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.BOUND,
         "violated",
-        "It holds where everything arrives at once. Where an ACK of NULL or a MSG is only late, a process does not know yet what others know of "
-        "the others, and with n = 3 it keeps three ACKs; no loss is needed. As printed two processes are enough (DTP-10, DTP-11). An ACK that "
-        "carries what its sender knows mends the run that is found; with it no other was found in the first 8,413,412 states of that bound (23 "
-        "steps), which were explored once and not by these checks.",
+        "It holds where everything arrives at once. Where an ACK of NULL or a MSG is only late, a process "
+        "does not know yet what others know of the others, and with n = 3 it keeps three ACKs; no loss is "
+        "needed. As printed two processes are enough (DTP-10, DTP-11). An ACK that carries what its sender "
+        "knows mends the run that is found; with it no other was found in the first 8,413,412 states of that "
+        "bound (23 steps), which were explored once and not by these checks.",
         (
             _fails("AckBound", _OVERTAKING, 14, ("carry_status",), deep=True),
             _all("AckBound", _INSTANT, deep=True),
@@ -95,9 +149,10 @@ _BOUNDS: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.BOUND,
         "violated",
-        "Each holder names the least active process that it knows of, and they do not know the same: the process that the first holder named passes "
-        "the token on with a NULL, and where that is only late, the others do not know what it has. With n = 3 a MSG can be followed by two others "
-        "and still not be stable at their last holder.",
+        "Each holder names the least active process that it knows of, and they do not know the same: the "
+        "process that the first holder named passes the token on with a NULL, and where that is only late, "
+        "the others do not know what it has. With n = 3 a MSG can be followed by two others and still not be "
+        "stable at their last holder.",
         (
             _fails("StableInTime", _OVERTAKING, 14, ("carry_status",), deep=True),
             _all("StableInTime", _INSTANT, deep=True),
@@ -111,10 +166,12 @@ _BOUNDS: tuple[Claim, ...] = (
         "DTP-24",
         _says(
             "3",
-            "After MSG(U, U_id) and L subsequent messages are acknowledged, it is certain that L+1 processes have obtained U. "
-            "Therefore U becomes stable after the message MSG(U, U_id) and n-1 subsequent messages are acknowledged.",
+            "After MSG(U, U_id) and L subsequent messages are acknowledged, it is certain that L+1 processes "
+            "have obtained U. Therefore U becomes stable after the message MSG(U, U_id) and n-1 subsequent "
+            "messages are acknowledged.",
         ),
-        "In CM an update and L subsequent acknowledgements mean L + 1 processes that have the update, and n - 1 that all have.",
+        "In CM an update and L subsequent acknowledgements mean L + 1 processes that have the update, and n "
+        "- 1 that all have.",
         Standing.STATED,
         Kind.BOUND,
         "holds",
@@ -131,9 +188,11 @@ _BOUNDS: tuple[Claim, ...] = (
         "DTP-25",
         _says(
             "3",
-            "In virtue of the positive notification scheme, LTM_i can determine whether a message is stable in a shorter time than the CM protocol.",
+            "In virtue of the positive notification scheme, LTM_i can determine whether a message is stable "
+            "in a shorter time than the CM protocol.",
         ),
-        "In Pinwheel what a process takes for stable has been delivered by all, and it can know so before n - 1 subsequent acknowledgements.",
+        "In Pinwheel what a process takes for stable has been delivered by all, and it can know so before n "
+        "- 1 subsequent acknowledgements.",
         Standing.STATED,
         Kind.BOUND,
         "holds",
@@ -145,20 +204,31 @@ _BOUNDS: tuple[Claim, ...] = (
             _other(PinwheelChecked, "StableEarly", length=8, processes=2, messages=2),
             *(
                 Check(PinwheelChecked, name, "holds", (), (), {"processes": 3, "messages": 2}, None, True)
-                for name in ("StableIsDelivered", "UniformIntegrity", "UniformPrefixOrder", "UniformTotalOrder", "UniformAgreement", "Validity")
+                for name in (
+                    "StableIsDelivered",
+                    "UniformIntegrity",
+                    "UniformPrefixOrder",
+                    "UniformTotalOrder",
+                    "UniformAgreement",
+                    "Validity",
+                )
             ),
         ),
     ),
     Claim(
         "DTP-26",
-        _says("4.2", "In other words, LTM_i passes the token without ordering any message in order to bound the stability time."),
+        _says(
+            "4.2",
+            "In other words, LTM_i passes the token without ordering any message in order to bound the "
+            "stability time.",
+        ),
         "After n - 1 NULLs that arrive nothing acknowledged is unstable.",
         Standing.STATED,
         Kind.BOUND,
         "holds",
-        "Where nothing is lost, in any order of arrival. If a NULL is lost on the way to a process that it does not name, nobody sends it again "
-        "once the token has arrived, and that process knows later. Time is not modelled: that n - 1 NULLs take (n - 1) T and their delays is "
-        "arithmetic.",
+        "Where nothing is lost, in any order of arrival. If a NULL is lost on the way to a process that it "
+        "does not name, nobody sends it again once the token has arrived, and that process knows later. Time "
+        "is not modelled: that n - 1 NULLs take (n - 1) T and their delays is arithmetic.",
         (
             _all("StableAfterNulls", _SILENCE, deep=True),
             _all("AllStable", _SILENCE, length=12, deep=True),
@@ -170,16 +240,16 @@ _BOUNDS: tuple[Claim, ...] = (
         "DTP-27",
         _says(
             "3",
-            "M_1 becomes stable after the acknowledgement of the third message. Note that when the sixth message has been "
-            "acknowledged in figure 1(c), four messages become stable.",
+            "M_1 becomes stable after the acknowledgement of the third message. Note that when the sixth "
+            "message has been acknowledged in figure 1(c), four messages become stable.",
         ),
-        "There is a sequence of updates as in figure 1: stable after five acknowledgements in CM, four in Pinwheel, three in DTP, where four are "
-        "stable after the sixth.",
+        "There is a sequence of updates as in figure 1: stable after five acknowledgements in CM, four in "
+        "Pinwheel, three in DTP, where four are stable after the sixth.",
         Standing.STATED,
         Kind.PERFORMANCE,
         "holds",
-        "The drawing is lost; such sequences exist (CM's five is n, whatever is sent). There are also sequences for which Pinwheel knows sooner "
-        "than DTP.",
+        "The drawing is lost; such sequences exist (CM's five is n, whatever is sent). There are also "
+        "sequences for which Pinwheel knows sooner than DTP.",
         (
             _other(Figure1, "AsPrinted", length=6, processes=5, messages=6),
             _other(Figure1, "PinwheelFirst", length=3, processes=5, messages=6),
@@ -187,13 +257,18 @@ _BOUNDS: tuple[Claim, ...] = (
     ),
     Claim(
         "DTP-28",
-        _says("4.2", "LTM_i defers the delivery U until |{R_i[k] | R_i[k] ≥ g}| ≥ F + 1 where g is the gsn of U."),
-        "Delivery that waits until F + 1 of the R_i[k] are at least g is possible, and everything is delivered.",
+        _says(
+            "4.2",
+            "LTM_i defers the delivery U until |{R_i[k] | R_i[k] ≥ g}| ≥ F + 1 where g is the gsn of U.",
+        ),
+        "Delivery that waits until F + 1 of the R_i[k] are at least g is possible, and everything is "
+        "delivered.",
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "If processes are counted and hgsn is what a process has obtained. The formula as printed counts different values of a set, and section 3 "
-        "calls hgsn what was delivered: with either nobody delivers anything when F is 1 and two processes have one update.",
+        "If processes are counted and hgsn is what a process has obtained. The formula as printed counts "
+        "different values of a set, and section 3 calls hgsn what was delivered: with either nobody delivers "
+        "anything when F is 1 and two processes have one update.",
         (
             _all("Validity", _LIVE),
             _all("UniformAgreement", _LIVE),
@@ -204,7 +279,8 @@ _BOUNDS: tuple[Claim, ...] = (
     Claim(
         "DTP-29",
         _says("4.2", "When the condition is satisfied, it is certain that F + 1 processes have obtained U."),
-        "When an update is delivered, F + 1 processes have obtained it, so that after F failures a process that is up still has it.",
+        "When an update is delivered, F + 1 processes have obtained it, so that after F failures a process "
+        "that is up still has it.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
@@ -226,8 +302,9 @@ _BOUNDS: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "unknown",
-        "The update is there (DTP-29), but without the holder nobody who could answer does: EMPT discards a REQ. What the group membership "
-        "protocol, which the paper assumes, would have to do about it is not said. By DTP alone agreement fails.",
+        "The update is there (DTP-29), but without the holder nobody who could answer does: EMPT discards a "
+        "REQ. What the group membership protocol, which the paper assumes, would have to do about it is not "
+        "said. By DTP alone agreement fails.",
         (
             _all("SurvivorHolds", _CRASH, spec=DtpCrashing),
             _fails("UniformAgreement", _with(_CRASH, unlimited=True), 5, spec=DtpCrashing, deep=True),
@@ -237,14 +314,17 @@ _BOUNDS: tuple[Claim, ...] = (
         "DTP-31",
         _says(
             "4.2",
-            "The delivery service of the DTP protocol is identical to the agreed delivery service of the Totem protocol. When F is "
-            "n-1, the total ordering service of the DTP protocol represents the safe delivery service of the Totem protocol",
+            "The delivery service of the DTP protocol is identical to the agreed delivery service of the "
+            "Totem protocol. When F is n-1, the total ordering service of the DTP protocol represents the "
+            "safe delivery service of the Totem protocol",
         ),
-        "With F = n - 1 an update is delivered only when all processes have obtained it; otherwise delivery is agreed delivery.",
+        "With F = n - 1 an update is delivered only when all processes have obtained it; otherwise delivery "
+        "is agreed delivery.",
         Standing.STATED,
         Kind.COMPOSITION,
         "violated",
-        "As printed it is not safe, for the reason of DTP-29. As repaired, it is; and with F = 0 total order and agreement hold (DTP-02, DTP-18).",
+        "As printed it is not safe, for the reason of DTP-29. As repaired, it is; and with F = 0 total order "
+        "and agreement hold (DTP-02, DTP-18).",
         (
             _literal("SafeDelivery", _RESILIENT, 4),
             _fails("SafeDelivery", _RESILIENT, 4, ("advance_on_delivery",)),
@@ -261,19 +341,22 @@ _FIGURES: tuple[Claim, ...] = (
     _simulated(
         "DTP-32",
         "5",
-        "The stability time of the DTP protocol is bounded to about two-thirds of 1/λ when the group size increases.",
+        "The stability time of the DTP protocol is bounded to about two-thirds of 1/λ when the group size "
+        "increases.",
         "DTP is stable after two thirds of 1/lambda.",
     ),
     _simulated(
         "DTP-33",
         "5",
-        "But the stability times of the CM protocol and the Pinwheel protocol approach nearly 1/λ as the group size increases.",
+        "But the stability times of the CM protocol and the Pinwheel protocol approach nearly 1/λ as the "
+        "group size increases.",
         "CM and Pinwheel are stable after nearly 1/lambda as the group grows.",
     ),
     _simulated(
         "DTP-34",
         "5",
-        "The results show that for three cases where 1/λ = 50, 100 and 200 ms, the DTP protocol is superior to the others except the Totem.",
+        "The results show that for three cases where 1/λ = 50, 100 and 200 ms, the DTP protocol is superior "
+        "to the others except the Totem.",
         "Stability takes Totem least, then DTP, Pinwheel, CM.",
     ),
     _simulated(
@@ -285,23 +368,24 @@ _FIGURES: tuple[Claim, ...] = (
     _simulated(
         "DTP-36",
         "5",
-        "the average delivery time of the DTP protocol is comparable with the other protocols except the Totem",
+        "the average delivery time of the DTP protocol is comparable with the other protocols except the "
+        "Totem",
         "Delivery takes equally long except in Totem.",
     ),
     Claim(
         "DTP-37",
         _says(
             "5",
-            "The average number of overhead messages per message is comparable with the other protocols except the Totem, i.e. about "
-            "1 message per message.",
+            "The average number of overhead messages per message is comparable with the other protocols "
+            "except the Totem, i.e. about 1 message per message.",
         ),
         "There is about one overhead message for each message, except in Totem.",
         Standing.STATED,
         Kind.PERFORMANCE,
         "unknown",
-        "By reading: without losses and silences DTP and CM multicast one ACK for each MSG, so the one is no less; how many NULLs there are "
-        "between, and how many passes of Totem's token, depends on delays, and nothing here simulates the four protocols on a network with delays "
-        "yet.",
+        "By reading: without losses and silences DTP and CM multicast one ACK for each MSG, so the one is no "
+        "less; how many NULLs there are between, and how many passes of Totem's token, depends on delays, "
+        "and nothing here simulates the four protocols on a network with delays yet.",
     ),
     Claim(
         "DTP-38",
@@ -310,23 +394,29 @@ _FIGURES: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.PERFORMANCE,
         "holds",
-        "Counted in passes of the token, where everything arrives before the token moves; and not two passes earlier.",
+        "Counted in passes of the token, where everything arrives before the token moves; and not two passes "
+        "earlier.",
         (
             _other(TotemChecked, "StableInTwoRotations", processes=3, messages=2, visits=8, instant=True),
-            _other(TotemChecked, "UnstableBefore", length=10, processes=3, messages=2, visits=8, instant=True),
+            _other(
+                TotemChecked, "UnstableBefore", length=10, processes=3, messages=2, visits=8, instant=True
+            ),
             _other(TotemChecked, "StableIsDelivered", processes=3, messages=2, visits=5),
             _other(TotemChecked, "UniformPrefixOrder", processes=3, messages=2, visits=5),
         ),
     ),
     _simulated(
-        "DTP-39", "6", "the processing load for ordering messages is more effectively distributed", "The load of ordering is distributed evenly."
+        "DTP-39",
+        "6",
+        "the processing load for ordering messages is more effectively distributed",
+        "The load of ordering is distributed evenly.",
     ),
     Claim(
         "DTP-40",
         _says(
             "5",
-            "When we have each node ready to broadcast messages at all times, we have observed that about 1000 thousand byte long "
-            "messages can be handled per second for ordering.",
+            "When we have each node ready to broadcast messages at all times, we have observed that about "
+            "1000 thousand byte long messages can be handled per second for ordering.",
         ),
         "The authors' implementation orders about 1000 messages of a thousand bytes a second.",
         Standing.STATED,
@@ -337,11 +427,13 @@ _FIGURES: tuple[Claim, ...] = (
     Claim(
         "DTP-41",
         _says("5", "we have simulated in the absence of failures"),
-        "The end of a finite simulation, where the last updates become stable only by NULLs, does not distort the means.",
+        "The end of a finite simulation, where the last updates become stable only by NULLs, does not "
+        "distort the means.",
         Standing.QUESTION,
         Kind.PERFORMANCE,
         "unknown",
-        "By reading: whether the authors left the end out is not said, and nothing here simulates the four protocols on a network with delays yet.",
+        "By reading: whether the authors left the end out is not said, and nothing here simulates the four "
+        "protocols on a network with delays yet.",
     ),
 )
 
