@@ -304,7 +304,7 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("answer", "item is not None", False): "a REQ that comes late for an ACK that was removed lies deeper; test_dtp goes there",
         ("receive_early_message", "j is not None", False): NARROWED,
         ("receive_next_message", "j is not None", False): NARROWED,
-        ("resend_pass_of_Dtp", "sent is not None", False): NARROWED,
+        ("resend_pass", "sent is not None", False): NARROWED,
         ("send_pass", "sent.number > 0", False): NARROWED,
     },
     "horus nak": {},

@@ -115,9 +115,10 @@ def test_a_late_request_for_what_was_removed_is_answered_by_nothing() -> None:
         Step("broadcast", (p, m)), Step("acknowledge", (p, m, q)), Step("broadcast", (q, x)),
         Step("receive_next_message", (Msg(q, m),)), Step("receive_next_message", (Msg(r, m),)),
         Step("receive_next_ack", (Ack(q, p, m, 1, q),)), Step("acknowledge", (q, x, r)), Step("receive_early_ack", (Ack(r, q, x, 2, r),)),
-        Step("receive_next_ack", (Ack(r, p, m, 1, q),)), Step("answer_transferring", (AskMessage(q, r, 1, x),)), Step("answer_transferring", (late,)),
+        Step("receive_next_ack", (Ack(r, p, m, 1, q),)), Step("repeat_request", (r,)),
+        Step("answer_transferring", (AskMessage(q, r, 1, x),)), Step("answer_transferring", (late,)),
     ]  # fmt: skip
-    bound = program(DtpChecked, repairs="all", **EARLY | {"senders": 2})
+    bound = program(DtpChecked, repairs="all", **EARLY | {"senders": 2, "timeouts": 1})
     *_, before, after = replay(bound, bound.reference.initial()[0], steps).states
     network = [variable.name for variable in bound.declaration.variables].index("network")
     assert not bound.reference.evaluate(before, "has_ack", q, 1, m)
