@@ -108,6 +108,21 @@ def test_every_directory_with_modules_is_a_package(root: Path, modules: dict[str
     assert not bare, f"add __init__.py with a one-sentence docstring to {sorted(str(path.relative_to(root)) for path in bare)}"
 
 
+def test_the_tests_mirror_the_rooms(root: Path, modules: dict[str, Path]) -> None:
+    """Every directory of tests but `house` has the name of a room, or of a package or module in one."""
+    names = {"/".join(path.relative_to(root).with_suffix("").parts[1:]).removesuffix("/__init__") for path in modules.values()}
+    tests = root / "tests"
+    found = {str(file.parent.relative_to(tests)) for file in tests.rglob("test_*.py")}
+    assert found - names - {"spec", "model", "impl", "conformance"} == {"house"}
+
+
+def test_no_test_file_is_imported(root: Path) -> None:
+    """What tests share stands in a conftest or in a module without tests."""
+    texts = {file: file.read_text(encoding="utf-8") for file in (root / "tests").rglob("*.py")}
+    found = [f"{file}: {line}" for file, text in texts.items() for line in re.findall(r"^(?:from|import) [\w.]*\btest_\w+.*", text, re.MULTILINE)]
+    assert not found, "\n".join(found)
+
+
 def test_every_room_is_marked_as_typed(root: Path) -> None:
     table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-dir"]
     rooms = {f"antiphon.{room}": room for room in ("spec", "model", "impl", "conformance")}

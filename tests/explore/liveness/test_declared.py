@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.liveness.specs import Lock, LossyChannel, Philosopher, Table
+from tests.explore.liveness.specs import Lock, LossyChannel, Philosopher, Table
 
 from antiphon.conformance.report import diagram, svg, text_diagram
 from antiphon.model.explore import check

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.native.test_agreement import summary
+from tests.engines.native.summary import summary
 
 from antiphon.model.engines.native import enumeration, kernel_of
 from antiphon.model.engines.native.enumeration import plan_actions

@@ -9,8 +9,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import pytest
+from tests.engines.native.random_steps import SLOTS, StepMaker, taken
 from tests.ground.random_expressions import random_state
-from tests.native.random_steps import SLOTS, StepMaker, taken
 
 from antiphon.model.engines.native import steps as lowering
 from antiphon.model.engines.native.expressions import Value, Writer

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.engines.native.summary import summary
 from tests.lang.random_specs import program_of, random_states
 
 from antiphon.model.bounds import Bounds
@@ -20,7 +21,6 @@ from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
 from antiphon.model.ground import layout
 from antiphon.model.ground.words import WordPacking
-from antiphon.model.verdict import Report
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, SpecError, State, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
@@ -28,13 +28,6 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpProperties
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 RANDOM = range(12)
-
-
-def summary(report: Report) -> tuple[Any, ...]:
-    """What two engines must agree on when both saw everything."""
-    verdicts = {item.property: (item.kind, item.outcome, None if item.trace is None else len(item.trace)) for item in report.verdicts}
-    seen = report.exploration
-    return verdicts, seen.states, seen.transitions, seen.depth, seen.complete, seen.fired, seen.never_fired
 
 
 @pytest.mark.parametrize(

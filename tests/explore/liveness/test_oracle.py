@@ -6,8 +6,8 @@ import random
 from typing import Any
 
 import pytest
-from tests.liveness.specs import Lock, LossyChannel, Table
-from tests.liveness.test_lasso import Edge, graph_of, shortest_stem
+from tests.explore.liveness.oracle import Edge, graph_of, shortest_stem
+from tests.explore.liveness.specs import Lock, LossyChannel, Table
 
 from antiphon.model.explore import liveness
 from antiphon.model.explore.liveness import Fairness, Question

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.explore.liveness.specs import ALL_STRONG, Lock, LossyChannel, Table
 from tests.lang.random_specs import program_of
-from tests.liveness.specs import ALL_STRONG, Lock, LossyChannel, Table
 
 from antiphon.model.bounds import Bounds
 from antiphon.model.explore import check, liveness
