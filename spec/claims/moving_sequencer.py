@@ -14,14 +14,18 @@ _RING = {"processes": 3, "messages": 1, "losses": 1, "urgent": True}
 _EVERY_ORDER = {"processes": 3, "messages": 1, "losses": 1}
 
 
-def _check(property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str) -> Check:
+def _check(
+    property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str
+) -> Check:
     return Check(MovingSequencerChecked, property, outcome, "all", without, constants, length)
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
     """The repaired figure with three processes: local steps at once, and, deep, every order of steps."""
     quick = tuple(replace(_check(property, "holds", **_RING), long_for_z3=True) for property in properties)
-    return quick + tuple(replace(_check(property, "holds", **_EVERY_ORDER), deep=True) for property in properties)
+    return quick + tuple(
+        replace(_check(property, "holds", **_EVERY_ORDER), deep=True) for property in properties
+    )
 
 
 MOVING_SEQUENCER: tuple[Claim, ...] = (
@@ -30,8 +34,9 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.2",
-            "This scheme ensures that the sequence number assigned to each message is globally unique because the last sequence number assigned "
-            "is transmitted with the token, and only the process that has the token can assign a new number.",
+            "This scheme ensures that the sequence number assigned to each message is globally unique "
+            "because the last sequence number assigned is transmitted with the token, and only the process "
+            "that has the token can assign a new number.",
             figure="12",
             lines="17-20",
         ),
@@ -53,40 +58,63 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.2",
-            "If process q is the token holder, it will first check if there is no missing messages (lines 8–11) or missing sequence numbers "
-            "(lines 12–16).",
+            "If process q is the token holder, it will first check if there is no missing messages (lines "
+            "8–11) or missing sequence numbers (lines 12–16).",
             figure="12",
             lines="8, 11",
         ),
-        "The holder notices every number that it missed, so that figure 12 provides total order and integrity.",
+        "The holder notices every number that it missed, so that figure 12 provides total order and "
+        "integrity.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "nextdeliver is the next number, so a missed last number shows as token.seqnum = nextdeliver, and line 8 tests `>`. The holder then "
-        "gives a second number to a message that has one, and the message is delivered twice.",
+        "nextdeliver is the next number, so a missed last number shows as token.seqnum = nextdeliver, and "
+        "line 8 tests `>`. The holder then gives a second number to a message that has one, and the message "
+        "is delivered twice.",
         (
-            Check(MovingSequencerChecked, "UniqueNumbers", "violated", ("start_token",), constants=_SPARE, length=10),
-            _check("UniformIntegrity", "violated", "wait_for_missing_number", "answer_last", **_SPARE, length=13),
+            Check(
+                MovingSequencerChecked,
+                "UniqueNumbers",
+                "violated",
+                ("start_token",),
+                constants=_SPARE,
+                length=10,
+            ),
+            _check(
+                "UniformIntegrity", "violated", "wait_for_missing_number", "answer_last", **_SPARE, length=13
+            ),
             _check("UniqueNumbers", "holds", **_TWO),
             _check("UniformIntegrity", "holds", **_TWO),
             _check("UniformTotalOrder", "holds", **_TWO),
             _check("UniformPrefixOrder", "holds", **_TWO),
             _check("NumberMissed", "holds", **_ONE, length=7),
             _check("AllDelivered", "holds", **_TWO, length=18),
-            *_three("UniqueNumbers", "UniqueMessages", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder"),
+            *_three(
+                "UniqueNumbers",
+                "UniqueMessages",
+                "UniformIntegrity",
+                "UniformTotalOrder",
+                "UniformPrefixOrder",
+            ),
         ),
         defect="text",
         repairs=("start_token", "wait_for_missing_number", "await_body"),
     ),
     Claim(
         "MSQ-03",
-        Source(Document.RBP, "3.1.2", "for all {id(m'),seqnum} in seqQp s.t. first ≤ seqnum < last", figure="12", lines="33 (second)"),
+        Source(
+            Document.RBP,
+            "3.1.2",
+            "for all {id(m'),seqnum} in seqQp s.t. first ≤ seqnum < last",
+            figure="12",
+            lines="33 (second)",
+        ),
         "A request for the numbers first to last is answered with all that block the asker.",
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "The last number is left out, here and not in figures 16 and 25. A holder that misses just token.seqnum, and notices it, asks for an "
-        "empty range for ever.",
+        "The last number is left out, here and not in figures 16 and 25. A holder that misses just "
+        "token.seqnum, and notices it, asks for an empty range for ever.",
         (
             _check("UniformAgreement", "violated", "answer_last", **_ONE, length=7),
             _check("UniformAgreement", "holds", **_ONE),
@@ -96,13 +124,16 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
     ),
     Claim(
         "MSQ-04",
-        Source(Document.RBP, "3.1.2", "pick the first m' in rcvQs ∉ token.sequenced", figure="12", lines="17"),
-        "A message is sequenced once; `token.sequenced`, which no line defines, is the set of messages that have numbers.",
+        Source(
+            Document.RBP, "3.1.2", "pick the first m' in rcvQs ∉ token.sequenced", figure="12", lines="17"
+        ),
+        "A message is sequenced once; `token.sequenced`, which no line defines, is the set of messages that "
+        "have numbers.",
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "With the holder's own seqQ for the undefined set, since the holder knows all numbers (MSQ-02). If nothing is excluded, the same message "
-        "is numbered again.",
+        "With the holder's own seqQ for the undefined set, since the holder knows all numbers (MSQ-02). If "
+        "nothing is excluded, the same message is numbered again.",
         (
             _check("UniqueNumbers", "holds", **_SPARE),
             _check("UniqueNumbers", "violated", **_SPARE, already_sequenced="nothing", length=12),
@@ -113,7 +144,8 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.2",
-            "they wait until a tuple in seqQ corresponds to the next expected message (line 35), and only then deliver that message (lines 36)",
+            "they wait until a tuple in seqQ corresponds to the next expected message (line 35), and only "
+            "then deliver that message (lines 36)",
             figure="12",
             lines="35-36",
         ),
@@ -121,9 +153,17 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "The number can arrive before the message. The tuple is in seqQ, so line 36 delivers what is not there.",
+        "The number can arrive before the message. The tuple is in seqQ, so line 36 delivers what is not "
+        "there.",
         (
-            Check(MovingSequencerChecked, "UniformIntegrity", "violated", ("start_token",), constants=_ONE, length=7),
+            Check(
+                MovingSequencerChecked,
+                "UniformIntegrity",
+                "violated",
+                ("start_token",),
+                constants=_ONE,
+                length=7,
+            ),
             _check("UniformIntegrity", "violated", "await_body", **_ONE, length=7),
             _check("UniformIntegrity", "holds", **_ONE),
             _check("AllDelivered", "holds", **_ONE, length=9),
@@ -136,16 +176,19 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.2",
-            "If these verifications fail, then q requests the lost messages until the verification is successful.",
+            "If these verifications fail, then q requests the lost messages until the verification is "
+            "successful.",
             figure="12",
             lines="8-15",
         ),
-        "The first loop ends, although it waits for deliveries that need messages which only the second loop asks for.",
+        "The first loop ends, although it waits for deliveries that need messages which only the second loop "
+        "asks for.",
         Standing.QUESTION,
         Kind.LIVENESS,
         "holds",
-        "Because the message itself is sent with the reliable SEND (line 3), and a receiver asks once on its own (line 30). With lines 8 and 35 "
-        "repaired the second loop has nothing left to ask for: whoever leaves the first has delivered everything that is numbered.",
+        "Because the message itself is sent with the reliable SEND (line 3), and a receiver asks once on its "
+        "own (line 30). With lines 8 and 35 repaired the second loop has nothing left to ask for: whoever "
+        "leaves the first has delivered everything that is numbered.",
         (
             _check("Validity", "holds", **_ONE),
             _check("UniformAgreement", "holds", **_ONE),
@@ -156,7 +199,8 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.2",
-            "it will first check if there is no missing messages (lines 8–11) or missing sequence numbers (lines 12–16)",
+            "it will first check if there is no missing messages (lines 8–11) or missing sequence numbers "
+            "(lines 12–16)",
             figure="12",
             lines="8-16",
         ),
@@ -164,8 +208,8 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "By reading: the lines do it the other way round, and line 16 adds to seqQ a tuple that line 12 found there. No behaviour depends on "
-        "the sentence.",
+        "By reading: the lines do it the other way round, and line 16 adds to seqQ a tuple that line 12 "
+        "found there. No behaviour depends on the sentence.",
         defect="text",
     ),
     Claim(
@@ -173,31 +217,39 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.3",
-            "Aggregating such functions in a single message (the token), a “step” of communication in RBP is reduced to two messages",
+            "Aggregating such functions in a single message (the token), a “step” of communication in RBP is "
+            "reduced to two messages",
             figure="12",
         ),
-        "Figure 12 sends more messages a step than RBP's two: a number and a token beside the message, and the acknowledgements of SEND.",
+        "Figure 12 sends more messages a step than RBP's two: a number and a token beside the message, and "
+        "the acknowledgements of SEND.",
         Standing.STATED,
         Kind.PERFORMANCE,
         "holds",
-        "RBP: counted on the simulated network. Figure 12: message, number and token, and one acknowledgement for each copy of a SEND, counted on "
-        "a loss-free run of the specification.",
-        (Measurement("messages a step", "figure 16: 2; figure 12: 3, and n acknowledgements of SEND", "holds"),),
+        "RBP: counted on the simulated network. Figure 12: message, number and token, and one "
+        "acknowledgement for each copy of a SEND, counted on a loss-free run of the specification.",
+        (
+            Measurement(
+                "messages a step", "figure 16: 2; figure 12: 3, and n acknowledgements of SEND", "holds"
+            ),
+        ),
     ),
     Claim(
         "MSQ-09",
         Source(
             Document.RBP,
             "3.1.2",
-            "process s has no way to know that a message was lost, because it didn't get enough information to detect the lost",
+            "process s has no way to know that a message was lost, because it didn't get enough information "
+            "to detect the lost",
             figure="12",
         ),
         "A missing number is noticed only when a later one arrives.",
         Standing.STATED,
         Kind.NEGATIVE,
         "holds",
-        "So the last number, once lost, stays lost to a process that the token does not reach: line 17 keeps the token where there is nothing to "
-        "sequence. Agreement fails; a holder that passes the idle token repairs it.",
+        "So the last number, once lost, stays lost to a process that the token does not reach: line 17 keeps "
+        "the token where there is nothing to sequence. Agreement fails; a holder that passes the idle token "
+        "repairs it.",
         (
             _check("UniformAgreement", "violated", "pass_idle_token", **_EVERY_ORDER, length=7),
             _check("UniformAgreement", "holds", **_ONE),
@@ -218,8 +270,8 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "holds",
-        "As the text says. As it is aligned in print, line 31 belongs to the `if` of line 29: a process that has the message already forgets its "
-        "number, and never delivers it.",
+        "As the text says. As it is aligned in print, line 31 belongs to the `if` of line 29: a process that "
+        "has the message already forgets its number, and never delivers it.",
         (
             _check("UniformAgreement", "holds", **_ONE),
             _check("UniformAgreement", "violated", **_ONE, recording="when missing", length=7),

@@ -14,8 +14,14 @@ _LARGER = {"processes": 3, "messages": 2, "losses": 0}
 
 def _three(*properties: str) -> tuple[Check, ...]:
     """Figure 5, repaired, with three processes: a message and a loss, and, deep, two messages and no loss."""
-    quick = tuple(Check(Figure5Checked, property, "holds", "all", constants=_RING, long_for_z3=True) for property in properties)
-    return quick + tuple(Check(Figure5Checked, property, "holds", "all", constants=_LARGER, deep=True) for property in properties)
+    quick = tuple(
+        Check(Figure5Checked, property, "holds", "all", constants=_RING, long_for_z3=True)
+        for property in properties
+    )
+    return quick + tuple(
+        Check(Figure5Checked, property, "holds", "all", constants=_LARGER, deep=True)
+        for property in properties
+    )
 
 
 TOKEN_BROADCAST: tuple[Claim, ...] = (
@@ -24,8 +30,9 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.1",
-            "This way, processes use the token to verify the “history” of delivered messages, and by this reason, all processes eventually "
-            "deliver a message, according to the Reliable Broadcast properties.",
+            "This way, processes use the token to verify the “history” of delivered messages, and by this "
+            "reason, all processes eventually deliver a message, according to the Reliable Broadcast "
+            "properties.",
             figure="2",
             lines="1-21",
         ),
@@ -33,10 +40,12 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "The token brings a message that is also still in flight; line 20 delivers it again when it arrives. Agreement and Validity hold once "
-        "the token starts.",
+        "The token brings a message that is also still in flight; line 20 delivers it again when it arrives. "
+        "Agreement and Validity hold once the token starts.",
         (
-            Check(Figure2Checked, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=4),
+            Check(
+                Figure2Checked, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=4
+            ),
             Check(Figure2Checked, "UniformIntegrity", "holds", "all", constants=_THREE),
             Check(Figure2Checked, "UniformAgreement", "holds", "all", constants=_THREE),
             Check(Figure2Checked, "Validity", "holds", "all", constants=_THREE),
@@ -52,10 +61,17 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "holds",
-        "With the own copy there at once the sender itself delivers. If the own copy travels like the others, losing all copies loses the "
-        "message: Validity then rests on the loopback being reliable, which the figure does not say.",
+        "With the own copy there at once the sender itself delivers. If the own copy travels like the "
+        "others, losing all copies loses the message: Validity then rests on the loopback being reliable, "
+        "which the figure does not say.",
         (
-            Check(Figure2Checked, "Validity", "holds", ("start_token",), constants={"processes": 2, "messages": 1, "losses": 2}),
+            Check(
+                Figure2Checked,
+                "Validity",
+                "holds",
+                ("start_token",),
+                constants={"processes": 2, "messages": 1, "losses": 2},
+            ),
             Check(
                 Figure2Checked,
                 "Validity",
@@ -71,20 +87,37 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.1",
-            "If each process q that receives the token delivers the message m attached to the token, at the end of the token passing, when p "
-            "gets the token again, p can be sure that all processes delivered m.",
+            "If each process q that receives the token delivers the message m attached to the token, at the "
+            "end of the token passing, when p gets the token again, p can be sure that all processes "
+            "delivered m.",
             figure="2",
             lines="7-13",
         ),
-        "When the token is back at the process that listed a message, every process has delivered the message.",
+        "When the token is back at the process that listed a message, every process has delivered the "
+        "message.",
         Standing.STATED,
         Kind.BOUND,
         "violated",
-        "Line 8 is an `if` about one m': a process that missed two listed messages delivers one and passes the token on. With every missing "
-        "message delivered the sentence is true.",
+        "Line 8 is an `if` about one m': a process that missed two listed messages delivers one and passes "
+        "the token on. With every missing message delivered the sentence is true.",
         (
-            Check(Figure2Checked, "ReturnMeansDelivered", "violated", ("start_token",), constants=_TWO_LOST, length=5),
-            Check(Figure2Checked, "ReturnMeansDelivered", "violated", "all", ("recover_all",), constants=_TWO_LOST, length=5),
+            Check(
+                Figure2Checked,
+                "ReturnMeansDelivered",
+                "violated",
+                ("start_token",),
+                constants=_TWO_LOST,
+                length=5,
+            ),
+            Check(
+                Figure2Checked,
+                "ReturnMeansDelivered",
+                "violated",
+                "all",
+                ("recover_all",),
+                constants=_TWO_LOST,
+                length=5,
+            ),
             Check(Figure2Checked, "ReturnMeansDelivered", "holds", "all", constants=_TWO_LOST),
             Check(Figure2Checked, "ReturnMeansDelivered", "holds", "all", constants=_THREE),
             Check(Figure2Checked, "TokenReturns", "holds", "all", constants=_THREE, length=5),
@@ -97,7 +130,8 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.1",
-            "As the token.delivered list should include all delivered messages, soon the token message becomes very large.",
+            "As the token.delivered list should include all delivered messages, soon the token message "
+            "becomes very large.",
             figure="2",
         ),
         "The list in the token of figure 2 grows with the whole history and never shrinks.",
@@ -112,7 +146,8 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.1",
-            "If the token holder has missed a message m, it sends a retransmission request, and waits until this message is received",
+            "If the token holder has missed a message m, it sends a retransmission request, and waits until "
+            "this message is received",
             figure="5",
             lines="8-14, 23-26",
         ),
@@ -120,12 +155,22 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "Two ways, by reception twice: a process that hears of a message before it arrives asks for it, and line 25 delivers both copies (the "
-        "shortest trace). And the holder's own: line 25 delivers the answer, line 13 delivers it again. So does "
-        "one that is answered by two processes.",
+        "Two ways, by reception twice: a process that hears of a message before it arrives asks for it, and "
+        "line 25 delivers both copies (the shortest trace). And the holder's own: line 25 delivers the "
+        "answer, line 13 delivers it again. So does one that is answered by two processes.",
         (
-            Check(Figure5Checked, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=8),
-            Check(Figure5Checked, "UniformIntegrity", "violated", "all", ("deliver_once",), constants=_SMALL, length=8),
+            Check(
+                Figure5Checked, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=8
+            ),
+            Check(
+                Figure5Checked,
+                "UniformIntegrity",
+                "violated",
+                "all",
+                ("deliver_once",),
+                constants=_SMALL,
+                length=8,
+            ),
             Check(Figure5Checked, "UniformIntegrity", "holds", "all", constants=_SMALL),
             Check(Figure5Checked, "Recovered", "holds", "all", constants=_SMALL, length=6),
         ),
@@ -137,8 +182,9 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.1",
-            "If we require that a process only passes the token away after having delivered all previous messages (that means, after having "
-            "acquired the missing messages), this protocol provides Reliable Broadcast as well.",
+            "If we require that a process only passes the token away after having delivered all previous "
+            "messages (that means, after having acquired the missing messages), this protocol provides "
+            "Reliable Broadcast as well.",
             figure="5",
             lines="7-18",
         ),
@@ -146,11 +192,27 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "Line 8 is an `if` about one m': the holder passes the token although it misses another listed message, against the sentence. With all "
-        "of them recovered before line 15, and delivered once, reliable broadcast holds.",
+        "Line 8 is an `if` about one m': the holder passes the token although it misses another listed "
+        "message, against the sentence. With all of them recovered before line 15, and delivered once, "
+        "reliable broadcast holds.",
         (
-            Check(Figure5Checked, "ListedWherePassed", "violated", ("start_token",), constants=_TWO_LOST, length=9),
-            Check(Figure5Checked, "ListedWherePassed", "violated", "all", ("recover_all",), constants=_TWO_LOST, length=9),
+            Check(
+                Figure5Checked,
+                "ListedWherePassed",
+                "violated",
+                ("start_token",),
+                constants=_TWO_LOST,
+                length=9,
+            ),
+            Check(
+                Figure5Checked,
+                "ListedWherePassed",
+                "violated",
+                "all",
+                ("recover_all",),
+                constants=_TWO_LOST,
+                length=9,
+            ),
             Check(Figure5Checked, "ListedWherePassed", "holds", "all", constants=_TWO_LOST),
             Check(Figure5Checked, "UniformIntegrity", "holds", "all", constants=_TWO_LOST),
             Check(Figure5Checked, "UniformAgreement", "holds", "all", constants=_TWO_LOST),
@@ -166,15 +228,24 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.1",
-            "if the network behaves well most of the time (as it normally happens in a LAN), the number of nack is insignificant if we compare "
-            "with an ack solution",
+            "if the network behaves well most of the time (as it normally happens in a LAN), the number of "
+            "nack is insignificant if we compare with an ack solution",
         ),
-        "Negative acknowledgements are few when few messages are lost: about loss x (n - 1) a message, against n - 1 acknowledgements.",
+        "Negative acknowledgements are few when few messages are lost: about loss x (n - 1) a message, "
+        "against n - 1 acknowledgements.",
         Standing.STATED,
         Kind.PERFORMANCE,
         "holds",
-        "Counted on the simulated network for the implementation of figure 16, which asks for what it misses in the same way.",
-        (Measurement("nacks", "requests for bodies per message between 0.5 and 2 times loss x (n - 1), below a tenth of n - 1", "holds"),),
+        "Counted on the simulated network for the implementation of figure 16, which asks for what it misses "
+        "in the same way.",
+        (
+            Measurement(
+                "nacks",
+                "requests for bodies per message between 0.5 and 2 times loss x (n - 1), below a tenth of n "
+                "- 1",
+                "holds",
+            ),
+        ),
     ),
     Claim(
         "RBC-08",
@@ -183,8 +254,9 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "Whoever holds the token received it, and the initialisation gives it to nobody. In the literal figures nothing that needs the token "
-        "ever happens; every claim about them is judged with `start_token`.",
+        "Whoever holds the token received it, and the initialisation gives it to nobody. In the literal "
+        "figures nothing that needs the token ever happens; every claim about them is judged with "
+        "`start_token`.",
         (
             Check(Figure2Checked, "TokenReturns", "unknown", constants=_SMALL),
             Check(Figure5Checked, "Recovered", "unknown", constants=_SMALL),

@@ -12,25 +12,57 @@ _STABLE: dict[str, Any] = {"views": 1, "losses": 2, "processes": 3, "messages": 
 _MORE: dict[str, Any] = {"views": 1, "losses": 1, "processes": 3, "messages": 3, "assigned": True}
 _PAIR: dict[str, Any] = {"views": 1, "losses": 2, "processes": 2, "messages": 2}
 _SURE: dict[str, Any] = {"views": 1, "losses": 0, "processes": 3, "messages": 2}
-_NEXT: dict[str, Any] = {"losses": 0, "processes": 2, "messages": 2, "crashes": 0, "reforms": True, "assigned": True}
+_NEXT: dict[str, Any] = {
+    "losses": 0,
+    "processes": 2,
+    "messages": 2,
+    "crashes": 0,
+    "reforms": True,
+    "assigned": True,
+}
 _LOSSY: dict[str, Any] = {**_NEXT, "losses": 1}
 _ANY: dict[str, Any] = {**_NEXT, "first_ids": 2}
-_CRASH: dict[str, Any] = {"losses": 1, "processes": 3, "messages": 2, "first_ids": 2, "patient": True, "assigned": True}
+_CRASH: dict[str, Any] = {
+    "losses": 1,
+    "processes": 3,
+    "messages": 2,
+    "first_ids": 2,
+    "patient": True,
+    "assigned": True,
+}
 _REFORM: dict[str, Any] = {**_CRASH, "crashes": 0, "reforms": True}
-_JOIN: dict[str, Any] = {"losses": 1, "processes": 3, "messages": 2, "joiners": 1, "crashes": 0, "patient": True, "assigned": True}
+_JOIN: dict[str, Any] = {
+    "losses": 1,
+    "processes": 3,
+    "messages": 2,
+    "joiners": 1,
+    "crashes": 0,
+    "patient": True,
+    "assigned": True,
+}
 _ORDERS: dict[str, Any] = {**_REFORM, "losses": 0, "first_ids": 1, "lists": "another order"}
 _QUICK: dict[str, Any] = {**_CRASH, "losses": 0, "first_ids": 1}
 
 
-def _literal(property: str, outcome: Outcome, length: int | None = None, **constants: int | str | bool) -> Check:
+def _literal(
+    property: str, outcome: Outcome, length: int | None = None, **constants: int | str | bool
+) -> Check:
     return Check(TotalChecked, property, outcome, constants=constants, length=length)
 
 
-def _check(property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool) -> Check:
+def _check(
+    property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool
+) -> Check:
     return Check(TotalChecked, property, outcome, "all", without, constants, length)
 
 
-def _only(repairs: tuple[str, ...], property: str, outcome: Outcome, length: int | None = None, **constants: int | str | bool) -> Check:
+def _only(
+    repairs: tuple[str, ...],
+    property: str,
+    outcome: Outcome,
+    length: int | None = None,
+    **constants: int | str | bool,
+) -> Check:
     return Check(TotalChecked, property, outcome, repairs, constants=constants, length=length)
 
 
@@ -39,14 +71,16 @@ def _deep(check: Check) -> Check:
 
 
 def _larger(*properties: str) -> tuple[Check, ...]:
-    """The repaired protocol within larger bounds: four members, one or two crashes, three messages, and timers that expire at any time."""
+    """The repaired protocol within larger bounds: more members, crashes, messages; timers at any time."""
     larger: tuple[dict[str, Any], ...] = (
         {**_CRASH, "processes": 4, "messages": 3},
         {**_QUICK, "processes": 4, "crashes": 2, "views": 3},
         {**_REFORM, "messages": 3, "losses": 2},
         {**_NEXT, "processes": 3},
     )
-    return tuple(_deep(_check(property, "holds", **constants)) for constants in larger for property in properties)
+    return tuple(
+        _deep(_check(property, "holds", **constants)) for constants in larger for property in properties
+    )
 
 
 def _source(section: str, quotation: str) -> Source:
@@ -56,14 +90,19 @@ def _source(section: str, quotation: str) -> Source:
 TOTAL: tuple[Claim, ...] = (
     Claim(
         "TOT-01",
-        _source("opening paragraph", "In order for this TOTAL protocol to function properly, it needs a group membership protocol residing below."),
-        "TOTAL needs what it asks of the layer below: view changes told to all, identical lists in identical order, messages received only in the "
-        "view they were sent in, and its own address.",
+        _source(
+            "opening paragraph",
+            "In order for this TOTAL protocol to function properly, it needs a group membership protocol "
+            "residing below.",
+        ),
+        "TOTAL needs what it asks of the layer below: view changes told to all, identical lists in identical "
+        "order, messages received only in the view they were sent in, and its own address.",
         Standing.STATED,
         Kind.COMPOSITION,
         "holds",
-        "Each is needed even by the repaired protocol. Another order of one list makes two sequencers; messages of other views mix with this view's "
-        "ids; a member that is not told of the change is left behind; without its address no member knows that it is the first.",
+        "Each is needed even by the repaired protocol. Another order of one list makes two sequencers; "
+        "messages of other views mix with this view's ids; a member that is not told of the change is left "
+        "behind; without its address no member knows that it is the first.",
         (
             _check("OneSequencer", "violated", length=0, **_SURE, lists="another order"),
             _check("UniformPrefixOrder", "violated", length=2, **_SURE, lists="another order"),
@@ -79,15 +118,16 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-02",
         _source(
             "Architecture",
-            "Hence, if every message broadcast to the group has a unique sequence id, the TOTAL layer in each member will pass up these messages in "
-            "the same order.",
+            "Hence, if every message broadcast to the group has a unique sequence id, the TOTAL layer in "
+            "each member will pass up these messages in the same order.",
         ),
         "While the view stays, all members pass messages up in the same order.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "In the literal text, whatever is lost or overtakes, in one view. Across views ids are not unique, and a sequencer that crashes may have "
-        "passed up alone what the others later pass up in another order (the uniform order across views, which the document does not promise).",
+        "In the literal text, whatever is lost or overtakes, in one view. Across views ids are not unique, "
+        "and a sequencer that crashes may have passed up alone what the others later pass up in another "
+        "order (the uniform order across views, which the document does not promise).",
         (
             _literal("UniformTotalOrder", "holds", **_STABLE),
             _literal("UniformTotalOrder", "holds", **_MORE),
@@ -101,12 +141,15 @@ TOTAL: tuple[Claim, ...] = (
     ),
     Claim(
         "TOT-03",
-        _source("Sequencer", "Each group using the TOTAL protocol layer will consist of exactly one sequencer."),
+        _source(
+            "Sequencer", "Each group using the TOTAL protocol layer will consist of exactly one sequencer."
+        ),
         "No view has two members that act as sequencer.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "Given identical lists in identical order (TOT-01). During a change the sequencers of the old and the new view both act, in different views.",
+        "Given identical lists in identical order (TOT-01). During a change the sequencers of the old and "
+        "the new view both act, in different views.",
         (
             _literal("OneSequencer", "holds", **_QUICK),
             _check("OneSequencer", "holds", **_CRASH),
@@ -117,8 +160,8 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-04",
         _source(
             "Sequencer",
-            "the sequencer needs to guarantee that no two messages receive the same sequence id and that no sequence id is skipped when assigning "
-            "sequence id's",
+            "the sequencer needs to guarantee that no two messages receive the same sequence id and that no "
+            "sequence id is skipped when assigning sequence id's",
         ),
         "The sequencer assigns unique ids without gaps within a view.",
         Standing.STATED,
@@ -137,15 +180,16 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-05",
         _source(
             "Members",
-            "If we receive a message with a lower sequence id, then this message can be discarded because it has already been received and passed up "
-            "the stack.",
+            "If we receive a message with a lower sequence id, then this message can be discarded because it "
+            "has already been received and passed up the stack.",
         ),
         "What is discarded because its id is lower than expected was passed up.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "True while the view stays. After a view change the member compares ids of the new view with the id that it expected in the old, until "
-        "TOTAL_NEW_VIEW arrives, and discards messages that it has never passed up.",
+        "True while the view stays. After a view change the member compares ids of the new view with the id "
+        "that it expected in the old, until TOTAL_NEW_VIEW arrives, and discards messages that it has never "
+        "passed up.",
         (
             _literal("DiscardedWasPassedUp", "holds", **_STABLE),
             _literal("DiscardedWasPassedUp", "violated", 8, **_NEXT),
@@ -159,14 +203,15 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-06",
         _source(
             "Members",
-            "If the queue already contains a message with this sequence id, then the message is discarded since the messages are the same (by our "
-            "assumption of unique sequence id's).",
+            "If the queue already contains a message with this sequence id, then the message is discarded "
+            "since the messages are the same (by our assumption of unique sequence id's).",
         ),
         "A message whose id is queued already is the queued one.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "By uniqueness (TOT-04), and because the queue is cleared at the view change (TOT-08). With two sequencers in one view it is not.",
+        "By uniqueness (TOT-04), and because the queue is cleared at the view change (TOT-08). With two "
+        "sequencers in one view it is not.",
         (
             _literal("QueuedTwinIsTheSame", "holds", **_STABLE),
             _check("QueuedTwinIsTheSame", "holds", **_REFORM),
@@ -175,17 +220,28 @@ TOTAL: tuple[Claim, ...] = (
     ),
     Claim(
         "TOT-07",
-        _source("View Changes", "To address this potential problem, we claim that the new sequencer can begin assigning sequences at any value."),
+        _source(
+            "View Changes",
+            "To address this potential problem, we claim that the new sequencer can begin assigning "
+            "sequences at any value.",
+        ),
         "A new sequencer may start with any id.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "Members keep the id e that they expected in the old view, and nothing but a TOTAL_NEW_VIEW that is sent once corrects it. With a first id s "
-        "< e, a member that the message does not reach throws s to e-1 away and passes up the rest: not a prefix. With s > e it waits for ids that "
-        "nobody assigns. With a TOTAL_NEW_VIEW that is waited for and sent again, any value will do.",
+        "Members keep the id e that they expected in the old view, and nothing but a TOTAL_NEW_VIEW that is "
+        "sent once corrects it. With a first id s < e, a member that the message does not reach throws s to "
+        "e-1 away and passes up the rest: not a prefix. With s > e it waits for ids that nobody assigns. "
+        "With a TOTAL_NEW_VIEW that is waited for and sent again, any value will do.",
         (
             _literal("ViewPrefix", "violated", 10, **{**_NEXT, "messages": 3}),
-            _only(("flush", "recover_suffix"), "GapsAreFilled", "violated", 7, **{**_LOSSY, "first_ids": 2, "messages": 1}),
+            _only(
+                ("flush", "recover_suffix"),
+                "GapsAreFilled",
+                "violated",
+                7,
+                **{**_LOSSY, "first_ids": 2, "messages": 1},
+            ),
             _check("ViewPrefix", "holds", **_REFORM),
             _check("TotalOrder", "holds", **_REFORM),
             _check("PrefixOrder", "holds", **_REFORM),
@@ -201,15 +257,15 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-08",
         _source(
             "View Changes",
-            "Since the TOTAL layer queues messages, the members clear this queue when they observe a VIEW_CHANGE event in order to maintain "
-            "independence between views.",
+            "Since the TOTAL layer queues messages, the members clear this queue when they observe a "
+            "VIEW_CHANGE event in order to maintain independence between views.",
         ),
         "Clearing the queue at the view change keeps messages of the old view out of the new.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "It does, and it must: a queue that is kept gives a message of the old view an id of the new. The next expected id survives all the same, "
-        "which is the matter of TOT-05, 07, 10 and 11.",
+        "It does, and it must: a queue that is kept gives a message of the old view an id of the new. The "
+        "next expected id survives all the same, which is the matter of TOT-05, 07, 10 and 11.",
         (
             _check("ViewPrefix", "holds", **_ANY),
             _check("UniformIntegrity", "violated", length=10, **_ANY, clearing="never"),
@@ -219,16 +275,17 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-09",
         _source(
             "View Changes",
-            "whenever there is a view change, the new sequencer broadcasts a `TOTAL_NEW_VIEW` message that contains the sequence id of the first "
-            "broadcast message that will be assigned for the new view",
+            "whenever there is a view change, the new sequencer broadcasts a `TOTAL_NEW_VIEW` message that "
+            "contains the sequence id of the first broadcast message that will be assigned for the new view",
         ),
         "Members learn the first id of a view.",
         Standing.STATED,
         Kind.COMPOSITION,
         "violated",
-        "The message is sent once. It is lost like any other, or thrown away by a layer below that receives it before the member's own view change, "
-        "as 'messages sent in one view may only be received in that view' allows. Its acknowledgement 'is not currently used'. The member then "
-        "knows nothing in this view.",
+        "The message is sent once. It is lost like any other, or thrown away by a layer below that receives "
+        "it before the member's own view change, as 'messages sent in one view may only be received in that "
+        "view' allows. Its acknowledgement 'is not currently used'. The member then knows nothing in this "
+        "view.",
         (
             _check("ViewAgreement", "violated", "acknowledge_new_view", length=5, **_LOSSY),
             _check("ViewAgreement", "violated", "acknowledge_new_view", length=5, **_NEXT, early="dropped"),
@@ -242,11 +299,13 @@ TOTAL: tuple[Claim, ...] = (
     Claim(
         "TOT-10",
         _source("View Changes", "the members may not know what sequence id to expect for the first"),
-        "A broadcast of the new view that overtakes TOTAL_NEW_VIEW is not lost when its id is lower than the one expected in the old view.",
+        "A broadcast of the new view that overtakes TOTAL_NEW_VIEW is not lost when its id is lower than the "
+        "one expected in the old view.",
         Standing.QUESTION,
         Kind.SAFETY,
         "violated",
-        "Nothing is lost on the network, and nobody fails: the member discards the message as one that it has passed up.",
+        "Nothing is lost on the network, and nobody fails: the member discards the message as one that it "
+        "has passed up.",
         (
             _only(("flush",), "DiscardedWasPassedUp", "violated", 8, **_NEXT),
             _check("DiscardedWasPassedUp", "violated", "await_new_view", length=8, **_NEXT),
@@ -257,13 +316,18 @@ TOTAL: tuple[Claim, ...] = (
     ),
     Claim(
         "TOT-11",
-        _source("Appendix", "Message sent when the view changes, resetting the state of the TOTAL layer (sent by sequencer of the new view)"),
-        "A broadcast of the new view that overtakes TOTAL_NEW_VIEW is passed up once when its id is the one expected in the old view.",
+        _source(
+            "Appendix",
+            "Message sent when the view changes, resetting the state of the TOTAL layer (sent by sequencer "
+            "of the new view)",
+        ),
+        "A broadcast of the new view that overtakes TOTAL_NEW_VIEW is passed up once when its id is the one "
+        "expected in the old view.",
         Standing.QUESTION,
         Kind.SAFETY,
         "violated",
-        "It is passed up, and TOTAL_NEW_VIEW sets the next expected id back to it. When a later message shows the gap that is none, the member asks "
-        "for the message and passes it up a second time.",
+        "It is passed up, and TOTAL_NEW_VIEW sets the next expected id back to it. When a later message "
+        "shows the gap that is none, the member asks for the message and passes it up a second time.",
         (
             _literal("UniformIntegrity", "violated", 12, **_NEXT),
             _check("UniformIntegrity", "violated", "await_new_view", length=11, **_NEXT),
@@ -277,15 +341,15 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-12",
         _source(
             "Retransmission",
-            "With this structure, each member has the burden of requesting the appropriate requests so that there are no sequence id's that are "
-            "skipped.",
+            "With this structure, each member has the burden of requesting the appropriate requests so that "
+            "there are no sequence id's that are skipped.",
         ),
         "A broadcast that was discarded as old before TOTAL_NEW_VIEW arrived is asked for later.",
         Standing.QUESTION,
         Kind.LIVENESS,
         "violated",
-        "TOTAL_NEW_VIEW sets the next expected id back, but the queue is empty, so the retransmission thread asks for nothing. If the message was "
-        "the last of the view, it is never passed up.",
+        "TOTAL_NEW_VIEW sets the next expected id back, but the queue is empty, so the retransmission thread "
+        "asks for nothing. If the message was the last of the view, it is never passed up.",
         (
             _only(("flush",), "ViewAgreement", "violated", 8, **_NEXT),
             _check("ViewAgreement", "holds", **_NEXT),
@@ -300,8 +364,9 @@ TOTAL: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "violated",
-        "If resetting the state clears the queue, the message is gone. If it resets the next expected id alone, the message stays queued: the text "
-        "looks at the queue only when a message is added to it, and the thread asks for nothing, since no id is missing.",
+        "If resetting the state clears the queue, the message is gone. If it resets the next expected id "
+        "alone, the message stays queued: the text looks at the queue only when a message is added to it, "
+        "and the thread asks for nothing, since no id is missing.",
         (
             _only(("flush",), "ViewAgreement", "violated", 6, **{**_ANY, "messages": 1}),
             _only(("flush",), "GapsAreFilled", "violated", 6, **{**_ANY, "messages": 1}, reset="the next id"),
@@ -313,13 +378,17 @@ TOTAL: tuple[Claim, ...] = (
     ),
     Claim(
         "TOT-14",
-        _source("Retransmission", "This problem is only a major issue for messages being broadcast by the sequencer."),
+        _source(
+            "Retransmission",
+            "This problem is only a major issue for messages being broadcast by the sequencer.",
+        ),
         "A lost request does no harm.",
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "A member keeps nothing of its request. When it is lost, or in flight while the view changes, nobody ever passes the message up. (A "
-        "member that asks again needs requests that say which message they are for, TOT-15.)",
+        "A member keeps nothing of its request. When it is lost, or in flight while the view changes, nobody "
+        "ever passes the message up. (A member that asks again needs requests that say which message they "
+        "are for, TOT-15.)",
         (
             _literal("Validity", "violated", 2, **_PAIR),
             _literal("Validity", "violated", 3, **_NEXT),
@@ -338,7 +407,8 @@ TOTAL: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "violated",
-        "TOTAL_REQUEST has no argument that tells one request from another: the second copy gets a second id. So does a request that is sent again.",
+        "TOTAL_REQUEST has no argument that tells one request from another: the second copy gets a second "
+        "id. So does a request that is sent again.",
         (
             Check(
                 TotalRepeatedChecked,
@@ -363,15 +433,16 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-16",
         _source(
             "Retransmission",
-            "If the queue of messages is not empty and its lowest sequence id is greater than the next expected sequence id, then a resend request "
-            "is sent to the sequencer asking for the message with the next expected sequence id.",
+            "If the queue of messages is not empty and its lowest sequence id is greater than the next "
+            "expected sequence id, then a resend request is sent to the sequencer asking for the message "
+            "with the next expected sequence id.",
         ),
         "While the view stays, every gap is filled.",
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "If the sequencer keeps what it has sent (TOT-20). A gap that a view change leaves is cleared with the queue; one that a stale expected id "
-        "makes (TOT-07) is not filled.",
+        "If the sequencer keeps what it has sent (TOT-20). A gap that a view change leaves is cleared with "
+        "the queue; one that a stale expected id makes (TOT-07) is not filled.",
         (
             _literal("GapsAreFilled", "holds", **_STABLE),
             _literal("GapsAreFilled", "holds", **_MORE),
@@ -382,15 +453,16 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-17",
         _source(
             "Future Improvements",
-            "Without a flush protocol, the `TOTAL` layer only guarantees total order for a prefix of the messages in one view.",
+            "Without a flush protocol, the `TOTAL` layer only guarantees total order for a prefix of the "
+            "messages in one view.",
         ),
         "Without a flush, some members may miss the end of a view for ever.",
         Standing.STATED,
         Kind.NEGATIVE,
         "holds",
-        "In every other respect repaired, members that go on together still differ in what they passed up, without any loss. Messages that "
-        "a member requests again in the new view are then passed up twice by those who had them. With a flush, they agree, and repeating requests is "
-        "safe.",
+        "In every other respect repaired, members that go on together still differ in what they passed up, "
+        "without any loss. Messages that a member requests again in the new view are then passed up twice by "
+        "those who had them. With a flush, they agree, and repeating requests is safe.",
         (
             _check("ViewAgreement", "violated", "flush", length=4, **_NEXT),
             _check("UniformIntegrity", "violated", "flush", length=7, **_NEXT),
@@ -405,7 +477,10 @@ TOTAL: tuple[Claim, ...] = (
     ),
     Claim(
         "TOT-18",
-        _source("Future Improvements", "does not know if there is a suffix of messages that needs to be retransmitted"),
+        _source(
+            "Future Improvements",
+            "does not know if there is a suffix of messages that needs to be retransmitted",
+        ),
         "A lost suffix is never asked for.",
         Standing.STATED,
         Kind.NEGATIVE,
@@ -423,8 +498,9 @@ TOTAL: tuple[Claim, ...] = (
         "TOT-19",
         _source(
             "Future Improvements",
-            "If the sequencer handled retransmission (perhaps using positive acknowledgements) or each server knew the sequence id of the last "
-            "broadcast message, then the retransmission thread could actively request a lost suffix of messages.",
+            "If the sequencer handled retransmission (perhaps using positive acknowledgements) or each "
+            "server knew the sequence id of the last broadcast message, then the retransmission thread could "
+            "actively request a lost suffix of messages.",
         ),
         "Each of the two remedies recovers a lost suffix.",
         Standing.STATED,
@@ -439,13 +515,18 @@ TOTAL: tuple[Claim, ...] = (
     ),
     Claim(
         "TOT-20",
-        _source("Appendix", "A cumulative acknowledgement of all messages in the current view up to the specified sequence id (inclusive)"),
+        _source(
+            "Appendix",
+            "A cumulative acknowledgement of all messages in the current view up to the specified sequence "
+            "id (inclusive)",
+        ),
         "The sequencer can answer every resend request.",
         Standing.QUESTION,
         Kind.LIVENESS,
         "holds",
-        "If it keeps every message until the view changes, or until all members have acknowledged it. The text says neither: it does not say that "
-        "messages are kept, nor who sends TOTAL_CUM_SEQ_ACK, nor what it frees. With less, a gap may stay for the rest of the view.",
+        "If it keeps every message until the view changes, or until all members have acknowledged it. The "
+        "text says neither: it does not say that messages are kept, nor who sends TOTAL_CUM_SEQ_ACK, nor "
+        "what it frees. With less, a gap may stay for the rest of the view.",
         (
             _literal("GapsAreFilled", "holds", **_STABLE),
             _literal("GapsAreFilled", "holds", **_PAIR, keeping="until acknowledged"),
@@ -456,12 +537,16 @@ TOTAL: tuple[Claim, ...] = (
     ),
     Claim(
         "TOT-21",
-        _source("Future Improvements", "If two groups merge, the result should be similar to a new view being installed."),
+        _source(
+            "Future Improvements",
+            "If two groups merge, the result should be similar to a new view being installed.",
+        ),
         "A merge that is not handled leaves two sequencers.",
         Standing.STATED,
         Kind.NEGATIVE,
         "holds",
-        "Each side goes on with the first of its own list. Both assign the same ids, and members pass up different messages under one id.",
+        "Each side goes on with the first of its own list. Both assign the same ids, and members pass up "
+        "different messages under one id.",
         (
             _check("OneSequencer", "violated", "handle_merge", length=0, **_SURE, lists="one side"),
             _check("UniqueIds", "violated", "handle_merge", length=2, **_SURE, lists="one side"),
@@ -472,13 +557,24 @@ TOTAL: tuple[Claim, ...] = (
     ),
     Claim(
         "TOT-22",
-        _source("Members", "If a member wishes to broadcast a message, it sends it only the sequencer instead of the entire group."),
-        "A broadcast costs one unicast to the sequencer and one broadcast of the sequencer; no unicast when the sender is the sequencer.",
+        _source(
+            "Members",
+            "If a member wishes to broadcast a message, it sends it only the sequencer instead of the entire "
+            "group.",
+        ),
+        "A broadcast costs one unicast to the sequencer and one broadcast of the sequencer; no unicast when "
+        "the sender is the sequencer.",
         Standing.IMPLIED,
         Kind.BOUND,
         "holds",
         "Counted on a loss-free run of the literal text.",
-        (Measurement("messages a broadcast", "one request for each message of another member, one broadcast for each message", "holds"),),
+        (
+            Measurement(
+                "messages a broadcast",
+                "one request for each message of another member, one broadcast for each message",
+                "holds",
+            ),
+        ),
     ),
     Claim(
         "TOT-23",
@@ -487,8 +583,9 @@ TOTAL: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "If 'the new sequencer' is the sequencer of the new view, as the appendix has it. If only a sequencer that was none before sends it, nobody "
-        "tells the new member what to expect; nor, as repaired, the others.",
+        "If 'the new sequencer' is the sequencer of the new view, as the appendix has it. If only a "
+        "sequencer that was none before sends it, nobody tells the new member what to expect; nor, as "
+        "repaired, the others.",
         (
             _check("ViewAgreement", "holds", **_JOIN),
             _check("ViewPrefix", "holds", **_JOIN),
