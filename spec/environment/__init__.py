@@ -1,5 +1,5 @@
-"""What happens to a protocol that it does not want: channels that lose and duplicate, processes that crash; each fault has a budget;
-and the views that a membership service supplies.
+"""What surrounds a protocol: channels that lose and duplicate, processes that crash, each with a budget, and
+the views that a membership service supplies.
 """
 
 from antiphon.spec.environment.channels import Duplications, InFlight, Losses

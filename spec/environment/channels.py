@@ -1,7 +1,8 @@
-"""Messages travel in a set of what is in flight, from which reception takes; faults lose or repeat, within budgets.
+"""Messages travel in a set, from which reception takes; faults lose or repeat, within budgets.
 
-Reordering is free, since a set has no order. A packet that is sent while an equal one is in flight is one packet: receiving both in a row is
-receiving the second after the first was sent again, which a retransmission after reception also gives. Packets carry their receiver.
+Reordering is free, since a set has no order. A packet that is sent while an equal one is in flight is one
+packet: receiving both in a row is receiving the second after the first was sent again, which a
+retransmission after reception also gives. Packets carry their receiver.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ P = TypeVar("P")
 
 
 class InFlight(Spec, Generic[P]):
-    """The packets in flight. A receiving action takes one: `packet: Annotated[Data, In("network")]` and `self.network -= {packet}`."""
+    """The packets in flight.
+
+    A receiving action takes one: `packet: Annotated[Data, In("network")]` and `self.network -= {packet}`.
+    """
 
     network: Set[P] = Set()
 

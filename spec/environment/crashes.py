@@ -1,6 +1,7 @@
 """Processes fail by stopping, up to `crashes` of them; a stopped process takes no step.
 
-The gate sees who takes an action: its first parameter, when that is a process, or the receiver `to` of the packet that is its first parameter.
+The gate sees who takes an action: its first parameter, when that is a process, or the receiver `to` of the
+packet that is its first parameter.
 """
 
 from __future__ import annotations

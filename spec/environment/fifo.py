@@ -1,4 +1,4 @@
-"""Messages travel in order: in a queue for each ordered pair of processes, or in a log of each sender that all read.
+"""Messages travel in order: in a queue for each pair of processes, or in a log of each sender that all read.
 
 `FifoChannels` is a queue from p to q, `FifoLosses` one that loses within a budget, `Unicast` a reliable
 one, `LooseUnicast` one without an order, and `FifoMulticast` a reliable multicast that every receiver gets
@@ -30,9 +30,15 @@ class Queues(Group):
 
 
 class FifoChannels(Queues, Generic[P]):
-    """Reliable queues. A receiving action has `require(self.has_packet(q, p))`, reads `self.channel[q][p][0]` and calls `self.take(q, p)`."""
+    """Reliable queues.
 
-    channel: Map[Process, Map[Process, Annotated[Seq[P], AtMost("messages + room")]]] = everywhere(everywhere(()))
+    A receiving action has `require(self.has_packet(q, p))`, reads `self.channel[q][p][0]` and calls
+    `self.take(q, p)`.
+    """
+
+    channel: Map[Process, Map[Process, Annotated[Seq[P], AtMost("messages + room")]]] = everywhere(
+        everywhere(())
+    )
 
     def push(self, sender: Process, to: Process, packet: P) -> None:
         """One more packet from sender to receiver."""
@@ -54,7 +60,10 @@ class FifoChannels(Queues, Generic[P]):
 
 
 class FifoLosses(FifoChannels[P]):
-    """Queues that lose up to `losses` packets. Only the oldest is lost: losing a later one is losing it when its turn has come."""
+    """Queues that lose up to `losses` packets.
+
+    Only the oldest is lost: losing a later one is losing it when its turn has come.
+    """
 
     losses: Const[int] = 1
     lost: Annotated[int, Between(0, "losses")] = 0
@@ -89,7 +98,7 @@ class LooseUnicast(Unicast[P]):
 
 
 class FifoMulticast(Queues, Generic[B]):
-    """Reliable multicasts: `log[s]` is what s has multicast, `heard[s][q]` how many of these q has received, from the first on."""
+    """Reliable multicasts: `log[s]` is what s has multicast, `heard[s][q]` how many of them q has."""
 
     log: Map[Process, Annotated[Seq[B], AtMost("messages + room")]] = everywhere(())
     heard: Map[Process, Map[Process, Position]] = everywhere(everywhere(0))
@@ -99,7 +108,7 @@ class FifoMulticast(Queues, Generic[B]):
         self.log[sender] += (packet,)
 
     def has_multicast(self, sender: Process, to: Process) -> bool:
-        """Whether `to` has not yet received all that sender has multicast; the next is `self.log[sender][self.heard[sender][to]]`."""
+        """Whether something is left to receive; the next is `self.log[sender][self.heard[sender][to]]`."""
         return self.heard[sender][to] < len(self.log[sender])
 
     def hear(self, sender: Process, to: Process) -> None:
