@@ -27,6 +27,8 @@ UPGRADE ?=
 export UV_HTTP_TIMEOUT ?= 300
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONPATH PYTHONHOME MYPYPATH
+# Without bytecode every process compiles the house anew, and the tests start a hundred.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
