@@ -1,4 +1,6 @@
-"""What did a step change? The parts of the state that differ, named as the specification names them, sets by what came and what went."""
+"""A step changed the parts of the state that differ, named as the specification names them, sets by what came
+and what went.
+"""
 
 from __future__ import annotations
 

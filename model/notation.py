@@ -1,4 +1,5 @@
-"""How does a value read in one glance? `p1` for Process(1), `Ack(p2, none, 1, p1)` for a record, `{..}` and `(..)` for sets and sequences.
+"""A value reads in one glance: `p1` for Process(1), `Ack(p2, none, 1, p1)` for a record, `{..}` and `(..)` for
+sets and sequences.
 
 A record within a record has no name: `Data(p2, (m0, (p1, 1)))`. The notation is for people and for the command line's arguments; files use
 `antiphon.model.export.encoding`. An index is its class's capital letters and its number, so two index classes with the same capitals read alike.

@@ -1,4 +1,4 @@
-"""What is a run? An initial state and transitions, replayable step by step: every counterexample and witness is one.
+"""A run is an initial state and transitions, replayable step by step: every counterexample and witness is one.
 
 A lasso is a run that comes back: its last state is an earlier one, from which the steps in between are taken again, for ever.
 

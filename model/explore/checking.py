@@ -103,7 +103,7 @@ def _by_kind(kinds: Mapping[str, PropertyKind]) -> dict[PropertyKind, list[str]]
 
 def _on_fair_runs(program: Program, names: list[str], bounds: Bounds, progress: Callable[[Progress], None] | None, engine: Engine) -> Report:
     """Liveness is judged on the whole graph, which it walks by itself."""
-    known = liveness.promised(program)
+    known = liveness.declared(program)
     return liveness.judge(program, [known[name] for name in names], bounds=bounds, progress=progress, engine=engine)
 
 

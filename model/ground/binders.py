@@ -1,4 +1,5 @@
-"""How is a range unrolled? One round a value, each under the condition that the value is there; rounds that cannot happen are left out.
+"""A range is unrolled into one round a value, each under the condition that the value is there; rounds that
+cannot happen are left out.
 
 A type gives all its values; a set the elements that it can hold, in order of rank, each under "is in the set"; a sequence its items, each
 under "is before the end". A range is evaluated once, before its first round; an inner range once in each round of the outer one.

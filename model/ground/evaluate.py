@@ -1,4 +1,4 @@
-"""What does the ground form mean? This evaluator says it, one node at a time, for concrete slots and inputs.
+"""What the ground form means, this evaluator says, one node at a time, for concrete slots and inputs.
 
 It is literal and slow: tests compare it with the reference machine, engines are compared with either. Operations are total: division by zero
 is 0, a rank outside its set is in no set.

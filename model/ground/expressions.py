@@ -1,4 +1,5 @@
-"""What does each expression of the intermediate form become? Leaves, by one handler a node; partial operations leave checks behind.
+"""Each expression of the intermediate form becomes leaves, by one handler a node; partial operations leave
+checks behind.
 
 `HANDLERS` maps a node class to its handler; quantifiers, comprehensions and calls stand in `ranges` and `calls`. A handler returns leaves in
 the shape of the node's static type. Handlers of expressions change nothing but the checks of the run.

@@ -1,4 +1,5 @@
-"""Which bits of a state does a step depend on, and which does it change? The answer lets the search remember what a step does.
+"""The footprint of a step are the bits of a state that it depends on; with those it changes, it lets an engine
+remember what the step does.
 
 A step that reads few bits does the same in every state in which those bits are the same. Two things keep the footprint small:
 

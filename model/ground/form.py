@@ -1,4 +1,5 @@
-"""What do the compiled readings read? The ground form: a step as arithmetic and bit operations over numbered slots, with all domains bound.
+"""The compiled readings read the ground form: a step as arithmetic and bit operations over numbered slots, with
+all domains bound.
 
 A ground expression has one of three sorts: a boolean, a number with a known interval, a bit set of known width. Records, optional values,
 unions, maps and sequences are gone: they were flattened into such leaves. Equal expressions are one object (`make` interns them and folds

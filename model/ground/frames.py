@@ -1,4 +1,4 @@
-"""How is a body entered? With its own locals, its arguments checked against the declared domains of its parameters.
+"""A body is entered with its own locals, its arguments checked against the declared domains of its parameters.
 
 This file knows nothing of what bodies consist of.
 """

@@ -1,4 +1,5 @@
-"""How is an expression that was made before found again? Nodes live in tables, by their operands: equal expressions are one object.
+"""An expression that was made before is found again: nodes live in tables, by their operands, and equal
+expressions are one object.
 
 Leaves (constants, slots, inputs) are kept for ever. Other nodes are kept until there are `MOST_NODES`; `make_room` then forgets them all, so
 that a long exploration does not keep every step it ever grounded. Hence `is` is equality among the expressions of one ground step, and

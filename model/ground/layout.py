@@ -1,4 +1,4 @@
-"""Where does each part of a state lie? In numbered slots: the leaves of the variables, in order of declaration.
+"""Each part of a state lies in numbered slots: the leaves of the variables, in order of declaration.
 
 `flatten` and `unflatten` are exact inverses on the states of a program, and equal states have equal slots. Initial states come from the
 reference machine (CPython executes the text once for each): they are data for the engines, and a start that a front end misread would

@@ -1,4 +1,5 @@
-"""How are values handled when they are leaves? Converted between types, compared, ranked and bounded, without ever knowing which they are.
+"""Values are handled as leaves: converted between types, compared, ranked and bounded, without ever knowing
+which they are.
 
 A value is a tuple of ground expressions in the canonical form of its `Shape`. This file knows nothing of statements and paths.
 """

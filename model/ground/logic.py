@@ -1,4 +1,5 @@
-"""When is a boolean expression simpler than it looks? When an operand decides it, occurs twice, or stands beside its own negation.
+"""A boolean expression is simpler than it looks when an operand decides it, occurs twice, or stands beside its
+own negation.
 
 Only what costs no search is simplified. This file knows nothing of numbers and sets, except that a choice may be between them.
 """

@@ -1,4 +1,4 @@
-"""What does an interval decide? Every number carries one, so that comparisons fold, and sums and comparisons have one normal form.
+"""Every number carries an interval, so that comparisons fold, and sums and comparisons have one normal form.
 
 1. `x + c` has its constant on the right, and constants are added up; `x - c` is `x + (-c)`.
 2. A comparison with a constant has the constant on the right, and none on the left: `x + 1 < 4` is `x < 3`, `2 < x` is `not x < 3`.

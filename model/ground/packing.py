@@ -1,4 +1,4 @@
-"""How does a state become one integer? Its leaves stand side by side, each in exactly the bits that its sort needs.
+"""A state becomes one integer: its leaves stand side by side, each in exactly the bits that its sort needs.
 
 A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (it is stored as its distance from `low`), a bit set its
 width. Narrow slots stand lowest, so that the keys which the search cuts out of a state stay short integers; wide sets, such as a network,

@@ -1,4 +1,4 @@
-"""Which bits of a packed state are a variable, one key's value in a map, one element of a set? `Parts` finds them, both ways.
+"""`Parts` finds which bits of a packed state are a variable, one key's value in a map, one element of a set.
 
 A tool that holds packed states beside something else packs what that says part by part, and compares integers. This file knows nothing of
 steps.

@@ -1,4 +1,4 @@
-"""What do quantifiers and comprehensions become? Their rounds, unrolled; `any`, `all` and `next` stop as Python does.
+"""Quantifiers and comprehensions become their rounds, unrolled; `any`, `all` and `next` stop as Python does.
 
 A round is evaluated only where no earlier round has decided: that matters for the checks inside it. Handlers as in `expressions`.
 """

@@ -1,4 +1,5 @@
-"""What is known at a point of a body while it is unrolled? The state so far, the locals, and the conditions under which one gets there.
+"""A run knows, while a body is unrolled, the state so far, the locals, and the conditions under which one gets
+there.
 
 The *path* is a list of conditions that are all true at this point: guards that held, branches taken, loop elements that exist, operands that
 did not stop an `and`. A list inside the path stands for earlier alternatives that were all false; it grows while a quantifier goes on. A

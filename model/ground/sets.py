@@ -1,4 +1,4 @@
-"""What do sets and sequences become? A set is bits over the ranks of its elements; a sequence its length and its items, zeros beyond the end.
+"""A set becomes bits over the ranks of its elements; a sequence its length and its items, zeros beyond the end.
 
 Handlers as in `expressions`.
 """

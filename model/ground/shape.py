@@ -1,4 +1,5 @@
-"""How is a value of a type taken apart? Into leaves: booleans, numbers and bit sets, in one fixed order, always in canonical form.
+"""A value of a type is taken apart into leaves: booleans, numbers and bit sets, in one fixed order, always in
+canonical form.
 
 | type | leaves |
 |---|---|

@@ -1,4 +1,4 @@
-"""What does each statement do to a run? It writes leaves, narrows the path, or records an event, a guard or a broken property.
+"""A statement writes leaves of a run, narrows its path, or records an event, a guard or a broken property.
 
 `HANDLERS` maps a node class to its handler. After a `return` on some paths only, the rest of a body is executed as a branch: where the body
 is still running.

@@ -1,4 +1,5 @@
-"""In which order are the parts of an expression looked at? Without recursion, however deep it is, and each once, however often it is used.
+"""The parts of an expression are looked at without recursion, however deep it is, and each once, however often
+it is used.
 
 This file knows nothing of what operators mean.
 """

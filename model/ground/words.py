@@ -1,4 +1,4 @@
-"""How does a state become machine words? Its leaves stand in 64-bit words; a set of more than 64 elements has words of its own.
+"""A state becomes machine words: its leaves stand in 64-bit words; a set of more than 64 elements has its own.
 
 A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (stored as its distance from `low`), a bit set its width. A
 leaf of at most 64 bits lies within one word, so that reading it is a load, a shift and a mask; the last word of a wide set is shared.

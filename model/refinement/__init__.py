@@ -1,4 +1,6 @@
-"""Does a protocol do only what an abstract machine could do? Every transition of the bounded model, seen through a stated mapping."""
+"""A protocol does only what an abstract machine could do: every transition of the bounded model, seen through a
+stated mapping.
+"""
 
 from antiphon.model.refinement.checking import check_refinement
 from antiphon.model.refinement.explain import PROPERTY, Explainer, fails_at_the_end

@@ -1,4 +1,5 @@
-"""Which steps of the abstract machine is a change? Those that the refinement proposes, if the machine can take them and they lead there.
+"""A change is those steps of the abstract machine that the refinement proposes, if the machine can take them and
+they lead there.
 
 1. The abstract machine's own reference executes them: a guard that is false there is what the change breaks, by text and place.
 2. The events that both machines know must be the same, in each process's order.

@@ -1,4 +1,5 @@
-"""Which state of the abstract machine is a packed state of the protocol? What the helpers of the mapping say, each remembered by what it reads.
+"""A packed state of the protocol stands for the state of the abstract machine that the helpers of the mapping
+say, each remembered by what it reads.
 
 1. A variable of the abstract machine is given by the helper of its name; a map by one value of the helper for each key.
 2. A helper reads few variables of the protocol. Its value is remembered by the bits of those, so that CPython runs it once for each

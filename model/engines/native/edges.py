@@ -1,4 +1,5 @@
-"""Where does each state lead, and what can be reached from it? These functions become machine code like those of `runtime`.
+"""Where each state leads, and what can be reached from it; these functions become machine code like those of
+`runtime`.
 
 `link` finds the successors of known states again and writes down their numbers; `sweep` carries bits from successors to predecessors.
 

@@ -1,4 +1,5 @@
-"""Which arguments of an action are worth trying in a state? Unrolled where they are few; by the bits of a set where a guard asks for membership.
+"""The arguments of an action that are worth trying in a state are unrolled where they are few, and found by the
+bits of a set where a guard asks for membership.
 
 An action whose guard says "the packet is in the network" is tried for the packets that are there: the loop runs over the bits of the set. An
 action with few arguments becomes one step for each. Otherwise parameters of a small domain are unrolled, and the others looped over, with one

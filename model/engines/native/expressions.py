@@ -1,4 +1,5 @@
-"""How does a ground expression become LLVM? Node by node, each once: a boolean as `i1`, a number as `i64`, a set as one `i64` a word.
+"""A ground expression becomes LLVM node by node, each once: a boolean as `i1`, a number as `i64`, a set as one
+`i64` a word.
 
 A `Writer` fills one function whose blocks follow one another, so that what was computed before may be used after. Every operation is total, as
 the ground form demands: division by zero is 0, a rank outside its set is in no set.

@@ -1,4 +1,6 @@
-"""What do the functions between the steps know? Each is given the address of the context of a thread: an array of words, with these fields."""
+"""The functions between the steps are given the address of the context of a thread: an array of words, with
+these fields.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is a kernel? The machine code of one program: its steps and predicates, and the functions that store and number states.
+"""A kernel is the machine code of one program: its steps and predicates, and the functions that store and number
+states.
 
 The text is made from the ground form, compiled by LLVM without any compiler on the machine, and kept on disk (`cache`).
 

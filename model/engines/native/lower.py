@@ -1,4 +1,4 @@
-"""How does the loop around the steps become machine code? It is written as Python functions over 64-bit words; this file lowers them to LLVM.
+"""The loop around the steps is written as Python functions over 64-bit words; this file lowers them to LLVM.
 
 The subset: every value is an unsigned 64-bit word and arithmetic wraps; assignment to names, `while`, `if`, `break`, `continue`, `return`,
 comparisons, `and or not`, `+ - * // % & | ^ << >>`, calls of the functions lowered together or declared as external, and constants of the

@@ -1,4 +1,5 @@
-"""Where do millions of states live? In arrays that are as large as they may ever become from the start, and cost what is written to them.
+"""Millions of states live in arrays that are as large as they may ever become from the start, and cost what is
+written to them.
 
 An `Area` is reserved address space: the system gives it memory page by page as it is written. With a directory it is a sparse file instead,
 so that the system may put on disk what does not fit into memory, and what was written survives the process.

@@ -1,4 +1,5 @@
-"""Which state stands for an orbit? The least, or the one whose columns are in order; these functions become machine code like those of `runtime`.
+"""The state that stands for an orbit is the least, or the one whose columns are in order; these functions become
+machine code like those of `runtime`.
 
 States that differ in the names of interchangeable members only are an orbit. With `COLUMNS` the columns of the members are put in order; else the
 least state of the orbit is found by exchanging neighbouring members until all orders were seen.

@@ -1,4 +1,5 @@
-"""Which leaves of the state matter to what is asked? Those that a guard or an asked property reads, and those that these are computed from.
+"""The leaves of the state that matter to what is asked are those that a guard or an asked property reads, and
+those that these are computed from.
 
 The others are never written down (a cone of influence): two states that differ in them only take the same steps to states that differ in them
 only, and every asked property, obligations and deadlock included, is the same in both. The ground form shows what is read.

@@ -1,4 +1,5 @@
-"""What does the machine do between the steps? These functions store states, look them up, and number them; `lower` makes machine code of them.
+"""Between the steps the machine stores states, looks them up, and numbers them; `lower` makes machine code of
+these functions.
 
 A block of states is explored in three phases, each of which all threads may run at once, without a lock and without an atomic operation:
 

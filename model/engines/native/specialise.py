@@ -1,4 +1,5 @@
-"""How is a step made for some arguments out of the step for all? Inputs are replaced by constants, and everything that depended on them folds.
+"""A step for some arguments is the step for all with its inputs replaced by constants: everything that depended
+on them folds.
 
 This file knows nothing of LLVM.
 """

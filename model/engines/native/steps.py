@@ -1,4 +1,5 @@
-"""How does a ground step become a function? Guards in order, each a way out; checks where their turn is; then the new state, word by word.
+"""A ground step becomes a function: guards in order, each a way out; checks where their turn is; then the new
+state, word by word.
 
 The function `i64 @name(ptr s, ptr out, i64 input..., i64 element...)` reads the state at `s` and, when it is enabled, has written its successor
 to `out`. It answers 0 (not enabled), or `ENABLED`, joined with `WRONG` when a check fails and with `BROKEN << p` for each broken property.

@@ -1,4 +1,5 @@
-"""How are all successors of a state found? One generated function goes through the actions in order and hands each successor to `take`.
+"""All successors of a state are found by one generated function, which goes through the actions in order and
+hands each successor to `take`.
 
 `i64 @successors(i64 context, i64 state, i64 out, i64 parent, i64 faults)` writes them one behind the other, from `out` on; without `faults` the
 steps of the environment are left out.

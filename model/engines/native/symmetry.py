@@ -1,4 +1,5 @@
-"""Which states are the same but for the names of interchangeable members? Those of one orbit; the least of them in word order stands for all.
+"""States that are the same but for the names of interchangeable members are one orbit; the least of them in word
+order stands for all.
 
 The language lets no member of a symmetric index set be special (no literal, no order, no number), so that exchanging two members maps steps
 to steps and changes no predicate. It is enough to know how a state changes when two neighbouring members are exchanged: all orders of n

@@ -1,4 +1,5 @@
-"""How is a step of the ground form written as Python? As one function of the packed state, made of masks, shifts and comparisons.
+"""A step of the ground form is written as one Python function of the packed state, made of masks, shifts and
+comparisons.
 
 A generated function gets the packed state `s`:
 

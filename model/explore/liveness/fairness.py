@@ -1,4 +1,5 @@
-"""What does fairness promise about which steps? Kinds of steps: an action with any arguments, or with given values of the parameters it is `per`.
+"""Fairness is about kinds of steps: an action with any arguments, or with given values of the parameters it is
+`per`.
 
 A kind is weakly fair (it happens in the end if it stays possible) or strongly fair (if it becomes possible again and again). Faults, and
 actions without a mark, are of no kind: they need never happen.

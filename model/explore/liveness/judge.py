@@ -4,7 +4,7 @@
    steps is a run of the specification whatever lies beyond, so it counts.
 2. A lasso is executed by the reference, which must come back to the state where the cycle begins, and is asked again whether premise and goal are
    as claimed and the cycle is fair. A difference is our failure (`InternalError`), never a verdict.
-3. Several values of a promise's parameters are several questions; the shortest counterexample of any of them is shown.
+3. Several values of a property's parameters are several questions; the shortest counterexample of any of them is shown.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def judge(
     progress: Callable[[Progress], None] | None = None,
     engine: Engine | str = Engine.GENERATED,
 ) -> Report:
-    """Whether each of the questions' promises is kept on every fair run of `program`.
+    """Whether each of the properties holds on every fair run of `program`.
 
     Args:
         program: the specification with its constants.
-        questions: what `promised(program)` declares, or `leads_to(program, ...)` and its like ask.
+        questions: what `declared(program)` gives, or `leads_to(program, ...)` and its like ask.
         fairness: what is assumed; None for the marks of the actions, changes to them by action, or all of it.
         bounds: where to stop.
         progress: called now and then with how far the walk is.
@@ -53,7 +53,7 @@ def judge(
     court = _Court(graph)
     verdicts = tuple(court.verdict(question) for question in questions)
     stopped = graph.walk.stopped
-    notes = (f"the walk for promises is not complete: {stopped}",) if stopped is not None else ()
+    notes = (f"the walk for liveness is not complete: {stopped}",) if stopped is not None else ()
     return Report(program, verdicts, _exploration(graph), (f"fairness: {assumed}", *notes))
 
 
@@ -82,7 +82,7 @@ class _Court:
         self.provenance = Provenance.of(program, f"explicit, lassos, {graph.space.transitions.name}")
 
     def verdict(self, question: Question) -> Verdict:
-        """The answer about one promise."""
+        """The answer about one property."""
         graph, walk = self.graph, self.graph.walk
         if graph.failure is not None:
             return self._say(question, Outcome.UNKNOWN, f"not decided: {graph.failure}")

@@ -1,4 +1,5 @@
-"""Which run never brings it about, though it is fair? A lasso: a shortest way into a fair cycle of the graph, all behind the premise without goal.
+"""A fair run that never reaches the goal is a lasso: a shortest way into a fair cycle of the graph, all behind
+the premise without goal.
 
 1. A run is bad when it comes to a state where the premise is true and the goal is not, and the goal is false from there on. `bad` holds the
    states that lie behind such a state without a goal in between.

@@ -1,4 +1,6 @@
-"""What is asked? For each promise of a program, or from outside by names, a question for each value of its parameters."""
+"""For each liveness property of a program, or one asked from outside by names, there is a question for each
+value of its parameters.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ Values = dict[str, tuple[types.Type, Any]]
 
 @dataclass(frozen=True)
 class Question:
-    """A promise about one program. `instances` are the values of its parameters, each asked by itself; one, empty, when there are none."""
+    """A liveness property of one program.
+
+    `instances` are the values of its parameters, each asked by itself; one, empty, when there are none.
+    """
 
     promise: ir.Promise
     instances: tuple[tuple[Any, ...], ...]
@@ -31,8 +36,8 @@ class Question:
         return {item.name: (item.type, value) for item, value in zip(self.promise.parameters, instance, strict=True)}
 
 
-def promised(program: Program) -> dict[str, Question]:
-    """The promises that the specification declares, by name."""
+def declared(program: Program) -> dict[str, Question]:
+    """The liveness properties that the specification declares, by name."""
     return {promise.name: _question(program, promise) for promise in program.module.promises}
 
 

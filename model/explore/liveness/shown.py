@@ -1,4 +1,5 @@
-"""Does a lasso show what it says? Asked of CPython alone: premise, goal and fairness, state by state; nothing of the engine is used.
+"""Whether a lasso shows what it says, CPython alone is asked: premise, goal and fairness, state by state;
+nothing of the engine is used.
 
 This file knows nothing of graphs.
 """
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from antiphon.model.explore.liveness.fairness import Fairness, fair_on
-from antiphon.model.explore.liveness.questions import Question, Values, promised
+from antiphon.model.explore.liveness.questions import Question, Values, declared
 from antiphon.model.explore.liveness.truth import is_true
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import ir
@@ -18,7 +19,7 @@ Kind = tuple[str, tuple[Any, ...]]
 
 
 def fault_of(trace: Trace, promise: ir.Promise, values: Values, fairness: Fairness) -> str:
-    """Why the trace is no fair counterexample of the promise under these values; empty when it is one."""
+    """Why the trace is no fair counterexample of the property under these values; empty when it is one."""
     if trace.loop is None:
         return "it has no cycle"
     if trace.states[trace.loop] != trace.states[-1]:
@@ -57,8 +58,8 @@ def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
 
 
 def shows_lasso(trace: Trace, question: Question | None = None, fairness: Fairness | None = None) -> bool:
-    """Whether the trace is a fair lasso on which the promise that it names is not kept, for some value of its parameters."""
-    asked = question or promised(trace.program).get(trace.shows)
+    """Whether the trace is a fair lasso on which the property that it names fails, for some value of its parameters."""
+    asked = question or declared(trace.program).get(trace.shows)
     if asked is None:
         return False
     assumed = fairness or fair_on(trace.program)

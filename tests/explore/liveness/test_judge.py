@@ -22,7 +22,7 @@ RBP = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}
 
 def asked(spec: type[Spec], name: str, fairness: Any = None, **constants: Any) -> Verdict:
     bound = program(spec, **constants)
-    return liveness.judge(bound, [liveness.promised(bound)[name]], fairness=fairness).verdicts[0]
+    return liveness.judge(bound, [liveness.declared(bound)[name]], fairness=fairness).verdicts[0]
 
 
 def lasso(verdict: Verdict) -> tuple[int, int]:
@@ -84,8 +84,8 @@ def test_both_engines_give_the_same_verdicts_and_lassos(spec: type[Spec]) -> Non
 @pytest.mark.parametrize("seed", range(12))
 def test_random_specifications_have_lassos_that_the_reference_confirms(seed: int) -> None:
     bound = program_of(seed)
-    promised = liveness.promised(bound)
-    by_engine = [liveness.judge(bound, promised.values(), engine=engine, bounds=Bounds(depth=3)) for engine in ("generated", "reference")]
+    declared = liveness.declared(bound)
+    by_engine = [liveness.judge(bound, declared.values(), engine=engine, bounds=Bounds(depth=3)) for engine in ("generated", "reference")]
     assert [(item.property, item.outcome) for item in by_engine[0].verdicts] == [(item.property, item.outcome) for item in by_engine[1].verdicts]
     for verdict in by_engine[0].verdicts:
         assert verdict.outcome is not Outcome.HOLDS or by_engine[0].exploration.complete
@@ -95,14 +95,14 @@ def test_random_specifications_have_lassos_that_the_reference_confirms(seed: int
 
 def test_what_a_bound_leaves_open_is_unknown_and_a_lasso_within_it_counts() -> None:
     bound = program(Table)
-    promised = liveness.promised(bound)
-    open_ = liveness.judge(bound, [promised["never_all_hungry"]], bounds=Bounds(depth=2)).verdicts[0]
+    declared = liveness.declared(bound)
+    open_ = liveness.judge(bound, [declared["never_all_hungry"]], bounds=Bounds(depth=2)).verdicts[0]
     assert (open_.outcome, open_.reason) == (Outcome.UNKNOWN, "not decided: the bound of 2 steps")
     assert open_.evidence.bound.endswith("states, not all")
-    assert liveness.judge(bound, [], bounds=Bounds(depth=2)).notes[1] == "the walk for promises is not complete: the bound of 2 steps"
-    few = liveness.judge(bound, [promised["never_all_hungry"]], bounds=Bounds(states=1)).verdicts[0]
+    assert liveness.judge(bound, [], bounds=Bounds(depth=2)).notes[1] == "the walk for liveness is not complete: the bound of 2 steps"
+    few = liveness.judge(bound, [declared["never_all_hungry"]], bounds=Bounds(states=1)).verdicts[0]
     assert few.outcome is Outcome.UNKNOWN
-    early = liveness.judge(program(Lock), [liveness.promised(program(Lock))["all_get_it"]], fairness={"lock": "none"}, bounds=Bounds(depth=1))
+    early = liveness.judge(program(Lock), [liveness.declared(program(Lock))["all_get_it"]], fairness={"lock": "none"}, bounds=Bounds(depth=1))
     assert early.verdicts[0].outcome is Outcome.VIOLATED
     assert not early.exploration.complete
 
@@ -138,7 +138,7 @@ class WrongGoal(Lock):
 def test_an_empty_model_and_a_wrong_specification_keep_no_promise(engine: str) -> None:
     def unknown(spec: type[Spec], name: str) -> str:
         bound = program(spec)
-        verdict = liveness.judge(bound, [liveness.promised(bound)[name]], engine=engine).verdicts[0]
+        verdict = liveness.judge(bound, [liveness.declared(bound)[name]], engine=engine).verdicts[0]
         assert verdict.outcome is Outcome.UNKNOWN
         return verdict.reason
 
@@ -197,12 +197,12 @@ def test_engines_that_see_no_cycles_say_so() -> None:
 def test_no_message_of_rbp_starves_and_each_packet_must_be_treated_fairly() -> None:
     """Claim RBP-15, with the repairs; and that the promise can be broken."""
     repaired = program(RbpLive, repairs="all", **RBP)
-    promise = liveness.promised(repaired)["NoMessageStarves"]
+    promise = liveness.declared(repaired)["NoMessageStarves"]
     assert liveness.judge(repaired, [promise]).outcome is Outcome.HOLDS
     left_out = ("handled_replies", "old_token", "holder_answers")
     repairs = [item.name for item in repaired.declaration.constants if item.repair and item.name not in left_out]
     broken = program(RbpLive, repairs=repairs, **RBP)
-    assert lasso(liveness.judge(broken, [liveness.promised(broken)["NoMessageStarves"]]).verdicts[0]) == (9, 3)
+    assert lasso(liveness.judge(broken, [liveness.declared(broken)["NoMessageStarves"]]).verdicts[0]) == (9, 3)
 
 
 def test_a_run_that_does_not_come_back_is_no_lasso() -> None:

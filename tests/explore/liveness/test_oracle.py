@@ -68,7 +68,7 @@ def test_verdict_and_stem_are_those_of_the_oracle(seed: int) -> None:
             per = tuple(parameter.name for parameter in action.parameters if chance.random() < 0.5)
             changes[action.name] = chance.choice(("none", "weak", "weak", "strong")), per
     fairness = liveness.fair_on(bound, changes)
-    for question in liveness.promised(bound).values():
+    for question in liveness.declared(bound).values():
         verdict = liveness.judge(bound, [question], fairness=fairness).verdicts[0]
         stem = expected(bound, question, fairness)
         assert (verdict.outcome is Outcome.VIOLATED) is (stem is not None)
