@@ -10,6 +10,8 @@ import enum
 import sys
 import types as python_types
 import typing
+from functools import cache
+from types import CodeType
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from antiphon.spec.lang import types, values
@@ -52,7 +54,7 @@ class Scope:
         names |= getattr(owner, "__antiphon_scope__", {})
         names |= {name: item for name, item in getattr(owner, "__antiphon_inner__", lambda: vars(owner))().items() if isinstance(item, type)}
         try:
-            return eval(annotation, names)  # noqa: S307 - the author's own annotation
+            return eval(_compiled(annotation), names)  # noqa: S307 - the author's own annotation
         except Exception as error:
             raise SpecError(f"annotation {annotation!r} of {owner.__name__}: {error}", instead="a type of the module or of the language") from error
 
@@ -151,6 +153,12 @@ class Scope:
                     raise SpecError(f"{what}: only records are joined by |, and None with anything", instead="records that hold them")
             whole = types.Union(tuple(record for record in records if isinstance(record, types.Record)))
         return types.Optional(whole) if type(None) in arguments else whole
+
+
+@cache
+def _compiled(annotation: str) -> CodeType:
+    """The code of an annotation, which the variants of a specification evaluate again and again."""
+    return compile(annotation, "<annotation>", "eval")
 
 
 def _size(size: object, what: str) -> int | str:
