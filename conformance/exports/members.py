@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from antiphon.model.engines.python.transitions import PythonTransitions
+import functools
+import operator
+
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines import transitions_of
+from antiphon.model.explore.explorer import Visitor, walk
 from antiphon.model.ground import layout
 from antiphon.model.ground.form import Bits
 from antiphon.spec.lang import Program
 
 
 def seen_members(bound: Program, most_states: int) -> tuple[dict[int, int], int] | None:
-    """The masks of the elements that occur in the bit-set slots, by position, and the number of states; None when there are more than so many."""
-    edges = PythonTransitions(bound)
-    states = list(dict.fromkeys(edges.pack(state) for state in bound.reference.initial()))
-    seen, present = set(states), 0
-    for state in states:
-        present |= state
-        for _, after in edges.successors(state):
-            if after not in seen:
-                seen.add(after)
-                states.append(after)
-        if len(states) > most_states:
-            return None
-    places = edges.packing.places
-    slots = enumerate(layout(bound).slots)
-    return {number: (present & places[number].mask) >> places[number].offset for number, slot in slots if isinstance(slot.sort, Bits)}, len(states)
+    """The masks of the elements that occur in the bit-set slots, by position, and the number of states.
+
+    None when there are more than so many states.
+
+    Raises:
+        SpecError: the specification has an error in a state on the way.
+    """
+    transitions = transitions_of(bound)
+    space, explorer = walk(transitions, Visitor(), Bounds(states=most_states + 1))
+    if space.failure is not None:
+        raise space.failure
+    if not explorer.complete or len(space) > most_states:
+        return None
+    present = functools.reduce(operator.or_, space.packed, 0)
+    places = transitions.packing.places
+    slots = [number for number, slot in enumerate(layout(bound).slots) if isinstance(slot.sort, Bits)]
+    return {number: (present & places[number].mask) >> places[number].offset for number in slots}, len(space)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antiphon.model.engines import transitions_of
+from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.explore.search import Search
 from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Program, State, program
 from antiphon.spec.protocols.rbp.properties import RbpChecked
@@ -56,19 +58,19 @@ def follow(bound: Program, script: Sequence[str]) -> State:
 
 
 def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
-    """How many states can be reached from `state` without faults until one in which the predicate is true is met, and whether one is."""
-    faults = {method.name for method in bound.declaration.marked("environment")}
-    edges = transitions_of(bound)
-    start = edges.pack(state)
-    seen, pending = {start}, [start]
-    for here in pending:
-        if bound.reference.holds(edges.unpack(here), predicate):
-            return len(seen), True
-        for number, after in edges.successors(here):
-            if after not in seen and edges.step(number).action not in faults:
-                seen.add(after)
-                pending.append(after)
-    return len(seen), False
+    """How many states are found ahead of `state` without faults, until the predicate is true in one, and whether it is.
+
+    Raises:
+        SpecError: the specification has an error in a state on the way.
+    """
+    transitions = transitions_of(bound)
+    space = TransitionSpace(transitions, [state], faults=False)
+    test = transitions.predicate(predicate)
+    search = Search(space, exhaustive=False, extra={predicate: lambda value: test(transitions.pack(value))})
+    search.run()
+    if space.failure is not None:
+        raise space.failure
+    return len(space), predicate in search.decided
 
 
 def asked_once() -> tuple[bool, str]:

@@ -184,13 +184,9 @@ def walk(
     progress: Callable[[Progress], None] | None = None,
     *,
     initial: Sequence[State] | None = None,
-    faults: bool = True,
 ) -> tuple[TransitionSpace, Explorer]:
-    """Walks every transition, from the states `initial`, or from the initial ones; the visitor sees each.
-
-    Steps of the environment are left out without `faults`.
-    """
-    space = TransitionSpace(transitions, initial, visit=visitor.transitions, faults=faults)
+    """Walks every transition, from the states `initial`, or from the initial ones; the visitor sees each."""
+    space = TransitionSpace(transitions, initial, visit=visitor.transitions)
     explorer = Explorer(space, visitor, bounds, progress)
     explorer.run()
     return space, explorer

@@ -1,11 +1,11 @@
 """From the intermediate form to the ground form: a step as boolean, number and bit-set expressions over numbered slots, all domains bound."""
 
-from antiphon.model.ground.evaluate import Evaluator, Outcome, step
+from antiphon.model.ground.evaluate import Evaluator, Taken, step
 from antiphon.model.ground.execute import GroundPredicate, ground, ground_formula, ground_predicate
 from antiphon.model.ground.layout import flatten, ground_initial, layout, unflatten
 from antiphon.model.ground.run import LargeStep
 
 __all__ = [
-    "Evaluator", "GroundPredicate", "LargeStep", "Outcome", "flatten", "ground", "ground_formula", "ground_initial", "ground_predicate",
+    "Evaluator", "GroundPredicate", "LargeStep", "Taken", "flatten", "ground", "ground_formula", "ground_initial", "ground_predicate",
     "layout", "step", "unflatten",
 ]  # fmt: skip

@@ -70,7 +70,7 @@ def _single(sort: Sort, rank: int) -> int:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Taken:
     """What a ground step does in one state.
 
     `wrong` is the first failing check, and then nothing else counts; `slots` is the next state, None when the step is not enabled; `events`
@@ -83,17 +83,17 @@ class Outcome:
     events: tuple[tuple[types.Record, int], ...] = ()
 
 
-def step(ground_step: GroundStep, slots: Sequence[Raw], inputs: Sequence[Raw] = ()) -> Outcome:
+def step(ground_step: GroundStep, slots: Sequence[Raw], inputs: Sequence[Raw] = ()) -> Taken:
     """The outcome of a step in the state with these slots."""
     value = Evaluator(slots, inputs)
     for check in ground_step.checks:
         if value(check.wrong):
-            return Outcome(check, None)
+            return Taken(check, None)
     if not value(ground_step.enabled):
-        return Outcome(None, None)
+        return Taken(None, None)
     following = list(slots)
     for position, expression in ground_step.updates:
         following[position] = value(expression)
     breaks = tuple(broken for broken in ground_step.breaks if value(broken.broken))
     events = tuple((event.type, int(value(event.rank))) for event in ground_step.events if value(event.present))
-    return Outcome(None, tuple(following), breaks, events)
+    return Taken(None, tuple(following), breaks, events)

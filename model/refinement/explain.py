@@ -43,10 +43,10 @@ class Explainer:
 
     def begins(self, image: State) -> str:
         """Why the machine cannot be in this state when the protocol begins, or nothing. Steps before the protocol's first are allowed."""
-        starts = self.abstract.reference.initial()
-        if any(not self.explain(start, image, ()).why for start in starts):
+        initial = self.abstract.reference.initial()
+        if any(not self.explain(start, image, ()).why for start in initial):
             return ""
-        return f"an initial state of the protocol is none of {self.abstract.name}: {self.explain(starts[0], image, ()).why}"
+        return f"an initial state of the protocol is none of {self.abstract.name}: {self.explain(initial[0], image, ()).why}"
 
     def explain(self, before: State, after: State, events: tuple[Any, ...]) -> Explained:
         """The steps of the abstract machine that are this change, or why there are none. `events` are shared ones."""

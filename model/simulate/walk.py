@@ -68,16 +68,16 @@ class _Tally:
     states: set[State] = field(default_factory=set)
     fired: Counter[str] = field(default_factory=Counter)
     found: dict[str, tuple[State, tuple[Step, ...], str]] = field(default_factory=dict)
-    excused: dict[str, str] = field(default_factory=dict)
+    budget_limited: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.kinds = kinds_of(self.program)
         self.faults = {method.name for method in self.program.declaration.marked("environment")}
-        self.starts = list(self.machine.initial())
+        self.initial = list(self.machine.initial())
 
     def walk(self, chance: random.Random, length: int) -> None:
         """One walk, judged as it goes."""
-        start = state = chance.choice(self.starts)
+        start = state = chance.choice(self.initial)
         taken: list[Step] = []
         self._judge(start, taken, state)
         while len(taken) < length:
@@ -112,7 +112,7 @@ class _Tally:
         held = held_step(self.program, state) if missed else None
         for name in missed:
             if held is not None:
-                self.excused.setdefault(name, short_of_budget(len(taken), held))
+                self.budget_limited.setdefault(name, short_of_budget(len(taken), held))
             else:
                 self._note(name, start, taken, f"quiescence: after {len(taken)} steps nothing but faults can happen and it is false")
 
@@ -144,8 +144,8 @@ class _Tally:
             reason = "no walk took a step"
         elif kind is PropertyKind.WITNESS:
             reason = "no walk reached it"
-        elif name in self.excused:
-            reason = self.excused[name]
+        elif name in self.budget_limited:
+            reason = self.budget_limited[name]
         elif kind is PropertyKind.OBLIGATION and not self.quiet:
             reason = "no walk ended where nothing but faults can happen"
         elif kind is PropertyKind.LIVENESS:

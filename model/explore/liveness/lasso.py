@@ -34,7 +34,7 @@ class Graph:
     are the state and the edge by which a state was found (NO_EDGE for an initial one); `depths` its distance from an initial state.
     """
 
-    starts: int = 0
+    initial: int = 0
     offsets: array[int] = field(default_factory=lambda: array("Q", [0]))
     targets: array[int] = field(default_factory=lambda: array("I"))
     kinds: array[int] = field(default_factory=lambda: array("i"))
@@ -123,7 +123,7 @@ class _Bad:
         self._from = array("q", [UNSEEN]) * len(graph)
         sources: dict[int, list[int]] = {}
         for state in range(graph.expanded):
-            if not goal[state] and (premise[state] if premise is not None else state < graph.starts):
+            if not goal[state] and (premise[state] if premise is not None else state < graph.initial):
                 sources.setdefault(graph.depths[state], []).append(state)
         front: list[int] = []
         level = min(sources, default=0)

@@ -81,7 +81,7 @@ class FairGraph(Visitor):
         if not first:
             for _ in range(last):
                 self._add(-1, -1, 0)
-            self.graph.starts = last
+            self.graph.initial = last
 
     def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
         """An edge for each step that changes something."""

@@ -22,7 +22,7 @@ def graph_of(size: int, starts: int, edges: list[Edge], weak: int, strong: int, 
                 order.append(other)
     assert order[-1] < size
     number = {state: position for position, state in enumerate(order)}
-    graph = Graph(starts=starts, weak=weak, strong=strong)
+    graph = Graph(initial=starts, weak=weak, strong=strong)
     for state in order:
         graph.depths.append(depths[state])
     for state in order[: len(order) if expanded is None else expanded]:
@@ -76,9 +76,9 @@ def fair_sets(graph: Graph) -> list[set[int]]:
 def shortest_stem(graph: Graph, premise: bytearray | None, goal: bytearray) -> int | None:
     """The oracle for stems: over pairs (state, whether the premise was met with no goal since)."""
     ends = {state for states in fair_sets(graph) if not any(goal[state] for state in states) for state in states}
-    start = [(state, False) for state in range(graph.starts)]
+    start = [(state, False) for state in range(graph.initial)]
     if premise is None:
-        start = [(state, True) for state in range(graph.starts) if not goal[state]]
+        start = [(state, True) for state in range(graph.initial) if not goal[state]]
     seen, front, length = set(start), start, 0
     while front:
         after = []

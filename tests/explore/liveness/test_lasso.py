@@ -29,7 +29,7 @@ def check_is_bad_and_fair(graph: Graph, lasso: Lasso, premise: bytearray | None,
         assert edge in graph.edges(at)
         at = graph.targets[edge]
         states.append(at)
-    assert lasso.start < graph.starts
+    assert lasso.start < graph.initial
     assert states[len(lasso.stem)] == lasso.knot == at
     loop = states[len(lasso.stem) :]
     last = max((number for number, state in enumerate(states) if goal[state]), default=-1)
@@ -79,7 +79,7 @@ def test_a_strongly_fair_kind_is_taken_and_a_weakly_fair_one_may_pause() -> None
 def test_a_long_ring_does_not_exhaust_the_stack() -> None:
     size = 30_000
     ring = [(state, (state + 1) % size, 0) for state in range(size)]
-    graph = Graph(starts=1, weak=1)
+    graph = Graph(initial=1, weak=1)
     for one, other, kind in ring:
         graph.targets.append(other)
         graph.kinds.append(kind)
