@@ -94,7 +94,7 @@ class Reports:
     def check_refinement(self, program: Program, refinement: Refinement, *, engine: str = "generated") -> Report:
         """What `antiphon.model.refinement.check_refinement` says about the program, without bounds."""
         concrete, abstract = refinement.bind(program)
-        question = ("refine", engine, refinement.explain.__qualname__, abstract.digest)
+        question = ("refine", engine, refinement.explain.__qualname__, abstract.digest, *(event.__qualname__ for event in refinement.events))
         made_of = (abstract.spec, refinement.explain)
         return self._answer(concrete, question, made_of, lambda: check_refinement(program, refinement, engine=engine))
 

@@ -139,6 +139,7 @@ def test_a_refinement_is_kept_too(reports: Reports) -> None:
     first, second = (reports.check_refinement(literal, refinement) for _ in range(2))
     assert (reports.explored, reports.read) == (1, 1)
     assert plain(first) == plain(second)
+    assert is_explored(reports, lambda: reports.check_refinement(literal, replace(refinement, events=refinement.events[:-1])))
 
 
 def test_another_question_or_program_is_explored(reports: Reports) -> None:
