@@ -129,7 +129,7 @@ _BOUNDS: tuple[Claim, ...] = (
         "It holds where everything arrives at once. Where an ACK of NULL or a MSG is only late, a process "
         "does not know yet what others know of the others, and with n = 3 it keeps three ACKs; no loss is "
         "needed. As printed two processes are enough (DTP-10, DTP-11). An ACK that carries what its sender "
-        "knows mends the run that is found; with it no other was found in the first 8,413,412 states of that "
+        "knows mends the run that is found; with it no other was found in the first 8,413,414 states of that "
         "bound (23 steps), which were explored once and not by these checks.",
         (
             _fails("AckBound", _OVERTAKING, 14, ("carry_status",), deep=True),
