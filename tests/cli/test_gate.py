@@ -1,5 +1,6 @@
 """`antiphon gate` runs commands, and a command that gives no answer is unknown, never a pass."""
 
+import itertools
 import signal
 import threading
 from collections.abc import Callable
@@ -105,11 +106,12 @@ def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     """The commands that were running have ended, and none begins."""
     slow = [gate.Row(f"how many states, {number}?", ("check", "rbp", "--set", "messages=3"), lambda _: "") for number in range(3)]
     begun: list[gate.Row] = []
+    order = itertools.count(1)  # two threads begin at once, and one of them interrupts
     start = gate._Board.start
 
     def interrupt(board: gate._Board, row: gate.Row) -> None:
         begun.append(row)
-        if len(begun) == 2:
+        if next(order) == 2:
             threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
         start(board, row)
 
