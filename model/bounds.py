@@ -1,4 +1,5 @@
-"""An exploration stops where its bounds say, and tells why: one `Bounds` for everything that explores, one list of reasons.
+"""An exploration stops where its bounds say, and tells why: one `Bounds` for everything that explores, one
+list of reasons.
 
 This file knows nothing of what is explored.
 """
@@ -12,7 +13,9 @@ from pathlib import Path
 
 
 class StopReason(Enum):
-    """Why an exploration ended before every state was seen; UNDECIDED: the engine could not go on by itself."""
+    """Why an exploration ended before every state was seen; UNDECIDED: the engine could not go on by
+    itself.
+    """
 
     STATES = "states"
     SECONDS = "seconds"
@@ -46,7 +49,9 @@ ALL_DECIDED = Stop(StopReason.DECIDED, "everything asked was decided")
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where to stop: states, seconds, depth in steps, resident memory of this process in MiB; None is no bound."""
+    """Where to stop: states, seconds, depth in steps, resident memory of this process in MiB; None is no
+    bound.
+    """
 
     states: int | None = None
     seconds: float | None = None
@@ -81,7 +86,9 @@ def no_memory(error: MemoryError) -> Stop:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an exploration is: `queue` states are found and not yet expanded; `rate` is states found a second."""
+    """How far an exploration is: `queue` states are found and not yet expanded; `rate` is states found a
+    second.
+    """
 
     states: int
     transitions: int
@@ -96,7 +103,9 @@ class Progress:
 
 
 def resident_mb() -> float:
-    """The resident memory of this process in MiB; its peak where the system does not tell the present value."""
+    """The resident memory of this process in MiB; its peak where the system does not tell the present
+    value.
+    """
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

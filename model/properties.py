@@ -15,7 +15,9 @@ SPECIFICATION = PropertyKind.SPECIFICATION.value
 
 
 def kinds_of(program: Program) -> dict[str, PropertyKind]:
-    """Every property of the program and its kind: invariants, services, obligations, witnesses, liveness, each in order of declaration."""
+    """Every property of the program and its kind: invariants, services, obligations, witnesses, liveness,
+    each in order of declaration.
+    """
     marked = program.declaration.marked
     kinds = {method.mark.name: PropertyKind.INVARIANT for method in marked("invariant") if method.mark}
     kinds |= dict.fromkeys(program.module.properties, PropertyKind.SERVICE)
@@ -37,6 +39,8 @@ def kinds_asked(program: Program, properties: Iterable[str] | None) -> dict[str,
     asked = {}
     for name in properties:
         if name != DEADLOCK and name not in known:
-            raise SpecError(f"{program.name} has no property {name!r}; {known_names(name, [*known, DEADLOCK])}")
+            raise SpecError(
+                f"{program.name} has no property {name!r}; {known_names(name, [*known, DEADLOCK])}"
+            )
         asked[name] = known.get(name, PropertyKind.DEADLOCK)
     return asked

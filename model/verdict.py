@@ -1,6 +1,7 @@
 """An engine answers with verdicts: an outcome with its evidence, and a trace when there is something to show.
 
-All engines answer in this form. A bound that was hit, a checker that failed, an empty model are `unknown`, never a pass.
+All engines answer in this form. A bound that was hit, a checker that failed, an empty model are `unknown`,
+never a pass.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class Outcome(StrEnum):
 
 
 class PropertyKind(StrEnum):
-    """What a verdict is about; `SPECIFICATION` is an error of the text, `SERVICE` a property of a composed service."""
+    """What a verdict is about; `SPECIFICATION` is an error of the text, `SERVICE` a property of a composed
+    service.
+    """
 
     INVARIANT = "invariant"
     SERVICE = "service"
@@ -65,7 +68,9 @@ class EvidenceKind(Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """On what a verdict rests. `bound` says up to where in words (`processes=3, messages=2; all 12,345 states`)."""
+    """On what a verdict rests. `bound` says up to where in words (`processes=3, messages=2; all 12,345
+    states`).
+    """
 
     kind: EvidenceKind
     bound: str
@@ -73,7 +78,9 @@ class Evidence:
     @classmethod
     def explored(cls, program: Program, extent: str) -> Evidence:
         """An exploration of `program` that came as far as `extent` says, after the constants."""
-        shown = ", ".join(f"{name}={value}" for name, value in program.constants.items() if value is not False)
+        shown = ", ".join(
+            f"{name}={value}" for name, value in program.constants.items() if value is not False
+        )
         return cls(EvidenceKind.BOUNDED, f"{shown}; {extent}" if shown else extent)
 
 
@@ -103,8 +110,8 @@ class Provenance:
 class Verdict:
     """The answer about one property of one program.
 
-    `reason` says in one sentence what happened, above all why something is unknown. `trace` is a shortest counterexample of a violated
-    property, or the shortest way to a witness.
+    `reason` says in one sentence what happened, above all why something is unknown. `trace` is a shortest
+    counterexample of a violated property, or the shortest way to a witness.
     """
 
     property: str
@@ -120,9 +127,9 @@ class Verdict:
 class Exploration:
     """What an engine saw: all counts over the explored part. `complete`: every reachable state was seen.
 
-    `transitions` counts every enabled step of every expanded state, self loops too; `depth` is the number of steps to the deepest state.
-    `fired` gives for each action with how many different argument tuples it was enabled somewhere, `never_fired` the actions with none;
-    `stopped` is why it ended early, if it did.
+    `transitions` counts every enabled step of every expanded state, self loops too; `depth` is the number of
+    steps to the deepest state. `fired` gives for each action with how many different argument tuples it was
+    enabled somewhere, `never_fired` the actions with none; `stopped` is why it ended early, if it did.
     """
 
     states: int
@@ -154,4 +161,6 @@ class Report:
         for verdict in self.verdicts:
             if verdict.property == property:
                 return verdict
-        raise KeyError(f"no verdict about {property!r}; there are {', '.join(verdict.property for verdict in self.verdicts)}")
+        raise KeyError(
+            f"no verdict about {property!r}; there are {', '.join(verdict.property for verdict in self.verdicts)}"
+        )

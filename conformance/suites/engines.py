@@ -1,15 +1,18 @@
 """Every engine gives the answers of the reference.
 
-`check_engine` is for whatever gives a report on a program. On each of a list of programs, within the same bounds:
+`check_engine` is for whatever gives a report on a program. On each of a list of programs, within the same
+bounds:
 
-1. No property is violated there that holds here, nor the other way round; what the reference decides, an exhaustive engine decides too.
-2. A counterexample, or the way to a witness, is as short as the reference's, and CPython can take it: its last state, or its last step, is
-   what it claims to show.
+1. No property is violated there that holds here, nor the other way round; what the reference decides, an
+   exhaustive engine decides too.
+2. A counterexample, or the way to a witness, is as short as the reference's, and CPython can take it: its
+   last state, or its last step, is what it claims to show.
 3. An exhaustive engine has seen as many states, transitions and levels, and the same actions fired.
-4. An error of the specification is a verdict with the way to it; a model without initial state is unknown; a bound is never a pass.
+4. An error of the specification is a verdict with the way to it; a model without initial state is unknown; a
+   bound is never a pass.
 
-`check_transitions` is for engines that take single steps: from every state that the reference reaches, the steps, their successors, events
-and broken properties, and all predicates, are the reference's.
+`check_transitions` is for engines that take single steps: from every state that the reference reaches, the
+steps, their successors, events and broken properties, and all predicates, are the reference's.
 
 Neither knows what an engine is made of. All differences are told together.
 """
@@ -49,7 +52,9 @@ class Check(Protocol):
 
 @lru_cache(maxsize=1)
 def engine_programs() -> tuple[Program, ...]:
-    """Programs with every kind of property, violated and not, with services, faults, packets and errors, of up to 700 states."""
+    """Programs with every kind of property, violated and not, with services, faults, packets and errors, of
+    up to 700 states.
+    """
     return (
         program(TwoPhase, managers=3), program(DieHard), program(Chameneos, creatures=2, meetings=2), program(CountsTooFar),
         program(NeverBegins), program(BeginsOften), program(Figure2Checked, processes=2, messages=2),
@@ -71,15 +76,19 @@ def check_engine(
         engine: what gives reports, or the name of an engine of this house.
         programs: on what it is tried; None for `engine_programs()`.
         bounds: of all explorations; give a depth to one that needs it.
-        exhaustive: whether it sees every state within the bounds, and counts them. One that does not may leave open what the reference
-            decides, and claims nothing about counts.
+        exhaustive: whether it sees every state within the bounds, and counts them. One that does not may
+            leave open what the reference decides, and claims nothing about counts.
 
     Raises:
         AssertionError: a rule is broken; the message has all differences.
     """
     asked: Check = _named(engine) if isinstance(engine, str) else engine
     chosen = engine_programs() if programs is None else tuple(programs)
-    found = [f"{_told(bound)}: {line}" for bound in chosen for line in _differences(bound, asked, bounds, exhaustive=exhaustive)]
+    found = [
+        f"{_told(bound)}: {line}"
+        for bound in chosen
+        for line in _differences(bound, asked, bounds, exhaustive=exhaustive)
+    ]
     if exhaustive:
         found += [line for bound in chosen for line in _passes_at_a_bound(bound, asked)]
     if found:
@@ -87,16 +96,22 @@ def check_engine(
 
 
 def check_transitions(
-    engine: Callable[[Program], Transitions], *, programs: Iterable[Program] | None = None, depth: int | None = None
+    engine: Callable[[Program], Transitions],
+    *,
+    programs: Iterable[Program] | None = None,
+    depth: int | None = None,
 ) -> None:
     """Check the single steps of an engine against the reference, in every state within `depth` steps.
 
     Raises:
-        AssertionError: a step, a state, an event, a broken property or a predicate differs; the message has all differences.
+        AssertionError: a step, a state, an event, a broken property or a predicate differs; the message has
+            all differences.
     """
     chosen = engine_programs() if programs is None else tuple(programs)
     found = [
-        f"{_told(bound)}: {line}" for bound in chosen for line in islice(_step_differences(bound, engine(bound), depth), MOST_TOLD)
+        f"{_told(bound)}: {line}"
+        for bound in chosen
+        for line in islice(_step_differences(bound, engine(bound), depth), MOST_TOLD)
     ]
     if found:
         raise AssertionError("\n".join(found))
@@ -109,7 +124,12 @@ def _named(engine: str) -> Check:
 def _judged(bound: Program) -> list[str]:
     """All properties of states and steps."""
     marked = bound.declaration.marked
-    names = [method.mark.name for kind in ("invariant", "obligation", "witness") for method in marked(kind) if method.mark]
+    names = [
+        method.mark.name
+        for kind in ("invariant", "obligation", "witness")
+        for method in marked(kind)
+        if method.mark
+    ]
     return [*names, *bound.module.properties]
 
 
@@ -128,7 +148,9 @@ def _told(bound: Program) -> str:
 def _differences(bound: Program, asked: Check, bounds: Bounds, *, exhaustive: bool) -> Iterator[str]:
     ours, theirs = _reference(bound, bounds), asked(bound, bounds)
     known = {verdict.property: verdict for verdict in ours.verdicts}
-    given = {verdict.property: verdict for verdict in theirs.verdicts if verdict.kind is not PropertyKind.LIVENESS}
+    given = {
+        verdict.property: verdict for verdict in theirs.verdicts if verdict.kind is not PropertyKind.LIVENESS
+    }
     wrong = any(verdict.kind is PropertyKind.SPECIFICATION for verdict in ours.verdicts)
     yield from (f"no verdict about {name}" for name in known if name not in given and exhaustive)
     for name, verdict in given.items():
@@ -199,7 +221,11 @@ def _passes_at_a_bound(bound: Program, asked: Check) -> Iterator[str]:
     report = asked(bound, Bounds(depth=1))
     if report.exploration.complete or _reference(bound, Bounds(depth=1)).exploration.complete:
         return
-    held = [item for item in report.verdicts if item.outcome is Outcome.HOLDS and item.kind is not PropertyKind.WITNESS]
+    held = [
+        item
+        for item in report.verdicts
+        if item.outcome is Outcome.HOLDS and item.kind is not PropertyKind.WITNESS
+    ]
     yield from (f"{_told(bound)}: {verdict.property} holds after one step of more" for verdict in held)
 
 
@@ -218,7 +244,9 @@ def _step_differences(bound: Program, engine: Transitions, depth: int | None) ->
         if told[0] != told[1]:
             yield f"in {state} the steps are {told[1]}, by the reference {told[0]}"
         for predicate in bound.module.predicates:
-            values = [_value(taken, predicate.name, at) for taken, at in ((reference, here), (engine, packed))]
+            values = [
+                _value(taken, predicate.name, at) for taken, at in ((reference, here), (engine, packed))
+            ]
             if values[0] != values[1]:
                 yield f"in {state} {predicate.name} is {values[1]}, by the reference {values[0]}"
 
@@ -231,7 +259,11 @@ def _steps(transitions: Transitions, packed: int) -> object:
     except SpecError as error:
         return str(error)
     return {
-        transitions.step(number): (transitions.unpack(after), transitions.events(packed, number), set(broken.get(number, ())))
+        transitions.step(number): (
+            transitions.unpack(after),
+            transitions.events(packed, number),
+            set(broken.get(number, ())),
+        )
         for number, after in moves
     }
 

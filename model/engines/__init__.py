@@ -1,9 +1,19 @@
-"""Engines: what executes a program, behind two interfaces (`StateSpace`, `Transitions`); `choice` picks one by its name.
+"""Engines: what executes a program, behind two interfaces (`StateSpace`, `Transitions`); `choice` picks one
+by its name.
 
-They know nothing of searches, verdicts or bounds: what explores (`antiphon.model.explore`) asks them, and they ask nobody.
+They know nothing of searches, verdicts or bounds: what explores (`antiphon.model.explore`) asks them, and
+they ask nobody.
 """
 
-from antiphon.model.engines.choice import ENGINES, Engine, StorageOptions, engine_named, open_space, transitions_by, transitions_of
+from antiphon.model.engines.choice import (
+    ENGINES,
+    Engine,
+    StorageOptions,
+    engine_named,
+    open_space,
+    transitions_by,
+    transitions_of,
+)
 from antiphon.model.engines.interface import PredicateError, Refused, StateSpace, Transitions
 from antiphon.model.engines.python.machine import compiled_machine
 

@@ -1,6 +1,7 @@
 """An engine is picked by its name here, and nowhere else.
 
-The native engine is imported when it is first asked for: small models are explored before LLVM would even be loaded.
+The native engine is imported when it is first asked for: small models are explored before LLVM would even be
+loaded.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class StorageOptions:
     Attributes:
         threads: how many threads to use; None for as many as there are processors.
         fingerprints: keep 64 bits of each expanded state instead of the state.
-        symmetry: let one state stand for all that differ from it in the names of interchangeable members only.
+        symmetry: let one state stand for all that differ from it in the names of interchangeable members
+            only.
         cone: keep only what matters to the properties that are asked, their cone of influence.
         directory: where the arrays live as files, so that a later search can go on; None for memory.
     """
@@ -86,20 +88,25 @@ def open_space(
         program: the specification with its constants.
         engine: what explores.
         options: how states are kept.
-        graph: whether `futures` and `successors` will be asked; without, native states of one word take less memory.
+        graph: whether `futures` and `successors` will be asked; without, native states of one word take less
+            memory.
         asked: the properties whose cone of influence is kept, where that is an option.
 
     Raises:
-        SpecError: the initial states cannot be computed, the engine lacks an option, or the program has no symmetry to use.
+        SpecError: the initial states cannot be computed, the engine lacks an option, or the program has no
+            symmetry to use.
         Refused: the directory holds the search of another program.
     """
     if options.native_only and engine in (Engine.GENERATED, Engine.REFERENCE):
         raise SpecError(
-            f"the engine {engine.value!r} knows neither fingerprints, reductions nor a directory", instead="the engine 'native'"
+            f"the engine {engine.value!r} knows neither fingerprints, reductions nor a directory",
+            instead="the engine 'native'",
         )
     if engine in (Engine.GENERATED, Engine.REFERENCE):
         return TransitionSpace(transitions_by(program, engine))
-    from antiphon.model.engines.native.reduction import Reduction  # here, because loading LLVM takes longer than most checks
+    from antiphon.model.engines.native.reduction import (
+        Reduction,
+    )  # here, because loading LLVM takes longer than most checks
     from antiphon.model.engines.native.space import NativeSpace
 
     return NativeSpace(
@@ -114,12 +121,16 @@ def open_space(
 
 
 def transitions_of(program: Program, machine: Machine | None = None) -> Transitions:
-    """All transitions of `program` on packed states: by generated functions, unless another machine than theirs is given."""
+    """All transitions of `program` on packed states: by generated functions, unless another machine than
+    theirs is given.
+    """
     if machine is None or isinstance(machine, CompiledMachine):
         return PythonTransitions(program)
     return MachineTransitions(program, machine)
 
 
 def transitions_by(program: Program, engine: Engine) -> Transitions:
-    """All transitions of `program` on packed states; every engine but the reference stands for generated functions."""
+    """All transitions of `program` on packed states; every engine but the reference stands for generated
+    functions.
+    """
     return transitions_of(program, program.reference if engine is Engine.REFERENCE else None)

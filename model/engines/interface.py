@@ -1,14 +1,17 @@
 """Two interfaces carry every engine: the states that it found, and the transitions that it can take.
 
-A `StateSpace` explores: numbered states, found in blocks, each with its parent, and what can be asked of them. `Transitions` walks:
-every step out of a packed state, each by its number. A search needs the first; who compares a specification with something else needs
-the second.
+A `StateSpace` explores: numbered states, found in blocks, each with its parent, and what can be asked of
+them. `Transitions` walks: every step out of a packed state, each by its number. A search needs the first; who
+compares a specification with something else needs the second.
 
 1. States are numbered from 0 in the order of discovery: initial states first, then level by level.
-2. `expand` finds the successors of a block of states and appends what is new; `parent` of a new state is the state it was found from.
-3. What goes wrong on the way is a `Finding`, never an exception: a step breaks properties, or the specification has an error there.
+2. `expand` finds the successors of a block of states and appends what is new; `parent` of a new state is the
+   state it was found from.
+3. What goes wrong on the way is a `Finding`, never an exception: a step breaks properties, or the
+   specification has an error there.
 
-What only some engines can do stands apart: a `ResumableSpace` can be left and taken up again, a `ReducedSpace` leaves states out.
+What only some engines can do stands apart: a `ResumableSpace` can be left and taken up again, a
+`ReducedSpace` leaves states out.
 
 This file knows nothing of searching, bounds, verdicts or how states are stored.
 """
@@ -28,7 +31,8 @@ NO_PARENT = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Finding:
-    """What happened in state number `state`: `step` breaks `properties`, or (`error`) the specification cannot be executed there.
+    """What happened in state number `state`: `step` breaks `properties`, or (`error`) the specification
+    cannot be executed there.
 
     `step` is None when the error is not tied to one step: it lies in a predicate, or the machine did not say.
     """
@@ -49,7 +53,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Future:
-    """The first state in which something is quiescent and false, the first from which it is irrecoverable; None where there is none."""
+    """The first state in which something is quiescent and false, the first from which it is irrecoverable;
+    None where there is none.
+    """
 
     quiescent: int | None
     irrecoverable: int | None
@@ -67,8 +73,8 @@ class Decision:
 class Position:
     """How far a breadth-first search is: enough for a later one to take it up.
 
-    The states 0..`expanded` - 1 have their successors; the present level ends before state `level_end`; `levels` are the first states of
-    all levels; `seconds` is what it took so far.
+    The states 0..`expanded` - 1 have their successors; the present level ends before state `level_end`;
+    `levels` are the first states of all levels; `seconds` is what it took so far.
     """
 
     expanded: int = 0
@@ -94,7 +100,8 @@ class StateSpace(Protocol):
         """Find the successors of the states first..last - 1. Each state is expanded once, in order."""
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
-        """For the states first..last - 1 in order: (state, predicate, value) for values that are False (invariants) or True (witnesses).
+        """For the states first..last - 1 in order: (state, predicate, value) for values that are False
+        (invariants) or True (witnesses).
 
         Raises:
             PredicateError: a predicate cannot be evaluated in a state.
@@ -104,7 +111,9 @@ class StateSpace(Protocol):
         """Report no more findings about this property."""
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to (repeated or not)."""
+        """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to
+        (repeated or not).
+        """
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
         """What `recovery.futures` says of this space."""
@@ -113,7 +122,9 @@ class StateSpace(Protocol):
         """For every known state 1 when the predicate is true in it, else 0."""
 
     def budget_limited(self) -> bytearray | None:
-        """For every known state 1 where only a spent budget keeps a step of the algorithm back; None when there are no such steps."""
+        """For every known state 1 where only a spent budget keeps a step of the algorithm back; None when
+        there are no such steps.
+        """
 
     def parent(self, state: int) -> int:
         """The number of the state that this one was found from; NO_PARENT for an initial one."""
@@ -130,7 +141,9 @@ class StateSpace(Protocol):
 
 @runtime_checkable
 class ResumableSpace(Protocol):
-    """A space that writes down how far a search is, so that a later one can take it up, and that can do with less memory."""
+    """A space that writes down how far a search is, so that a later one can take it up, and that can do with
+    less memory.
+    """
 
     def resume(self) -> Position | None:
         """The position of the search that used this storage before, when there was one."""
@@ -171,7 +184,8 @@ class Transitions(Protocol):
         """An integer as a state."""
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Every enabled step by number, with the packed state it leads to: each step once, always in the same order.
+        """Every enabled step by number, with the packed state it leads to: each step once, always in the same
+        order.
 
         Raises:
             SpecError: the specification cannot be executed in this state; a `StepError` says by which step.
@@ -187,13 +201,18 @@ class Transitions(Protocol):
         """The steps that break properties in this state, each with those."""
 
     def predicate(self, name: str) -> Callable[[int], bool]:
-        """The predicate of this name as a function of packed states; it raises SpecError where it cannot be evaluated."""
+        """The predicate of this name as a function of packed states; it raises SpecError where it cannot be
+        evaluated.
+        """
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
-        """A call of a helper or predicate, with (type, value) for the names among its arguments; else as `predicate`."""
+        """A call of a helper or predicate, with (type, value) for the names among its arguments; else as
+        `predicate`.
+        """
 
     def budget_limited(self, union: int) -> Callable[[int], bool] | None:
-        """Whether only a spent budget keeps a step of the algorithm back, in states whose sets hold no more than those of `union`.
+        """Whether only a spent budget keeps a step of the algorithm back, in states whose sets hold no more
+        than those of `union`.
 
         None when there are no such steps.
         """

@@ -1,7 +1,7 @@
 """A `StateSpace` over any `Transitions`: states are found by taking every step, one state after the other.
 
-It is how CPython and generated Python explore, and how a tool sees each transition on the way: whoever gives `visit` is called once for
-every expanded state with all its transitions.
+It is how CPython and generated Python explore, and how a tool sees each transition on the way: whoever gives
+`visit` is called once for every expanded state with all its transitions.
 
 This file knows nothing of properties, bounds, verdicts or how steps are executed.
 """
@@ -26,7 +26,8 @@ from antiphon.model.engines.recovery import futures
 from antiphon.spec.lang import SpecError, State, Step
 
 Visit = Callable[[int, Sequence[tuple[int, int]]], None]
-"""Called with the number of a state and its transitions: the number of each step, and of the state that it leads to."""
+"""Called with the number of a state and its transitions: the number of each step, and of the state that it
+leads to."""
 
 
 class TransitionSpace:
@@ -58,7 +59,9 @@ class TransitionSpace:
         self._muted: set[str] = set()
         program = transitions.program
         self._faults = {action.name for action in program.module.actions if action.fault}
-        self._witnesses = {method.mark.name for method in program.declaration.marked("witness") if method.mark}
+        self._witnesses = {
+            method.mark.name for method in program.declaration.marked("witness") if method.mark
+        }
         for state in program.reference.initial() if initial is None else initial:
             self._find(transitions.pack(state), NO_PARENT, 0)
 
@@ -78,7 +81,12 @@ class TransitionSpace:
 
     def expand(self, first: int, last: int) -> Block:
         """The successors of a block of states, appended where they are new."""
-        take, broken_in, number_of, visit = self.transitions.successors, self.transitions.broken, self.numbers.get, self._visit
+        take, broken_in, number_of, visit = (
+            self.transitions.successors,
+            self.transitions.broken,
+            self.numbers.get,
+            self._visit,
+        )
         judged = bool(set(self.transitions.program.module.properties) - self._muted)
         seen = 0
         findings: list[Finding] = []
@@ -113,7 +121,9 @@ class TransitionSpace:
 
     def _without_faults(self, packed: int) -> list[tuple[int, int]]:
         step = self.transitions.step
-        return [move for move in self.transitions.successors(packed) if step(move[0]).action not in self._faults]
+        return [
+            move for move in self.transitions.successors(packed) if step(move[0]).action not in self._faults
+        ]
 
     def mute(self, property: str) -> None:
         """Report no more findings about this property."""
@@ -145,7 +155,9 @@ class TransitionSpace:
         return values
 
     def budget_limited(self) -> bytearray | None:
-        """For every state 1 where only a spent budget keeps a step of the algorithm back; None when there are no such steps."""
+        """For every state 1 where only a spent budget keeps a step of the algorithm back; None when there are
+        no such steps.
+        """
         packed = self.packed[: len(self)]
         test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0))
         return None if test is None else bytearray(map(test, packed))

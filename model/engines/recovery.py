@@ -1,11 +1,12 @@
-"""An obligation is broken where nothing but faults can happen and it is false, or where no fault-free path leads to a state in which it
-is true.
+"""An obligation is broken where nothing but faults can happen and it is false, or where no fault-free path
+leads to a state in which it is true.
 
-The first is quiescence, the second irrecoverability; a quiescent state is irrecoverable as well. Both are judged on the explored states: a
-quiescent violation counts in any search, irrecoverability only in a complete one, since an unseen path might lead out.
+The first is quiescence, the second irrecoverability; a quiescent state is irrecoverable as well. Both are
+judged on the explored states: a quiescent violation counts in any search, irrecoverability only in a complete
+one, since an unseen path might lead out.
 
-One sweep from the last state to the first judges all obligations: most states have a recoverable successor already when it is their turn, so
-that only the few which have not must remember who waits for them.
+One sweep from the last state to the first judges all obligations: most states have a recoverable successor
+already when it is their turn, so that only the few which have not must remember who waits for them.
 
 This file knows nothing of how states are stored or of how obligations are written.
 """
@@ -17,10 +18,14 @@ from collections.abc import Mapping
 from antiphon.model.engines.interface import Future, StateSpace
 
 
-def futures(space: StateSpace, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
-    """For each property its future, given the states in which it is true; `expanded` states have all their successors in the space.
+def futures(
+    space: StateSpace, expanded: int, truths: Mapping[str, bytearray], *, complete: bool
+) -> dict[str, Future]:
+    """For each property its future, given the states in which it is true; `expanded` states have all their
+    successors in the space.
 
-    A property that is true nowhere and asks for no recovery is a deadlock: ask with an array of zeros and look at `quiescent` only.
+    A property that is true nowhere and asks for no recovery is a deadlock: ask with an array of zeros and
+    look at `quiescent` only.
     """
     names = list(truths)
     everything = (1 << len(names)) - 1
@@ -43,13 +48,21 @@ def futures(space: StateSpace, expanded: int, truths: Mapping[str, bytearray], *
             _recover(state, after, reach, waiting, everything)
     made = {}
     for position, name in enumerate(names):
-        lost = next((state for state, good in enumerate(reach) if not good >> position & 1), None) if complete else None
+        lost = (
+            next((state for state, good in enumerate(reach) if not good >> position & 1), None)
+            if complete
+            else None
+        )
         made[name] = Future(first_quiet.get(position), lost)
     return made
 
 
-def _recover(state: int, after: list[int], reach: list[int], waiting: dict[int, list[int]], everything: int) -> None:
-    """What the successors reach, this state reaches; what is still open waits for them. Gains are handed on to those who wait."""
+def _recover(
+    state: int, after: list[int], reach: list[int], waiting: dict[int, list[int]], everything: int
+) -> None:
+    """What the successors reach, this state reaches; what is still open waits for them. Gains are handed on
+    to those who wait.
+    """
     before = reach[state]
     for number in after:
         reach[state] |= reach[number]

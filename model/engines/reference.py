@@ -1,6 +1,8 @@
-"""The reference takes steps through `enabled` and `apply`, one state at a time: slow, literal, and the yardstick for the fast engines.
+"""The reference takes steps through `enabled` and `apply`, one state at a time: slow, literal, and the
+yardstick for the fast engines.
 
-Any machine can stand in its place. What packs to one integer is checked to be one state, so that the yardstick does not rest on packing.
+Any machine can stand in its place. What packs to one integer is checked to be one state, so that the
+yardstick does not rest on packing.
 
 This file knows nothing of generated code, properties or bounds.
 """
@@ -18,7 +20,9 @@ from antiphon.spec.lang import Machine, Program, State, Step, ir
 
 
 class MachineTransitions:
-    """The transitions of a machine, the reference where none is given; see `Transitions` for the interface."""
+    """The transitions of a machine, the reference where none is given; see `Transitions` for the
+    interface.
+    """
 
     name = "reference"
 
@@ -53,7 +57,10 @@ class MachineTransitions:
             number = self._numbers.setdefault(step, len(self._steps))
             if number == len(self._steps):
                 self._steps.append(step)
-            seen[number] = transition.events, tuple(dict.fromkeys(refusal.property for refusal in transition.refused))
+            seen[number] = (
+                transition.events,
+                tuple(dict.fromkeys(refusal.property for refusal in transition.refused)),
+            )
             found.append((number, self.pack(transition.state)))
         self._latest = packed, seen
         return found
@@ -82,7 +89,9 @@ class MachineTransitions:
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
         """A call of a helper or predicate under these values of its parameters."""
         arguments = [values[item.name][1] for item in call.arguments if isinstance(item, ir.Name)]
-        return lambda packed: bool(self.program.reference.evaluate(self.unpack(packed), call.function, *arguments))
+        return lambda packed: bool(
+            self.program.reference.evaluate(self.unpack(packed), call.function, *arguments)
+        )
 
     def budget_limited(self, _: int) -> Callable[[int], bool] | None:
         """Whether only a spent budget keeps a step of the algorithm back; None when none has a budget."""

@@ -1,7 +1,8 @@
-"""`check` explores the reachable states of a program and answers for every property; `reach` looks for one state.
+"""`check` explores the reachable states of a program and answers for every property; `reach` looks for one
+state.
 
-This is the front of the room: it tells the search what to look for, lets the judges of states and of fair runs speak, and puts the report
-together.
+This is the front of the room: it tells the search what to look for, lets the judges of states and of fair
+runs speak, and puts the report together.
 """
 
 from __future__ import annotations
@@ -38,23 +39,26 @@ def check(
 
     Args:
         program: the specification with its constants.
-        properties: names of invariants, witnesses, obligations, service or liveness properties, or "deadlock"; None means all but deadlock.
+        properties: names of invariants, witnesses, obligations, service or liveness properties, or
+            "deadlock"; None means all but deadlock.
         bounds: where to stop.
         stop_at_first: stop at the first violation instead of deciding the other properties too.
         progress: called several times a second with how far the search is.
-        engine: "native" (machine code made from the intermediate form), "generated" (Python made from it), "reference" (CPython executes the
-            text), or "auto": generated for a space of at most `SMALL` states, else native.
-        storage: how the native engine keeps states: threads, fingerprints, reductions, a directory. The result does not depend on threads;
-            what fingerprints may miss and what reductions leave out is in the report's notes. Verdicts and the lengths of traces are the
-            same; obligations need whole states, and liveness tells members apart that symmetry does not. With a directory, what does not
+        engine: "native" (machine code made from the intermediate form), "generated" (Python made from it),
+            "reference" (CPython executes the text), or "auto": generated for a space of at most `SMALL`
+            states, else native.
+        storage: how the native engine keeps states: threads, fingerprints, reductions, a directory. The
+            result does not depend on threads; what fingerprints may miss and what reductions leave out is in
+            the report's notes. Verdicts and the lengths of traces are the same; obligations need whole
+            states, and liveness tells members apart that symmetry does not. With a directory, what does not
             fit into memory is on disk, and a later call goes on where this one ended, however it ended.
 
-    A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable path gives a verdict of kind
-    "specification" with the way to it.
+    A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable
+    path gives a verdict of kind "specification" with the way to it.
 
     Raises:
-        SpecError: the specification cannot be read, a property or engine does not exist (the known ones are listed), or fingerprints or symmetry
-            cannot decide what was asked.
+        SpecError: the specification cannot be read, a property or engine does not exist (the known ones are
+            listed), or fingerprints or symmetry cannot decide what was asked.
         Refused: the directory holds the search of another program.
         InternalError: a trace does not replay on the reference: our failure, not the specification's.
     """
@@ -72,12 +76,17 @@ def check(
     named = _by_kind(kinds)
     later = [*named[PropertyKind.OBLIGATION], *named[PropertyKind.DEADLOCK]]
     if storage.fingerprints and later:
-        raise SpecError(f"fingerprints cannot decide {', '.join(later)}: that needs whole states", instead="other properties, or whole states")
+        raise SpecError(
+            f"fingerprints cannot decide {', '.join(later)}: that needs whole states",
+            instead="other properties, or whole states",
+        )
 
     def search_of(space: StateSpace, within: Bounds) -> Search:
         return Search(
             space,
-            watched=[name for name, kind in kinds.items() if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS)],
+            watched=[
+                name for name, kind in kinds.items() if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS)
+            ],
             services=named[PropertyKind.SERVICE],
             exhaustive=bool(later or fair) or not kinds,
             stop_at=[*named[PropertyKind.INVARIANT], *named[PropertyKind.SERVICE]] if stop_at_first else [],
@@ -93,7 +102,9 @@ def check(
     report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
     if fair and report.exploration.stopped is not StopReason.INTERRUPTED:
         kept = _on_fair_runs(program, fair, bounds, progress, engine)
-        report = dataclasses.replace(report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes))
+        report = dataclasses.replace(
+            report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes)
+        )
     return report
 
 
@@ -101,10 +112,18 @@ def _by_kind(kinds: Mapping[str, PropertyKind]) -> dict[PropertyKind, list[str]]
     return {kind: [name for name, found in kinds.items() if found is kind] for kind in PropertyKind}
 
 
-def _on_fair_runs(program: Program, names: list[str], bounds: Bounds, progress: Callable[[Progress], None] | None, engine: Engine) -> Report:
+def _on_fair_runs(
+    program: Program,
+    names: list[str],
+    bounds: Bounds,
+    progress: Callable[[Progress], None] | None,
+    engine: Engine,
+) -> Report:
     """Liveness is judged on the whole graph, which it walks by itself."""
     known = liveness.declared(program)
-    return liveness.judge(program, [known[name] for name in names], bounds=bounds, progress=progress, engine=engine)
+    return liveness.judge(
+        program, [known[name] for name in names], bounds=bounds, progress=progress, engine=engine
+    )
 
 
 def reach(
@@ -115,9 +134,11 @@ def reach(
     progress: Callable[[Progress], None] | None = None,
     engine: Engine | str = Engine.AUTO,
 ) -> Verdict:
-    """The shortest way to a state in which `predicate` (a predicate's name, or a function of a state) is true, as the verdict's trace.
+    """The shortest way to a state in which `predicate` (a predicate's name, or a function of a state) is
+    true, as the verdict's trace.
 
-    The outcome is `holds` when there is one and else `unknown`, with the reason: not reachable, or a bound was hit.
+    The outcome is `holds` when there is one and else `unknown`, with the reason: not reachable, or a bound
+    was hit.
     """
     engine = engine_named(engine)
     name = predicate if isinstance(predicate, str) else getattr(predicate, "__name__", "predicate")
@@ -147,7 +168,9 @@ def _explored(
     graph: bool,
     asked: Collection[str] = (),
 ) -> tuple[StateSpace, Search]:
-    """A space after its search. `AUTO` tries generated Python within `SMALL` states first, and begins anew with the kernel when they are more."""
+    """A space after its search. `AUTO` tries generated Python within `SMALL` states first, and begins anew
+    with the kernel when they are more.
+    """
     if engine is Engine.AUTO and not storage.native_only:
         small = bounds.states is not None and bounds.states <= SMALL
         space = _open(program, Engine.GENERATED)
@@ -162,7 +185,12 @@ def _explored(
 
 
 def _open(
-    program: Program, engine: Engine, storage: StorageOptions = IN_MEMORY, *, graph: bool = True, asked: Collection[str] = ()
+    program: Program,
+    engine: Engine,
+    storage: StorageOptions = IN_MEMORY,
+    *,
+    graph: bool = True,
+    asked: Collection[str] = (),
 ) -> StateSpace:
     try:
         program.reference.initial()
@@ -190,14 +218,20 @@ def _notes(search: Search, storage: StorageOptions) -> tuple[str, ...]:
     space, states = search.space, len(search.space)
     if isinstance(space, ReducedSpace):
         if storage.symmetry and not storage.fingerprints:
-            notes.append(f"{states:,} states stand for {space.represented():,} that differ in the names of interchangeable members only")
+            notes.append(
+                f"{states:,} states stand for {space.represented():,} that differ in the names of interchangeable members only"
+            )
         if storage.cone:
             left = space.left_out()
             notes.append(
-                f"left out, for they do not matter to what is asked: {', '.join(left)}" if left else "every variable matters to what is asked"
+                f"left out, for they do not matter to what is asked: {', '.join(left)}"
+                if left
+                else "every variable matters to what is asked"
             )
     if storage.fingerprints:
-        notes.append(f"states were told apart by 64 bits: the probability that one was missed is about {collision_probability(states):.1g}")
+        notes.append(
+            f"states were told apart by 64 bits: the probability that one was missed is about {collision_probability(states):.1g}"
+        )
     return tuple(notes)
 
 
@@ -213,5 +247,12 @@ class _InitialError(SpecError):
 def _unexplored(program: Program, reason: str) -> Report:
     """The report when there is not even an initial state, because the specification has an error there."""
     evidence = Evidence.explored(program, "no state")
-    verdict = Verdict(SPECIFICATION, PropertyKind.SPECIFICATION, Outcome.UNKNOWN, evidence, Provenance.of(program, "explicit"), reason)
+    verdict = Verdict(
+        SPECIFICATION,
+        PropertyKind.SPECIFICATION,
+        Outcome.UNKNOWN,
+        evidence,
+        Provenance.of(program, "explicit"),
+        reason,
+    )
     return Report(program, (verdict,), Exploration(0, 0, 0, complete=False, seconds=0.0))

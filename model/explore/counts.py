@@ -1,8 +1,8 @@
-"""What makes the state space grow shows in counts: how often each action is possible, how many states it found first, how many values
-each variable takes.
+"""What makes the state space grow shows in counts: how often each action is possible, how many states it
+found first, how many values each variable takes.
 
-The counts come from a walk of their own, with every step of every state, so they cost about as much as a search; a bound ends it with the
-counts so far. This file knows nothing of properties.
+The counts come from a walk of their own, with every step of every state, so they cost about as much as a
+search; a bound ends it with the counts so far. This file knows nothing of properties.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from antiphon.spec.lang import Program
 
 @dataclass(frozen=True)
 class ActionCount:
-    """An action: in how many states it is possible, how many steps it takes in all, and how many states were found by it first.
+    """An action: in how many states it is possible, how many steps it takes in all, and how many states were
+    found by it first.
 
     Which of several actions finds a state first depends on the engine; the sum does not.
     """
@@ -33,7 +34,9 @@ class ActionCount:
 
 @dataclass(frozen=True)
 class VariableCount:
-    """A variable: how many different values it takes in the states, and how many bits it has in a packed state."""
+    """A variable: how many different values it takes in the states, and how many bits it has in a packed
+    state.
+    """
 
     variable: str
     values: int
@@ -42,7 +45,9 @@ class VariableCount:
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts over `states` states, all of them when `complete`. Actions as declared; variables with the most values first."""
+    """The counts over `states` states, all of them when `complete`. Actions as declared; variables with the
+    most values first.
+    """
 
     states: int
     complete: bool
@@ -62,7 +67,8 @@ def count(
     progress: Callable[[Progress], None] | None = None,
     engine: Engine | str = Engine.GENERATED,
 ) -> Counts:
-    """Counts over the reachable states of `program`, breadth-first, within the bounds; `engine` "reference" is CPython itself.
+    """Counts over the reachable states of `program`, breadth-first, within the bounds; `engine` "reference"
+    is CPython itself.
 
     Raises:
         SpecError: the specification has an error in a state on the way.
@@ -75,17 +81,26 @@ def count(
     parts = Parts(program, transitions.packing)
     masks = {name: parts.mask(name) for name in program.variables}
     variables = [
-        VariableCount(name, len({packed & mask for packed in space.packed}), mask.bit_count()) for name, mask in masks.items()
+        VariableCount(name, len({packed & mask for packed in space.packed}), mask.bit_count())
+        for name, mask in masks.items()
     ]
-    actions = tuple(ActionCount(*item) for item in zip(tally.names, tally.possible, tally.steps, tally.found, strict=True))
-    return Counts(len(space), explorer.complete, actions, tuple(sorted(variables, key=lambda item: -item.values)))
+    actions = tuple(
+        ActionCount(*item) for item in zip(tally.names, tally.possible, tally.steps, tally.found, strict=True)
+    )
+    return Counts(
+        len(space), explorer.complete, actions, tuple(sorted(variables, key=lambda item: -item.values))
+    )
 
 
 class _Tally(Visitor):
-    """How often each action is possible, taken, and first to find a state, by its position among the actions."""
+    """How often each action is possible, taken, and first to find a state, by its position among the
+    actions.
+    """
 
     def __init__(self, transitions: Transitions) -> None:
-        self.names = [method.name for method in transitions.program.declaration.marked("action", "environment")]
+        self.names = [
+            method.name for method in transitions.program.declaration.marked("action", "environment")
+        ]
         self.possible, self.steps, self.found = ([0] * len(self.names) for _ in range(3))
         self._step = transitions.step
         self._action_of: list[int] = []

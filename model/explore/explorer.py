@@ -1,7 +1,8 @@
-"""The one breadth-first walk: a space is expanded level by level within bounds, and a visitor sees what is found.
+"""The one breadth-first walk: a space is expanded level by level within bounds, and a visitor sees what is
+found.
 
-States are found in the order of their distance, so whatever a visitor sees first has a shortest way to it. The visitor may end the walk;
-so do bounds, errors of the specification, and the user.
+States are found in the order of their distance, so whatever a visitor sees first has a shortest way to it.
+The visitor may end the walk; so do bounds, errors of the specification, and the user.
 
 This file knows nothing of how states are stored, of traces, of properties or of verdicts.
 """
@@ -12,8 +13,24 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 
-from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, WRONG_SPECIFICATION, Bounds, Progress, Stop, StopReason, no_memory
-from antiphon.model.engines.interface import NO_PARENT, Finding, Position, ResumableSpace, StateSpace, Transitions
+from antiphon.model.bounds import (
+    INTERRUPTED,
+    UNBOUNDED,
+    WRONG_SPECIFICATION,
+    Bounds,
+    Progress,
+    Stop,
+    StopReason,
+    no_memory,
+)
+from antiphon.model.engines.interface import (
+    NO_PARENT,
+    Finding,
+    Position,
+    ResumableSpace,
+    StateSpace,
+    Transitions,
+)
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.spec.lang import State
 
@@ -30,10 +47,14 @@ class Visitor:
         """The states first..last - 1 were found."""
 
     def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """All transitions of a state: the number of each step, and of the state it leads to; of a `walk` only."""
+        """All transitions of a state: the number of each step, and of the state it leads to; of a `walk`
+        only.
+        """
 
     def finding(self, finding: Finding) -> None:
-        """A step breaks properties, or the specification has an error; the walk ends after the block that has it."""
+        """A step breaks properties, or the specification has an error; the walk ends after the block that has
+        it.
+        """
 
     def enough(self) -> Stop | None:
         """Why the walk need not go on, if it need not."""
@@ -174,7 +195,9 @@ class Explorer:
     def _tell(self) -> None:
         if self._progress is not None:
             at, states = self.position, len(self.space)
-            self._progress(Progress(states, at.transitions, len(at.levels) - 1, states - at.expanded, self._elapsed()))
+            self._progress(
+                Progress(states, at.transitions, len(at.levels) - 1, states - at.expanded, self._elapsed())
+            )
 
 
 def walk(

@@ -23,8 +23,9 @@ def state_graph(
 ) -> networkx.MultiDiGraph[int]:
     """The reachable states and transitions of `program` as a `networkx.MultiDiGraph`.
 
-    Nodes are numbered in the order of discovery and have `state` (tuple of values) and `initial`; edges have `step`, `fault`, `events` and
-    `broken` (names of properties). `graph.graph` has `program`, `variables`, `complete` and `stopped`; states at a bound have no edges.
+    Nodes are numbered in the order of discovery and have `state` (tuple of values) and `initial`; edges have
+    `step`, `fault`, `events` and `broken` (names of properties). `graph.graph` has `program`, `variables`,
+    `complete` and `stopped`; states at a bound have no edges.
 
     Raises:
         SpecError: the specification has an error on the explored part.
@@ -38,7 +39,10 @@ def state_graph(
         raise space.failure
     faults = {action.name for action in program.module.actions if action.fault}
     graph: networkx.MultiDiGraph[int] = networkx.MultiDiGraph(
-        program=program.name, variables=program.variables, complete=explorer.complete, stopped=explorer.stopped
+        program=program.name,
+        variables=program.variables,
+        complete=explorer.complete,
+        stopped=explorer.stopped,
     )
     for number in range(len(space)):
         graph.add_node(number, state=space.value(number), initial=space.parent(number) == NO_PARENT)
@@ -48,7 +52,12 @@ def state_graph(
         for number, target in moves:
             step, events = transitions.step(number), transitions.events(packed, number)
             graph.add_edge(
-                state, target, step=step, fault=step.action in faults, events=events, broken=broken.get(number, ())
+                state,
+                target,
+                step=step,
+                fault=step.action in faults,
+                events=events,
+                broken=broken.get(number, ()),
             )
     return graph
 

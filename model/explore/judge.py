@@ -1,8 +1,8 @@
 """An explored space gives a verdict about each property, with a trace that CPython has executed step by step.
 
-Whatever a fast space found is executed again by the reference before it is shown: a counterexample that does not replay, or that the
-reference does not agree with, is a failure of the engine (`InternalError`), never a result. Where a state stands for several, the trace goes
-through those that can follow one another.
+Whatever a fast space found is executed again by the reference before it is shown: a counterexample that does
+not replay, or that the reference does not agree with, is a failure of the engine (`InternalError`), never a
+result. Where a state stands for several, the trace goes through those that can follow one another.
 
 This file knows nothing of how states are stored or found.
 """
@@ -26,9 +26,13 @@ from antiphon.spec.lang import Program, SpecError, State, Transition
 
 
 class Judge:
-    """Turns a finished search into verdicts. `kinds` maps the properties that were asked for to their kinds, in the order of the report."""
+    """Turns a finished search into verdicts. `kinds` maps the properties that were asked for to their kinds,
+    in the order of the report.
+    """
 
-    def __init__(self, program: Program, space: StateSpace, search: Search, kinds: Mapping[str, PropertyKind]) -> None:
+    def __init__(
+        self, program: Program, space: StateSpace, search: Search, kinds: Mapping[str, PropertyKind]
+    ) -> None:
         self.program, self.space, self.search, self.kinds = program, space, search, kinds
         self._swept: dict[str, Future] | None = None
         self._lenient: dict[str, Future] | None = None
@@ -42,9 +46,15 @@ class Judge:
 
     def _extent(self) -> str:
         count = f"{len(self.space):,} states"
-        return f"all {count}" if self.search.walk.complete else f"{count} to depth {self.search.walk.depth}, not all"
+        return (
+            f"all {count}"
+            if self.search.walk.complete
+            else f"{count} to depth {self.search.walk.depth}, not all"
+        )
 
-    def _verdict(self, name: str, kind: PropertyKind, outcome: Outcome, reason: str = "", trace: Trace | None = None) -> Verdict:
+    def _verdict(
+        self, name: str, kind: PropertyKind, outcome: Outcome, reason: str = "", trace: Trace | None = None
+    ) -> Verdict:
         return Verdict(name, kind, outcome, self.evidence, self.provenance, reason, trace)
 
     def _judge(self, name: str, kind: PropertyKind) -> Verdict:
@@ -57,13 +67,17 @@ class Judge:
             try:
                 return self._future(name, kind)
             except PredicateError as error:
-                return self._verdict(name, kind, Outcome.UNKNOWN, str(self._spec_error(error.state, error.predicate)))
+                return self._verdict(
+                    name, kind, Outcome.UNKNOWN, str(self._spec_error(error.state, error.predicate))
+                )
             except KeyboardInterrupt:
                 return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {INTERRUPTED}")
         if not self.search.walk.complete:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         if kind is PropertyKind.WITNESS:
-            return self._verdict(name, kind, Outcome.UNKNOWN, "not reachable: everything else holds vacuously")
+            return self._verdict(
+                name, kind, Outcome.UNKNOWN, "not reachable: everything else holds vacuously"
+            )
         return self._verdict(name, kind, Outcome.HOLDS)
 
     def _decided(self, name: str, kind: PropertyKind, decision: Decision) -> Verdict:
@@ -74,17 +88,29 @@ class Judge:
         trace = self._trace(decision.state, name)
         witness = kind is PropertyKind.WITNESS
         if name not in self.search.extra and self._holds(trace, name) is not witness:
-            raise InternalError(f"{self.space.engine}: {name} is not what the reference says in the last state of its trace")
+            raise InternalError(
+                f"{self.space.engine}: {name} is not what the reference says in the last state of its trace"
+            )
         if witness:
-            return self._verdict(name, kind, Outcome.HOLDS, f"reached after {_steps(trace)}", _because(trace, f"{name} is true"))
-        return self._verdict(name, kind, Outcome.VIOLATED, f"false after {_steps(trace)}", _because(trace, f"{name} is false"))
+            return self._verdict(
+                name,
+                kind,
+                Outcome.HOLDS,
+                f"reached after {_steps(trace)}",
+                _because(trace, f"{name} is true"),
+            )
+        return self._verdict(
+            name, kind, Outcome.VIOLATED, f"false after {_steps(trace)}", _because(trace, f"{name} is false")
+        )
 
     def _future(self, name: str, kind: PropertyKind) -> Verdict:
         """An obligation or the absence of deadlock, on the explored states."""
         if self.search.error is not None:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         future = self._futures()[name]
-        if kind is PropertyKind.OBLIGATION and (future.quiescent is not None or future.irrecoverable is not None):
+        if kind is PropertyKind.OBLIGATION and (
+            future.quiescent is not None or future.irrecoverable is not None
+        ):
             strict, future = future, self._with_budgets(name, future)
             if future.quiescent is None and future.irrecoverable is None:
                 return self._verdict(name, kind, Outcome.UNKNOWN, self._short_of_budget(strict))
@@ -98,7 +124,9 @@ class Judge:
             what = "quiescence", " and it is false"
             if kind is PropertyKind.DEADLOCK:
                 what = "deadlock", ""
-            return self._violated(name, kind, trace, f"{what[0]}: after {_steps(trace)} nothing but faults can happen{what[1]}")
+            return self._violated(
+                name, kind, trace, f"{what[0]}: after {_steps(trace)} nothing but faults can happen{what[1]}"
+            )
         if self.search.walk.complete:
             return self._verdict(name, kind, Outcome.HOLDS)
         return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
@@ -106,9 +134,19 @@ class Judge:
     def _futures(self) -> dict[str, Future]:
         """The futures of all obligations, found in one sweep when the first is judged."""
         if self._swept is None:
-            truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION}
-            truths |= {name: bytearray(len(self.space)) for name, kind in self.kinds.items() if kind is PropertyKind.DEADLOCK}
-            self._swept = self.space.futures(self.search.walk.expanded, truths, complete=self.search.walk.complete)
+            truths = {
+                name: self.space.truth(name)
+                for name, kind in self.kinds.items()
+                if kind is PropertyKind.OBLIGATION
+            }
+            truths |= {
+                name: bytearray(len(self.space))
+                for name, kind in self.kinds.items()
+                if kind is PropertyKind.DEADLOCK
+            }
+            self._swept = self.space.futures(
+                self.search.walk.expanded, truths, complete=self.search.walk.complete
+            )
         return self._swept
 
     def _with_budgets(self, name: str, future: Future) -> Future:
@@ -117,20 +155,30 @@ class Judge:
             held = self.space.budget_limited()
             self._lenient = {}
             if held is not None:
-                truths = {name: self.space.truth(name) for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION}
+                truths = {
+                    name: self.space.truth(name)
+                    for name, kind in self.kinds.items()
+                    if kind is PropertyKind.OBLIGATION
+                }
                 met = {name: bytearray(map(operator.or_, good, held)) for name, good in truths.items()}
-                self._lenient = self.space.futures(self.search.walk.expanded, met, complete=self.search.walk.complete)
+                self._lenient = self.space.futures(
+                    self.search.walk.expanded, met, complete=self.search.walk.complete
+                )
         return self._lenient.get(name, future)
 
     def _short_of_budget(self, future: Future) -> str:
         """Why nothing is said: the obligation is false, and only for lack of budget is there no way on."""
-        ways = [path(self.space, state) for state in (future.quiescent, future.irrecoverable) if state is not None]
+        ways = [
+            path(self.space, state) for state in (future.quiescent, future.irrecoverable) if state is not None
+        ]
         way = min(ways, key=len)
         return short_of_budget(len(way) - 1, held_step(self.program, self.space.value(way[-1])))
 
     def _violated(self, name: str, kind: PropertyKind, trace: Trace, why: str) -> Verdict:
         if kind is PropertyKind.OBLIGATION and self._holds(trace, name):
-            raise InternalError(f"{self.space.engine}: {name} is true in the last state of its trace, says the reference")
+            raise InternalError(
+                f"{self.space.engine}: {name} is true in the last state of its trace, says the reference"
+            )
         return self._verdict(name, kind, Outcome.VIOLATED, why, _because(trace, why))
 
     def _holds(self, trace: Trace, name: str) -> bool:
@@ -140,7 +188,13 @@ class Judge:
         error = self._spec_error(finding.state, finding.error)
         trace = self._trace(finding.state, SPECIFICATION)
         where = f"in {finding.step}: " if finding.step is not None else ""
-        return self._verdict(SPECIFICATION, PropertyKind.SPECIFICATION, Outcome.UNKNOWN, f"{where}{error}", _because(trace, f"{where}{error}"))
+        return self._verdict(
+            SPECIFICATION,
+            PropertyKind.SPECIFICATION,
+            Outcome.UNKNOWN,
+            f"{where}{error}",
+            _because(trace, f"{where}{error}"),
+        )
 
     def _spec_error(self, state: int, predicate: str) -> SpecError:
         """What the reference says about the error in this state: in its steps, or in the named predicate."""
@@ -154,25 +208,47 @@ class Judge:
                     pass
         except SpecError as error:
             return error
-        raise InternalError(f"{self.space.engine}: finds an error of the specification in state {state}, but the reference runs through")
+        raise InternalError(
+            f"{self.space.engine}: finds an error of the specification in state {state}, but the reference runs through"
+        )
 
     def _trace(self, state: int, shows: str, *, breaking: bool = False) -> Trace:
-        """The trace to a state, by steps of the reference; with `breaking` one step more, that breaks the property which the trace shows."""
+        """The trace to a state, by steps of the reference; with `breaking` one step more, that breaks the
+        property which the trace shows.
+        """
         numbers = path(self.space, state)
-        value = next((start for start in self.program.reference.initial() if self.space.stands_for(numbers[0], start)), None)
+        value = next(
+            (start for start in self.program.reference.initial() if self.space.stands_for(numbers[0], start)),
+            None,
+        )
         if value is None:
-            raise InternalError(f"{self.space.engine}: no initial state is the one that the search began with")
+            raise InternalError(
+                f"{self.space.engine}: no initial state is the one that the search began with"
+            )
         start, transitions = value, list[Transition]()
         for number, after in itertools.pairwise(numbers):
-            move = next((move for move in self._moves(value) if self.space.stands_for(after, move.state)), None)
+            move = next(
+                (move for move in self._moves(value) if self.space.stands_for(after, move.state)), None
+            )
             if move is None:
-                raise InternalError(f"{self.space.engine}: no step leads from state {number} to the state that was found from it")
+                raise InternalError(
+                    f"{self.space.engine}: no step leads from state {number} to the state that was found from it"
+                )
             transitions.append(move)
             value = move.state
         if breaking:
-            move = next((move for move in self._moves(value) if any(refusal.property == shows for refusal in move.refused)), None)
+            move = next(
+                (
+                    move
+                    for move in self._moves(value)
+                    if any(refusal.property == shows for refusal in move.refused)
+                ),
+                None,
+            )
             if move is None:
-                raise InternalError(f"{self.space.engine}: a step from state {state} breaks {shows}, but the reference does not agree")
+                raise InternalError(
+                    f"{self.space.engine}: a step from state {state} breaks {shows}, but the reference does not agree"
+                )
             transitions.append(move)
         return Trace(self.program, start, tuple(transitions), shows)
 

@@ -1,7 +1,8 @@
-"""A search is a walk that looks for what decides properties: a state in which a predicate is false or true, a step that breaks one.
+"""A search is a walk that looks for what decides properties: a state in which a predicate is false or true, a
+step that breaks one.
 
-It goes on after a violation until every property that was asked for is decided or all states are seen. What was decided stays decided
-when a bound ends the search; what was not is unknown, with the bound as the reason.
+It goes on after a violation until every property that was asked for is decided or all states are seen. What
+was decided stays decided when a bound ends the search; what was not is unknown, with the bound as the reason.
 
 This file knows nothing of traces or verdicts; obligations are judged afterwards, on the explored states.
 """
@@ -17,7 +18,8 @@ from antiphon.spec.lang import State
 
 
 class Search(Visitor):
-    """A search of a space for what decides `watched` predicates and `services` (names of properties that steps may break).
+    """A search of a space for what decides `watched` predicates and `services` (names of properties that
+    steps may break).
 
     Attributes:
         decided: what decided each property that is decided.
@@ -83,7 +85,9 @@ class Search(Visitor):
                     self.decided[name] = Decision(found)
 
     def enough(self) -> Stop | None:
-        """The search ends at a first violation, if it is to, and when all is decided, unless every state is wanted."""
+        """The search ends at a first violation, if it is to, and when all is decided, unless every state is
+        wanted.
+        """
         if self.stop_at & self.decided.keys():
             return FIRST_VIOLATION
         asked = [*self.open, *self.services, *self.extra]

@@ -1,10 +1,13 @@
-"""A step is kept back by nothing but a spent budget when it would be possible if every `budget(...)` were True, and is not.
+"""A step is kept back by nothing but a spent budget when it would be possible if every `budget(...)` were
+True, and is not.
 
-A budget bounds the exploration, and is no part of what is modelled. An obligation that is false where only a spent budget keeps a step of the
-algorithm from happening, or from where such a place can be reached without faults, is therefore not judged: more budget might have met it.
-Faults do not count, since they are never progress.
+A budget bounds the exploration, and is no part of what is modelled. An obligation that is false where only a
+spent budget keeps a step of the algorithm from happening, or from where such a place can be reached without
+faults, is therefore not judged: more budget might have met it. Faults do not count, since they are never
+progress.
 
-Engines take `held_back`: a condition on the state, grounded. The reference is asked the same step by step (`held_step`).
+Engines take `held_back`: a condition on the state, grounded. The reference is asked the same step by step
+(`held_step`).
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from antiphon.spec.lang.types import SetOf
 from antiphon.spec.lang.walk import nodes
 
 MOST_STEPS = 20_000
-"""With more steps under a budget than this none is looked at, and every state counts as one where a budget may keep something back."""
+"""With more steps under a budget than this none is looked at, and every state counts as one where a budget
+may keep something back."""
 
 
 @lru_cache(maxsize=16)
@@ -41,12 +45,15 @@ def unspent(program: Program) -> Program | None:
 
 @lru_cache(maxsize=16)
 def held_back(program: Program) -> Expression | None:
-    """The condition under which some step of the algorithm is kept back by a spent budget only; None when no budget could."""
+    """The condition under which some step of the algorithm is kept back by a spent budget only; None when no
+    budget could.
+    """
     return held_back_among(program, None)
 
 
 def held_back_among(program: Program, most: State | None) -> Expression | None:
-    """The same for states whose sets hold no more than those of `most`: steps for other elements are left out.
+    """The same for states whose sets hold no more than those of `most`: steps for other elements are left
+    out.
 
     Nothing else of `most` is looked at.
     """
@@ -67,12 +74,17 @@ def held_back_among(program: Program, most: State | None) -> Expression | None:
 def held_back_within(program: Program, leaves: tuple[int | bool, ...]) -> Expression | None:
     """The same for states whose sets, leaf by leaf, hold no more than these leaves joined of all of them."""
     places = plan(program).variables.values()
-    most = tuple(shape.value(leaves[first : first + shape.width]) if isinstance(shape.type, SetOf) else None for shape, first in places)
+    most = tuple(
+        shape.value(leaves[first : first + shape.width]) if isinstance(shape.type, SetOf) else None
+        for shape, first in places
+    )
     return held_back_among(program, most)
 
 
 def held_step(program: Program, state: State) -> tuple[Step, str] | None:
-    """A step of the algorithm that only a spent budget keeps from happening in `state`, with the text of its guard, says the reference."""
+    """A step of the algorithm that only a spent budget keeps from happening in `state`, with the text of its
+    guard, says the reference.
+    """
     free = unspent(program)
     if free is None:
         return None
@@ -84,7 +96,9 @@ def held_step(program: Program, state: State) -> tuple[Step, str] | None:
                 free.reference.apply(state, step)
             except Disabled:
                 continue
-            except SpecError:  # it is possible, and counts beyond what its variables hold: that is what the budget is for
+            except (
+                SpecError
+            ):  # it is possible, and counts beyond what its variables hold: that is what the budget is for
                 pass
             return step, guard.guard
         except SpecError:
@@ -93,7 +107,9 @@ def held_step(program: Program, state: State) -> tuple[Step, str] | None:
 
 
 def short_of_budget(steps: int, held: tuple[Step, str] | None) -> str:
-    """Why an obligation that is false after so many steps is not judged; `held` is a step that is kept back there, None if it is further on."""
+    """Why an obligation that is false after so many steps is not judged; `held` is a step that is kept back
+    there, None if it is further on.
+    """
     begin = f"not decided: after {steps} step{'' if steps == 1 else 's'} it is false"
     if held is None:
         return f"{begin}, and what could lead on is kept back by a spent budget only"
@@ -101,7 +117,9 @@ def short_of_budget(steps: int, held: tuple[Step, str] | None) -> str:
 
 
 def _steps(program: Program, state: State | None = None) -> Iterator[Step]:
-    """The steps of the algorithm with a budget in what they execute; elements of a set those of the state, or all it could have."""
+    """The steps of the algorithm with a budget in what they execute; elements of a set those of the state, or
+    all it could have.
+    """
     for action in program.module.actions:
         if action.fault or not any(isinstance(node, ir.Budget) for node in nodes((action,), program.module)):
             continue

@@ -1,10 +1,14 @@
-"""Every transition is a step of the abstract machine, or none: all are walked, breadth first, and each change is explained.
+"""Every transition is a step of the abstract machine, or none: all are walked, breadth first, and each change
+is explained.
 
-1. A transition that leaves the mapped state alone and emits nothing that the abstract machine knows is a stutter.
-2. Every other one is explained by steps of the machine (`explain.py`); explanations are remembered by mapped state before, mapped state after
-   and events, of which there are few.
-3. The walk is breadth first, so the first transition that fails is one with a shortest way to it. It is replayed on the reference to be shown.
-4. Where no state is mapped to one in which the machine's witnesses are true, nothing was refined: that is unknown, never a pass.
+1. A transition that leaves the mapped state alone and emits nothing that the abstract machine knows is a
+   stutter.
+2. Every other one is explained by steps of the machine (`explain.py`); explanations are remembered by mapped
+   state before, mapped state after and events, of which there are few.
+3. The walk is breadth first, so the first transition that fails is one with a shortest way to it. It is
+   replayed on the reference to be shown.
+4. Where no state is mapped to one in which the machine's witnesses are true, nothing was refined: that is
+   unknown, never a pass.
 
 This file knows no protocol and no abstract machine.
 """
@@ -24,7 +28,16 @@ from antiphon.model.explore.explorer import Enough, Explorer, Visitor
 from antiphon.model.refinement.explain import PROPERTY, Explained, Explainer
 from antiphon.model.refinement.mapping import Mapper
 from antiphon.model.trace import Trace, replay
-from antiphon.model.verdict import Evidence, Exploration, InternalError, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.model.verdict import (
+    Evidence,
+    Exploration,
+    InternalError,
+    Outcome,
+    PropertyKind,
+    Provenance,
+    Report,
+    Verdict,
+)
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.refinement import Refinement
 
@@ -37,7 +50,8 @@ def check_refinement(
     engine: Engine | str = Engine.GENERATED,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Checks on all transitions of `program` that they are steps of the abstract machine, or stutters, through the refinement's mapping.
+    """Checks on all transitions of `program` that they are steps of the abstract machine, or stutters,
+    through the refinement's mapping.
 
     Args:
         program: the protocol with its constants, a program of `refinement.concrete`.
@@ -47,8 +61,9 @@ def check_refinement(
         progress: called now and then with how far the walk is.
 
     Returns:
-        A report with one verdict, `Refinement`: holds, violated with the shortest trace to a transition that is no step, or unknown (a bound, an
-        error of the specification, a machine that never does what its witnesses ask for).
+        A report with one verdict, `Refinement`: holds, violated with the shortest trace to a transition that
+        is no step, or unknown (a bound, an error of the specification, a machine that never does what its
+        witnesses ask for).
 
     Raises:
         SpecError: the mapping lacks a helper, or the program is of another specification.
@@ -61,9 +76,11 @@ def check_refinement(
 
 
 class _Refines(Visitor):
-    """A walk over the protocol's transitions: the mapped state of each state, and how each change of it is explained.
+    """A walk over the protocol's transitions: the mapped state of each state, and how each change of it is
+    explained.
 
-    `why` is not empty when a transition is no step of the machine (`failed`: its state and step), or an initial state none of its states.
+    `why` is not empty when a transition is no step of the machine (`failed`: its state and step), or an
+    initial state none of its states.
     """
 
     def __init__(self, refinement: Refinement, transitions: Transitions, abstract: Program) -> None:
@@ -118,7 +135,9 @@ class _Refines(Visitor):
         found = self.explained.get((before, after, events))
         if found is None:
             images = list(self.images)
-            found = self.explained[before, after, events] = self.explainer.explain(images[before], images[after], events)
+            found = self.explained[before, after, events] = self.explainer.explain(
+                images[before], images[after], events
+            )
         return found
 
 
@@ -128,7 +147,9 @@ def _report(found: _Refines, engine: Engine) -> Report:
     if found.space.failure is not None:
         stopped = Stop(StopReason.ERROR, str(found.space.failure))
     reason = stopped.reason if stopped is not None else None
-    explored = Exploration(len(found.space), found.seen, walk.depth, walk.complete, walk.seconds, stopped=reason)
+    explored = Exploration(
+        len(found.space), found.seen, walk.depth, walk.complete, walk.seconds, stopped=reason
+    )
     told = _told(found)
     notes = (told,) if stopped is None else (told, f"the walk is not complete: {stopped}")
     return Report(program, (_verdict(found, explored, stopped, engine),), explored, notes)
@@ -156,7 +177,9 @@ def _trace(found: _Refines, engine: Engine) -> Trace:
     steps.append(found.source.step(step))
     trace = replay(found.source.program, start, steps, shows=PROPERTY, why=found.why)
     if trace.states[-2] != found.space.value(state):
-        raise InternalError(f"{engine.value}: the trace for {PROPERTY} passes through other states than the reference")
+        raise InternalError(
+            f"{engine.value}: the trace for {PROPERTY} passes through other states than the reference"
+        )
     return trace
 
 
@@ -168,7 +191,9 @@ def _unreached(found: _Refines) -> list[str]:
 
 
 def _told(found: _Refines) -> str:
-    explained = ", ".join(f"{' + '.join(actions)} {count:,}" for actions, count in sorted(found.taken.items()))
+    explained = ", ".join(
+        f"{' + '.join(actions)} {count:,}" for actions, count in sorted(found.taken.items())
+    )
     stutters = found.seen - sum(found.taken.values())
     states = f"{found.abstract.name}: {len(found.images):,} of its states"
     return f"{states}; transitions: {explained or 'none is a step'}, stutters {stutters:,}"

@@ -1,7 +1,9 @@
-"""Random walks take enabled steps by chance from an initial state, and every state and step is judged on the way.
+"""Random walks take enabled steps by chance from an initial state, and every state and step is judged on the
+way.
 
-The verdicts are measured: that nothing was found says something about these walks only. Walk k of seed s is the same whatever the others do.
-An obligation is judged where a walk ends because nothing but faults can happen. Where only a spent budget keeps a step from happening, it is not
+The verdicts are measured: that nothing was found says something about these walks only. Walk k of seed s is
+the same whatever the others do. An obligation is judged where a walk ends because nothing but faults can
+happen. Where only a spent budget keeps a step from happening, it is not
 judged: the walk might have gone on.
 """
 
@@ -17,7 +19,16 @@ from antiphon.model.bounds import UNBOUNDED, Bounds, Stop
 from antiphon.model.ground.budgets import held_step, short_of_budget
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
-from antiphon.model.verdict import Evidence, EvidenceKind, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.model.verdict import (
+    Evidence,
+    EvidenceKind,
+    Exploration,
+    Outcome,
+    PropertyKind,
+    Provenance,
+    Report,
+    Verdict,
+)
 from antiphon.spec.lang import Machine, Program, State, Step
 
 ENGINE = "simulate"
@@ -33,10 +44,12 @@ def simulate(
     bounds: Bounds = UNBOUNDED,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Takes `walks` walks of at most `steps` steps each and judges every property; the shortest violation found is the trace.
+    """Takes `walks` walks of at most `steps` steps each and judges every property; the shortest violation
+    found is the trace.
 
-    `machine` executes the specification (the reference when None); `bounds` are looked at between walks, and their depth bounds a walk as
-    `steps` does; `progress` is called after each walk with walks and steps so far.
+    `machine` executes the specification (the reference when None); `bounds` are looked at between walks, and
+    their depth bounds a walk as `steps` does; `progress` is called after each walk with walks and steps so
+    far.
 
     Raises:
         ValueError: fewer than one walk or step.
@@ -58,7 +71,9 @@ def simulate(
 
 @dataclass
 class _Tally:
-    """What was seen so far: the shortest run for each property that one shows, how often steps fired, where walks ended quietly."""
+    """What was seen so far: the shortest run for each property that one shows, how often steps fired, where
+    walks ended quietly.
+    """
 
     program: Program
     machine: Machine
@@ -103,18 +118,29 @@ class _Tally:
             return
         self.states.add(state)
         for name, kind in self.kinds.items():
-            if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS) and self.machine.holds(state, name) is (kind is PropertyKind.WITNESS):
+            if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS) and self.machine.holds(state, name) is (
+                kind is PropertyKind.WITNESS
+            ):
                 said = "is true" if kind is PropertyKind.WITNESS else "is false"
                 self._note(name, start, taken, f"{name} {said} after {len(taken)} steps")
 
     def _oblige(self, start: State, taken: list[Step], state: State) -> None:
-        missed = [name for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION and not self.machine.holds(state, name)]
+        missed = [
+            name
+            for name, kind in self.kinds.items()
+            if kind is PropertyKind.OBLIGATION and not self.machine.holds(state, name)
+        ]
         held = held_step(self.program, state) if missed else None
         for name in missed:
             if held is not None:
                 self.budget_limited.setdefault(name, short_of_budget(len(taken), held))
             else:
-                self._note(name, start, taken, f"quiescence: after {len(taken)} steps nothing but faults can happen and it is false")
+                self._note(
+                    name,
+                    start,
+                    taken,
+                    f"quiescence: after {len(taken)} steps nothing but faults can happen and it is false",
+                )
 
     def _note(self, name: str, start: State, taken: list[Step], why: str) -> None:
         if name not in self.found or len(taken) < len(self.found[name][1]):
@@ -129,7 +155,15 @@ class _Tally:
         actions = [method.name for method in self.program.declaration.marked("action", "environment")]
         never = tuple(name for name in actions if not self.fired[name])
         reason = stopped.reason if stopped is not None else None
-        explored = Exploration(len(self.states), self.steps, self.deepest, complete=False, seconds=seconds, never_fired=never, stopped=reason)
+        explored = Exploration(
+            len(self.states),
+            self.steps,
+            self.deepest,
+            complete=False,
+            seconds=seconds,
+            never_fired=never,
+            stopped=reason,
+        )
         notes = () if stopped is None else (f"not every walk was taken: {stopped}",)
         return Report(self.program, verdicts, explored, notes)
 

@@ -1,4 +1,6 @@
-"""Small specifications on which an engine easily goes wrong: an error on the way, no initial state, several, an action that never fires."""
+"""Small specifications on which an engine easily goes wrong: an error on the way, no initial state, several,
+an action that never fires.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from antiphon.spec.lang import Between, Const, Spec, action, initial, invariant,
 
 
 class CountsTooFar(Spec):
-    """Leaves the domain of its counter on the step after the last: a bug of the specification, and a witness before it."""
+    """Leaves the domain of its counter on the step after the last: a bug of the specification, and a witness
+    before it.
+    """
 
     top: Const[int] = 3
     count: Annotated[int, Between(0, "top")] = 0

@@ -1,8 +1,10 @@
-"""The steps of a program are its actions for given arguments, grounded and compiled the first time they could occur.
+"""The steps of a program are its actions for given arguments, grounded and compiled the first time they could
+occur.
 
-A parameter that ranges over the present elements of a set variable (`Annotated[Ack, In("network")]`) has a huge domain of which few values
-ever occur. Its steps are made when the element first appears in a state; the bit of the element is the step's *trigger*: without it the step
-is not enabled. Other parameters are enumerated at once.
+A parameter that ranges over the present elements of a set variable (`Annotated[Ack, In("network")]`) has a
+huge domain of which few values ever occur. Its steps are made when the element first appears in a state; the
+bit of the element is the step's *trigger*: without it the step is not enabled. Other parameters are
+enumerated at once.
 
 This file knows how a program's steps are named, grounded and compiled; it knows nothing of searching.
 """
@@ -23,19 +25,22 @@ from antiphon.spec.lang import Program, Step
 from antiphon.spec.lang.declare import MethodDeclaration, ParameterDeclaration
 
 Answer = None | int | tuple[int, int] | tuple[int, int, tuple[int, ...]]
-"""What a compiled step answers: not enabled; the failed check; keep and add; keep, add and the properties broken."""
+"""What a compiled step answers: not enabled; the failed check; keep and add; keep, add and the properties
+broken."""
 
 
 NARROW_BITS = 8
-"""A slot of at most this width belongs to the footprint when it is written, so that a step that changes nothing is seen to."""
+"""A slot of at most this width belongs to the footprint when it is written, so that a step that changes
+nothing is seen to."""
 
 
 @dataclass(eq=False, slots=True)
 class Specialised:
     """A step of the program for given arguments, compiled.
 
-    `order` sorts steps as the reference enumerates them; `trigger` is the bit of a state without which the step is not enabled (0: none);
-    `footprint` are the bits, besides the trigger, on which everything it does depends.
+    `order` sorts steps as the reference enumerates them; `trigger` is the bit of a state without which the
+    step is not enabled (0: none); `footprint` are the bits, besides the trigger, on which everything it does
+    depends.
     """
 
     order: tuple[int, ...]
@@ -56,7 +61,9 @@ class _Elements:
 
 
 class Catalogue:
-    """All steps that could occur so far. `unknown` is the mask of the elements that would bring further steps."""
+    """All steps that could occur so far. `unknown` is the mask of the elements that would bring further
+    steps.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -71,7 +78,13 @@ class Catalogue:
             for parameter in method.parameters:
                 if parameter.within:
                     self._watch(parameter)
-        self._add([(index, method, arguments) for index, method in self._actions for arguments in self._static(method)])
+        self._add(
+            [
+                (index, method, arguments)
+                for index, method in self._actions
+                for arguments in self._static(method)
+            ]
+        )
 
     @property
     def actions(self) -> list[str]:
@@ -90,7 +103,11 @@ class Catalogue:
                 self.unknown ^= bit
                 rank = bit.bit_length() - 1 - elements.offset
                 elements.known[rank] = domain.value(rank)
-                wanted += [(index, method, arguments) for index, method in self._actions for arguments in self._with_element(method, name, rank)]
+                wanted += [
+                    (index, method, arguments)
+                    for index, method in self._actions
+                    for arguments in self._with_element(method, name, rank)
+                ]
         return self._add(wanted)
 
     # Arguments ---------------------------------------------------------------------------------------------------------------------------
@@ -108,7 +125,9 @@ class Catalogue:
     def _static(self, method: MethodDeclaration) -> Iterable[tuple[Any, ...]]:
         if any(parameter.within for parameter in method.parameters):
             return []
-        return itertools.product(*(list(self.program.domain(parameter.type)) for parameter in method.parameters))
+        return itertools.product(
+            *(list(self.program.domain(parameter.type)) for parameter in method.parameters)
+        )
 
     def _with_element(self, method: MethodDeclaration, variable: str, rank: int) -> Iterable[tuple[Any, ...]]:
         """The arguments, of elements that have occurred, in which the new element takes part."""
@@ -117,11 +136,21 @@ class Catalogue:
         for parameter in method.parameters:
             domain = self.program.domain(parameter.type)
             if parameter.within:
-                ranges.append([item for item in self._elements[parameter.within].known.values() if domain.contains(item)])
+                ranges.append(
+                    [
+                        item
+                        for item in self._elements[parameter.within].known.values()
+                        if domain.contains(item)
+                    ]
+                )
             else:
                 ranges.append(list(domain))
         places = [place for place, parameter in enumerate(method.parameters) if parameter.within == variable]
-        return (arguments for arguments in itertools.product(*ranges) if any(arguments[place] is new for place in places))
+        return (
+            arguments
+            for arguments in itertools.product(*ranges)
+            if any(arguments[place] is new for place in places)
+        )
 
     # Compilation -------------------------------------------------------------------------------------------------------------------------
 
@@ -137,7 +166,11 @@ class Catalogue:
             name = f"step_{self._compiled}"
             self._compiled += 1
             texts.append((name, step_source(name, step, updates, self.packing)))
-            reads = [step.enabled, *(check.wrong for check in step.checks), *(item.broken for item in step.breaks)]
+            reads = [
+                step.enabled,
+                *(check.wrong for check in step.checks),
+                *(item.broken for item in step.breaks),
+            ]
             reads += [part for update in updates for part in (update.keep, update.add)]
             mask = footprint(reads, self.packing)
             for update in updates:
@@ -148,9 +181,22 @@ class Catalogue:
         added = []
         for index, method, arguments, step, name, mask in made:
             trigger = self._trigger(step)
-            ranks = (self.program.domain(parameter.type).rank(value) for parameter, value in zip(method.parameters, arguments, strict=True))
+            ranks = (
+                self.program.domain(parameter.type).rank(value)
+                for parameter, value in zip(method.parameters, arguments, strict=True)
+            )
             run = cast("Callable[[int], Answer]", functions[name])
-            added.append(Specialised((index, *ranks), Step(method.name, arguments), step.fault, trigger, mask & ~trigger, run, step))
+            added.append(
+                Specialised(
+                    (index, *ranks),
+                    Step(method.name, arguments),
+                    step.fault,
+                    trigger,
+                    mask & ~trigger,
+                    run,
+                    step,
+                )
+            )
         self.steps = sorted([*self.steps, *added], key=lambda item: item.order)
         return added
 
@@ -160,7 +206,10 @@ class Catalogue:
             bit = member_test(part, self.packing)
             if bit is None or self.packing.owners(bit):
                 continue
-            if all(any(part is other for other in conjuncts(check.wrong)) or _never(check.wrong) for check in step.checks):
+            if all(
+                any(part is other for other in conjuncts(check.wrong)) or _never(check.wrong)
+                for check in step.checks
+            ):
                 return bit
         return 0
 

@@ -1,8 +1,10 @@
-"""Steps that read the same few bits form a group, so that what they do can be remembered and is not worked out in every state again.
+"""Steps that read the same few bits form a group, so that what they do can be remembered and is not worked
+out in every state again.
 
-In a model of n processes a state is new mostly because of a combination: what one process can do next depends on its own variables, and those
-took the same values in thousands of states before. The bits that a group's steps read are cut out of the state (`state & mask`) and looked
-up. Steps with a trigger (the presence of a packet) are looked up one level below: first the group's bits, then which triggers are present.
+In a model of n processes a state is new mostly because of a combination: what one process can do next depends
+on its own variables, and those took the same values in thousands of states before. The bits that a group's
+steps read are cut out of the state (`state & mask`) and looked up. Steps with a trigger (the presence of a
+packet) are looked up one level below: first the group's bits, then which triggers are present.
 
 This file knows nothing of what is remembered.
 """
@@ -17,11 +19,14 @@ from antiphon.model.ground.packing import Packing
 SMALL_BITS = 12
 """Groups that together read at most this many bits are joined."""
 CLOSE = 1.25
-"""Groups of several processes are joined when the union reads at most this many times the bits of the larger one."""
+"""Groups of several processes are joined when the union reads at most this many times the bits of the larger
+one."""
 
 
 class Group:
-    """Steps that read the bits `mask` and, each, its trigger: those without one, and those of each trigger."""
+    """Steps that read the bits `mask` and, each, its trigger: those without one, and those of each
+    trigger.
+    """
 
     def __init__(self, mask: int, fault: bool) -> None:
         self.mask, self.fault, self.triggers = mask, fault, 0
@@ -37,15 +42,19 @@ class Group:
             self.statics.append(step)
 
     def extends(self, old: Group) -> bool:
-        """Whether all steps that are new here, compared with an older group of the same mask, have triggers that are new too."""
-        return self.statics == old.statics and all(self.triggered.get(bit) == steps for bit, steps in old.triggered.items())
+        """Whether all steps that are new here, compared with an older group of the same mask, have triggers
+        that are new too.
+        """
+        return self.statics == old.statics and all(
+            self.triggered.get(bit) == steps for bit, steps in old.triggered.items()
+        )
 
 
 def make_groups(steps: Sequence[Specialised], packing: Packing) -> list[Group]:
     """Groups for these steps, algorithm before faults.
 
-    Steps that read variables of one process (by the first key of a map) and shared ones form a group; others join where they read nearly
-    the same bits; small groups are joined.
+    Steps that read variables of one process (by the first key of a map) and shared ones form a group; others
+    join where they read nearly the same bits; small groups are joined.
     """
     clusters: list[_Cluster] = []
     single: dict[tuple[bool, frozenset[str]], _Cluster] = {}
@@ -86,7 +95,9 @@ class _Cluster:
 
 
 def _joined(clusters: Sequence[_Cluster]) -> list[_Cluster]:
-    """Clusters whose bits lie within another's join it, the smallest that will do; then small ones join each other."""
+    """Clusters whose bits lie within another's join it, the smallest that will do; then small ones join each
+    other.
+    """
     kept: list[_Cluster] = []
     for cluster in sorted(clusters, key=lambda item: -item.mask.bit_count()):
         hosts = [host for host in kept if host.fault == cluster.fault and cluster.mask & ~host.mask == 0]
@@ -96,7 +107,11 @@ def _joined(clusters: Sequence[_Cluster]) -> list[_Cluster]:
             kept.append(cluster)
     joined: list[_Cluster] = []
     for cluster in kept:
-        hosts = [host for host in joined if host.fault == cluster.fault and (host.mask | cluster.mask).bit_count() <= SMALL_BITS]
+        hosts = [
+            host
+            for host in joined
+            if host.fault == cluster.fault and (host.mask | cluster.mask).bit_count() <= SMALL_BITS
+        ]
         if hosts:
             hosts[0].add(cluster.mask, cluster.steps)
         else:

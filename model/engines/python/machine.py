@@ -1,7 +1,9 @@
-"""Tools run a specification fast through `compiled_machine`: the `Machine` interface over the generated functions.
+"""Tools run a specification fast through `compiled_machine`: the `Machine` interface over the generated
+functions.
 
-It gives the same steps in the same order, the same states and the same events as the reference. What is rare and wants a good message (a
-disabled step, an error of the specification, a refusal with the event it clashes with) is left to the reference.
+It gives the same steps in the same order, the same states and the same events as the reference. What is rare
+and wants a good message (a disabled step, an error of the specification, a refusal with the event it clashes
+with) is left to the reference.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ from antiphon.spec.lang import Machine, Program, State, Step, Transition
 
 
 def compiled_machine(program: Program) -> Machine:
-    """A machine for `program` that runs generated Python; steps, order, states, events and errors are the reference's."""
+    """A machine for `program` that runs generated Python; steps, order, states, events and errors are the
+    reference's.
+    """
     return CompiledMachine(program)
 
 
 class CompiledMachine:
-    """Generated functions behind the `Machine` interface. What the state asked about last can do is remembered."""
+    """Generated functions behind the `Machine` interface. What the state asked about last can do is
+    remembered.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -40,11 +46,15 @@ class CompiledMachine:
         return (self.apply(state, step) for step in self._steps(state)[1])
 
     def apply(self, state: State, step: Step) -> Transition:
-        """The transition of `step`; Disabled when a guard is false, SpecError when the specification is wrong."""
+        """The transition of `step`; Disabled when a guard is false, SpecError when the specification is
+        wrong.
+        """
         packed, steps = self._steps(state)
         if step not in steps:
             transition = self.program.reference.apply(state, step)
-            raise InternalError(f"generated code refuses {step}, which the reference takes to {transition.state}")
+            raise InternalError(
+                f"generated code refuses {step}, which the reference takes to {transition.state}"
+            )
         number, successor = steps[step]
         if number in dict(self._transitions.broken(packed)):
             return self.program.reference.apply(state, step)
@@ -57,10 +67,16 @@ class CompiledMachine:
         return self.program.reference.holds(state, predicate)
 
     def _steps(self, state: State) -> tuple[int, dict[Step, tuple[int, int]]]:
-        """The packed state and its enabled steps, in the order of the reference, each with its number and successor."""
+        """The packed state and its enabled steps, in the order of the reference, each with its number and
+        successor.
+        """
         if self._latest is None or self._latest[0] is not state:
             transitions = self._transitions
             packed = self._after[1] if state is self._after[0] else transitions.pack(state)
             moves = sorted(transitions.successors(packed), key=lambda move: transitions.order(move[0]))
-            self._latest = state, packed, {transitions.step(number): (number, after) for number, after in moves}
+            self._latest = (
+                state,
+                packed,
+                {transitions.step(number): (number, after) for number, after in moves},
+            )
         return self._latest[1], self._latest[2]

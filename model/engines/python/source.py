@@ -3,13 +3,15 @@ comparisons.
 
 A generated function gets the packed state `s`:
 
-- a step returns None (not enabled), a number (the position of the check that failed: a bug of the specification), `(keep, add)` (the next
-  state is `s & keep | add`), or `(keep, add, broken)` with the positions of the properties it breaks;
+- a step returns None (not enabled), a number (the position of the check that failed: a bug of the
+  specification), `(keep, add)` (the next state is `s & keep | add`), or `(keep, add, broken)` with the
+  positions of the properties it breaks;
 - a predicate returns True, False, or the position of a failed check;
 - an event list returns pairs of an event's position in the step and its rank.
 
-Every operation is total here, so that values may be computed before it is known whether they are needed; a node used more than once gets a
-name. Boolean texts are truthy, not always bool; where the number matters it is made from them. The same ground form gives the same text.
+Every operation is total here, so that values may be computed before it is known whether they are needed; a
+node used more than once gets a name. Boolean texts are truthy, not always bool; where the number matters it
+is made from them. The same ground form gives the same text.
 
 This file knows nothing of searching.
 """
@@ -29,7 +31,9 @@ CHUNK_LENGTH = 60_000
 
 
 class Writer:
-    """Writes the body of one function, statement by statement; `roots` are all expressions that it will be asked for."""
+    """Writes the body of one function, statement by statement; `roots` are all expressions that it will be
+    asked for.
+    """
 
     def __init__(self, packing: Packing, roots: Iterable[Expression]) -> None:
         self.packing = packing
@@ -51,7 +55,11 @@ class Writer:
         """The bits that stand for this value of the slot, in place."""
         place = self.packing.places[slot]
         if isinstance(node.sort, Boolean):
-            return str(place.mask if node.value else 0) if _constant(node) else f"({place.mask} if {self.text(node)} else 0)"
+            return (
+                str(place.mask if node.value else 0)
+                if _constant(node)
+                else f"({place.mask} if {self.text(node)} else 0)"
+            )
         if _constant(node):
             return str(int(node.value) - place.low << place.offset)
         text = self.text(node)
@@ -85,7 +93,11 @@ class Writer:
             return bit, bit
         if node.operator is Operator.EQUAL:
             for slot, constant in (node.operands, node.operands[::-1]):
-                if slot.operator is Operator.SLOT and _constant(constant) and not isinstance(slot.sort, Boolean):
+                if (
+                    slot.operator is Operator.SLOT
+                    and _constant(constant)
+                    and not isinstance(slot.sort, Boolean)
+                ):
                     place = self.packing.places[slot.value]
                     value = int(constant.value) - place.low
                     return (place.mask, value << place.offset) if 0 <= value < 1 << place.width else None
@@ -112,7 +124,11 @@ class Writer:
 
     def _read(self, node: Expression) -> str:
         place = self.packing.places[node.value]
-        field = f"s >> {place.offset} & {(1 << place.width) - 1}" if place.offset else f"s & {(1 << place.width) - 1}"
+        field = (
+            f"s >> {place.offset} & {(1 << place.width) - 1}"
+            if place.offset
+            else f"s & {(1 << place.width) - 1}"
+        )
         return f"(({field}) + {place.low})" if place.low else f"({field})"
 
     def _conjunction(self, node: Expression) -> str:
@@ -127,7 +143,9 @@ class Writer:
             else:
                 mask, value = mask | test[0], value | test[1]
         if mask:
-            parts.insert(0, f"(s & {mask})" if mask == value and mask.bit_count() == 1 else f"s & {mask} == {value}")
+            parts.insert(
+                0, f"(s & {mask})" if mask == value and mask.bit_count() == 1 else f"s & {mask} == {value}"
+            )
         return f"({' and '.join(parts)})"
 
 
@@ -186,7 +204,9 @@ _OPERATIONS: dict[Operator, Callable[[Expression, list[str]], str]] = {
 
 def step_source(name: str, step: GroundStep, updates: Sequence[Update], packing: Packing) -> str:
     """The function of a step."""
-    guards = [part for part in conjuncts(step.enabled) if part.operator is not Operator.CONSTANT or not part.value]
+    guards = [
+        part for part in conjuncts(step.enabled) if part.operator is not Operator.CONSTANT or not part.value
+    ]
     implied = [{id(part) for part in conjuncts(check.wrong)} for check in step.checks]
     early = [part for part in guards if all(id(part) in parts for parts in implied)]
     late = [part for part in guards if not any(part is other for other in early)]
@@ -232,7 +252,9 @@ def events_source(name: str, step: GroundStep, packing: Packing) -> str:
 
 
 def compile_functions(texts: Sequence[tuple[str, str]]) -> dict[str, object]:
-    """The functions with these names and texts, compiled in chunks: one huge module compiles slower than its parts."""
+    """The functions with these names and texts, compiled in chunks: one huge module compiles slower than its
+    parts.
+    """
     names: dict[str, object] = {}
     chunk: list[str] = []
     for position, (_, text) in enumerate(texts):

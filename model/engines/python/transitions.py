@@ -62,7 +62,9 @@ class PythonTransitions:
         return self._steps[number].order
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Every enabled step by number, with its successor. The only hot place: most steps cost a look-up, one `and` and one `or`."""
+        """Every enabled step by number, with its successor. The only hot place: most steps cost a look-up,
+        one `and` and one `or`.
+        """
         if packed & self._catalogue.unknown and self._catalogue.discover(packed):
             self._regroup()
         found: list[tuple[int, int]] = []
@@ -127,7 +129,9 @@ class PythonTransitions:
                 number, broken = self._numbers[step], tuple[str, ...]()
                 self._enabled.add(number)
                 if len(result) == 3:
-                    broken = tuple(dict.fromkeys(step.ground.breaks[position].property for position in result[2]))
+                    broken = tuple(
+                        dict.fromkeys(step.ground.breaks[position].property for position in result[2])
+                    )
                     self._breaking = True
                 effects.append((number, result[0], result[1], broken))
             elif result is not None:
@@ -135,7 +139,9 @@ class PythonTransitions:
                     list(self.program.reference.enabled(self.unpack(packed)))
                 except SpecError as error:
                     raise StepError(step.step, error) from error
-                raise InternalError(f"generated code finds an error of the specification in {step.step}, the reference none")
+                raise InternalError(
+                    f"generated code finds an error of the specification in {step.step}, the reference none"
+                )
         return tuple(effects)
 
     # Conditions -----------------------------------------------------------------------------------------------
@@ -162,15 +168,21 @@ class PythonTransitions:
         return self._condition(call.function, ground_formula(self.program, call, dict(values)), asked)
 
     def budget_limited(self, union: int) -> Callable[[int], bool] | None:
-        """Whether only a spent budget keeps a step of the algorithm back, compiled; None when there are no such steps."""
+        """Whether only a spent budget keeps a step of the algorithm back, compiled; None when there are no
+        such steps.
+        """
         condition = held_back_within(self.program, self.packing.unpack(union))
         if condition is None:
             return None
         text = predicate_source("holds", condition, (), self.packing)
         return cast("Callable[[int], bool]", compile_functions([("holds", text)])["holds"])
 
-    def _condition(self, name: str, ground: GroundPredicate, asked: Callable[[State], object]) -> Callable[[int], bool]:
-        """The condition, which remembers its value by the bits that it reads; where it has none, the reference says why."""
+    def _condition(
+        self, name: str, ground: GroundPredicate, asked: Callable[[State], object]
+    ) -> Callable[[int], bool]:
+        """The condition, which remembers its value by the bits that it reads; where it has none, the
+        reference says why.
+        """
         text = predicate_source("condition", ground.holds, ground.checks, self.packing)
         run = cast("Callable[[int], bool | int]", compile_functions([("condition", text)])["condition"])
         mask = footprint([ground.holds, *(check.wrong for check in ground.checks)], self.packing)
@@ -196,7 +208,9 @@ class PythonTransitions:
                 self._steps.append(step)
                 self._emitters.append(None)
                 if step.ground.events:
-                    texts.append((f"events_{number}", events_source(f"events_{number}", step.ground, self.packing)))
+                    texts.append(
+                        (f"events_{number}", events_source(f"events_{number}", step.ground, self.packing))
+                    )
         for name, function in compile_functions(texts).items():
             self._emitters[int(name.removeprefix("events_"))] = cast("Events", function)
         old = {(memory.group.mask, memory.group.fault): memory for memory in self._groups}
@@ -205,7 +219,9 @@ class PythonTransitions:
 
 
 class _Entry:
-    """What a group's steps do where the group's bits have one value: always, and when a trigger is present; `alive` are triggers to ask."""
+    """What a group's steps do where the group's bits have one value: always, and when a trigger is present;
+    `alive` are triggers to ask.
+    """
 
     __slots__ = ("alive", "always", "by_trigger")
 

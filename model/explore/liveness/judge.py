@@ -1,10 +1,14 @@
-"""A liveness property is violated with a fair lasso that CPython has run and found fair, holds when the whole graph has none, or is unknown.
+"""A liveness property is violated with a fair lasso that CPython has run and found fair, holds when the whole
+graph has none, or is unknown.
 
-1. The graph is walked without any reduction. A bound that cut it makes what is undecided unknown; a lasso among the states that have all their
-   steps is a run of the specification whatever lies beyond, so it counts.
-2. A lasso is executed by the reference, which must come back to the state where the cycle begins, and is asked again whether premise and goal are
-   as claimed and the cycle is fair. A difference is our failure (`InternalError`), never a verdict.
-3. Several values of a property's parameters are several questions; the shortest counterexample of any of them is shown.
+1. The graph is walked without any reduction. A bound that cut it makes what is undecided unknown; a lasso
+   among the states that have all their steps is a run of the specification whatever lies beyond, so it
+   counts.
+2. A lasso is executed by the reference, which must come back to the state where the cycle begins, and is
+   asked again whether premise and goal are as claimed and the cycle is fair. A difference is our failure
+   (`InternalError`), never a verdict.
+3. Several values of a property's parameters are several questions; the shortest counterexample of any of them
+   is shown.
 """
 
 from __future__ import annotations
@@ -20,7 +24,16 @@ from antiphon.model.explore.liveness.shown import fault_of
 from antiphon.model.explore.liveness.walk import FairGraph
 from antiphon.model.notation import compact
 from antiphon.model.trace import ReplayError, Trace, replay
-from antiphon.model.verdict import Evidence, Exploration, InternalError, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.model.verdict import (
+    Evidence,
+    Exploration,
+    InternalError,
+    Outcome,
+    PropertyKind,
+    Provenance,
+    Report,
+    Verdict,
+)
 from antiphon.spec.lang import Program, SpecError, ir
 
 
@@ -104,10 +117,14 @@ class _Court:
         return self._say(question, Outcome.HOLDS, "")
 
     def _say(self, question: Question, outcome: Outcome, reason: str, trace: Trace | None = None) -> Verdict:
-        return Verdict(question.name, PropertyKind.LIVENESS, outcome, self.evidence, self.provenance, reason, trace)
+        return Verdict(
+            question.name, PropertyKind.LIVENESS, outcome, self.evidence, self.provenance, reason, trace
+        )
 
     def _shortest(self, question: Question) -> tuple[Lasso, tuple[object, ...]] | None:
-        """The lasso with the shortest stem, and among those the shortest cycle, of any values of the parameters."""
+        """The lasso with the shortest stem, and among those the shortest cycle, of any values of the
+        parameters.
+        """
         best: tuple[Lasso, tuple[object, ...]] | None = None
         promise = question.promise
         every = bytearray(b"\1" * len(self.graph))
@@ -130,12 +147,23 @@ class _Court:
         steps = [graph.step(edge) for edge in (*lasso.stem, *lasso.cycle)]
         why = _why(question, instance, lasso)
         try:
-            trace = replay(graph.program, graph.state(lasso.start), steps, shows=question.name, why=why, loop=len(lasso.stem))
+            trace = replay(
+                graph.program,
+                graph.state(lasso.start),
+                steps,
+                shows=question.name,
+                why=why,
+                loop=len(lasso.stem),
+            )
         except (ReplayError, SpecError) as error:
-            raise InternalError(f"{engine}: the lasso for {question.name} does not replay: {error}") from error
+            raise InternalError(
+                f"{engine}: the lasso for {question.name} does not replay: {error}"
+            ) from error
         fault = fault_of(trace, question.promise, question.values(instance), graph.fairness)
         if fault:
-            raise InternalError(f"{engine}: the lasso for {question.name} is none, says the reference: {fault}")
+            raise InternalError(
+                f"{engine}: the lasso for {question.name} is none, says the reference: {fault}"
+            )
         return trace
 
 
@@ -145,7 +173,9 @@ def _size(lasso: Lasso) -> tuple[int, int]:
 
 def _why(question: Question, instance: tuple[object, ...], lasso: Lasso) -> str:
     promise = question.promise
-    about = ", ".join(f"{item.name}={compact(value)}" for item, value in zip(promise.parameters, instance, strict=True))
+    about = ", ".join(
+        f"{item.name}={compact(value)}" for item, value in zip(promise.parameters, instance, strict=True)
+    )
     told = f" ({about})" if about else ""
     goal, premise = (_word(item) for item in (promise.goal, promise.premise))
     after = f"after {len(lasso.stem)} step{'' if len(lasso.stem) == 1 else 's'}"
@@ -154,7 +184,11 @@ def _why(question: Question, instance: tuple[object, ...], lasso: Lasso) -> str:
         rest = f"a fair cycle of {count} step{'' if count == 1 else 's'} is taken for ever"
     else:
         rest = "the run may end, since nothing that is fair can happen"
-    missing = f"{goal} is not true again" if promise.kind is ir.PromiseKind.ALWAYS_EVENTUALLY else f"{goal} does not come about"
+    missing = (
+        f"{goal} is not true again"
+        if promise.kind is ir.PromiseKind.ALWAYS_EVENTUALLY
+        else f"{goal} does not come about"
+    )
     return f"{f'{premise} holds and ' if premise else ''}{missing}{told}: {after} {rest}"
 
 

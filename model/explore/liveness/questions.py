@@ -33,7 +33,10 @@ class Question:
 
     def values(self, instance: tuple[Any, ...]) -> Values:
         """The parameters under these values."""
-        return {item.name: (item.type, value) for item, value in zip(self.promise.parameters, instance, strict=True)}
+        return {
+            item.name: (item.type, value)
+            for item, value in zip(self.promise.parameters, instance, strict=True)
+        }
 
 
 def declared(program: Program) -> dict[str, Question]:
@@ -42,7 +45,8 @@ def declared(program: Program) -> dict[str, Question]:
 
 
 def leads_to(program: Program, premise: str, goal: str, *, name: str = "") -> Question:
-    """On every fair run a state in which `premise` is true is followed by one in which `goal` is; both by the names of methods.
+    """On every fair run a state in which `premise` is true is followed by one in which `goal` is; both by the
+    names of methods.
 
     Raises:
         SpecError: there is no such method that gives a bool, or their parameters differ.
@@ -67,7 +71,12 @@ def _asked(program: Program, kind: ir.PromiseKind, name: str, premise: str | Non
         raise SpecError(f"{name}: {premise} and {goal} take different parameters")
     parameters = given[0] if given else ()
     calls = [_expression(definition, parameters) for definition in found]
-    return _question(program, ir.Promise(name=name, kind=kind, goal=calls[-1], premise=calls[0] if premise else None, parameters=parameters))
+    return _question(
+        program,
+        ir.Promise(
+            name=name, kind=kind, goal=calls[-1], premise=calls[0] if premise else None, parameters=parameters
+        ),
+    )
 
 
 def _definition(program: Program, name: str) -> ir.Function | ir.Predicate:
@@ -75,12 +84,20 @@ def _definition(program: Program, name: str) -> ir.Function | ir.Predicate:
     known: dict[str, ir.Function | ir.Predicate] = {item.name: item for item in module.predicates}
     known |= {item.name: item for item in module.functions if item.type == ir.BOOL}
     if name not in known:
-        raise SpecError(f"{program.name} has no method {name!r} that gives a bool; {known_names(name, known)}")
+        raise SpecError(
+            f"{program.name} has no method {name!r} that gives a bool; {known_names(name, known)}"
+        )
     return known[name]
 
 
-def _expression(definition: ir.Function | ir.Predicate, parameters: tuple[ir.Parameter, ...]) -> ir.Expression:
-    arguments = tuple(ir.Name(type=surface(parameter.type), name=parameter.name) for parameter in parameters) if definition.parameters else ()
+def _expression(
+    definition: ir.Function | ir.Predicate, parameters: tuple[ir.Parameter, ...]
+) -> ir.Expression:
+    arguments = (
+        tuple(ir.Name(type=surface(parameter.type), name=parameter.name) for parameter in parameters)
+        if definition.parameters
+        else ()
+    )
     return ir.Call(type=ir.BOOL, function=definition.name, arguments=arguments)
 
 

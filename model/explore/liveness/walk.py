@@ -1,7 +1,9 @@
-"""The graph of a program for liveness has all steps between all states, each with its kind; or as far as a bound lets.
+"""The graph of a program for liveness has all steps between all states, each with its kind; or as far as a
+bound lets.
 
-Every step of every state is kept, faults too: fairness is about steps, and no reduction of the search keeps them all. That is why liveness
-walks the graph by itself, one step after the other, and takes nothing from a search that leaves some out.
+Every step of every state is kept, faults too: fairness is about steps, and no reduction of the search keeps
+them all. That is why liveness walks the graph by itself, one step after the other, and takes nothing from a
+search that leaves some out.
 
 This file knows nothing of liveness properties.
 """
@@ -60,7 +62,8 @@ class FairGraph(Visitor):
         return len(self.graph)
 
     def truths(self, call: ir.Expression, values: Values) -> bytearray:
-        """For each state 1 where a call of a helper or predicate is true under these values of its parameters, else 0.
+        """For each state 1 where a call of a helper or predicate is true under these values of its
+        parameters, else 0.
 
         Raises:
             SpecError: it cannot be evaluated in some state.
@@ -77,7 +80,9 @@ class FairGraph(Visitor):
         return self._transitions.step(self._steps[edge])
 
     def states(self, first: int, last: int) -> None:
-        """The first states that are found are the initial ones; the others come with the transitions that find them."""
+        """The first states that are found are the initial ones; the others come with the transitions that
+        find them.
+        """
         if not first:
             for _ in range(last):
                 self._add(-1, -1, 0)
