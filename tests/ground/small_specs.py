@@ -250,6 +250,11 @@ class Broken(Spec):
         self.holder = None
 
     @action
+    def mark(self) -> None:
+        """The double of the level, which leaves the domain at the top."""
+        self.seen |= {k + self.level for k in self.each(Annotated[int, Between(0, "top")]) if k == self.level}
+
+    @action
     def name_desk(self) -> None:
         """No such desk at the top."""
         self.holder = Desk(self.level)
