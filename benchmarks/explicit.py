@@ -1,14 +1,16 @@
-"""How fast is the explicit checker, and what does a state cost? Beside SPIN on the same models; by width and size of the model.
+"""How fast is the explicit checker, and what does a state cost? Beside SPIN on the same models; by width and
+size of the model.
 
-Run: `python benchmarks/explicit.py [--parts spin services reduction width growth compile] [--managers 8 9 10] [--repeat 5] [--json FILE]`. The
-part `spin` needs SPIN and gcc; 10 managers need 5 GiB for it.
+Run: `python benchmarks/explicit.py [--parts spin services reduction width growth compile] [--managers 8 9 10]
+[--repeat 5] [--json FILE]`. The part `spin` needs SPIN and gcc; 10 managers need 5 GiB for it.
 
-Every run is a process of its own. What is timed is the search: for us with the kernel in the cache, from the first state to the verdicts of the
-properties asked; for SPIN the verifier, without making and compiling it. `elapsed` is wall time, `cpu` processor time of all threads, both
-medians of the runs; a ratio is SPIN's best median over ours, of elapsed times. SPIN runs exactly, without reduction, and every variant that is
-tried must report as many states as we do: depth-first with `-O2` (with `--collapsed` also `-DCOLLAPSE`), for two-phase commit on a model
-written by hand and on the exported one. Our memory is how far the resident set grows during the search; SPIN's is what it reports
-for states and hash table, without its stack.
+Every run is a process of its own. What is timed is the search: for us with the kernel in the cache, from the
+first state to the verdicts of the properties asked; for SPIN the verifier, without making and compiling it.
+`elapsed` is wall time, `cpu` processor time of all threads, both medians of the runs; a ratio is SPIN's best
+median over ours, of elapsed times. SPIN runs exactly, without reduction, and every variant that is tried must
+report as many states as we do: depth-first with `-O2` (with `--collapsed` also `-DCOLLAPSE`), for two-phase
+commit on a model written by hand and on the exported one. Our memory is how far the resident set grows during
+the search; SPIN's is what it reports for states and hash table, without its stack.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpProperties
 
 RBP_BOUNDS = {"messages": 1, "losses": 2, "timeouts": 2}
 """Figure 16, repaired, three processes: 2,882,818 states."""
-SPECS = {"TwoPhase": TwoPhase, "Rbp": RbpProperties, "RbpChecked": RbpChecked} | {entry.name: entry.spec for entry in ENTRIES}
+SPECS = {"TwoPhase": TwoPhase, "Rbp": RbpProperties, "RbpChecked": RbpChecked} | {
+    entry.name: entry.spec for entry in ENTRIES
+}
 WIDTH_STATES = 2_000_000
 GROWTH_STATES = 20_000_000
 MEMORY_MB = 16_000
@@ -66,12 +70,16 @@ class Model:
         return program(SPECS[self.spec], repairs="all" if self.repairs else (), **self.constants)
 
     def __str__(self) -> str:
-        return f"{self.spec}{', repaired' if self.repairs else ''}" + "".join(f", {name}={value}" for name, value in self.constants.items())
+        return f"{self.spec}{', repaired' if self.repairs else ''}" + "".join(
+            f", {name}={value}" for name, value in self.constants.items()
+        )
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What was measured: medians over the runs; `mb` is memory in MiB; `width` is words of a state for us, bytes for SPIN."""
+    """What was measured: medians over the runs; `mb` is memory in MiB; `width` is words of a state for us,
+    bytes for SPIN.
+    """
 
     engine: str
     states: int
@@ -93,25 +101,32 @@ class Figures:
         return self.mb * 2**20 / max(self.states, 1)
 
 
-# Ours ------------------------------------------------------------------------------------------------------------------------------------
+# Ours -------------------------------------------------------------------------------------------------------
 
 
 def one_run(model: Model, threads: int, most: int | None) -> dict[str, Any]:
     """One search, in this process: what the parent asked for with `--one`."""
     bound = model.program()
     storage = StorageOptions(threads=threads)
-    check(bound, properties=model.properties, engine="native", storage=storage, bounds=Bounds(states=1))  # the kernel is there before the clock runs
+    check(
+        bound, properties=model.properties, engine="native", storage=storage, bounds=Bounds(states=1)
+    )  # the kernel is there before the clock runs
     gc.collect()
     base, sizes = resident_mb(), [0.0]
     before, began = time.process_time(), time.perf_counter()
     report = check(
-        bound, properties=model.properties, engine="native", storage=storage, bounds=Bounds(states=most),
+        bound,
+        properties=model.properties,
+        engine="native",
+        storage=storage,
+        bounds=Bounds(states=most),
         progress=lambda _: sizes.append(resident_mb()),
     )
     elapsed, cpu = time.perf_counter() - began, time.process_time() - before
     seen, words = report.exploration, kernel_of(bound).packing.words
     return {
-        "states": seen.states, "transitions": seen.transitions, "elapsed": elapsed, "cpu": cpu, "mb": max(sizes) - base, "words": words,
+        "states": seen.states, "transitions": seen.transitions, "elapsed": elapsed, "cpu": cpu,
+        "mb": max(sizes) - base, "words": words,
         "complete": seen.complete,
     }  # fmt: skip
 
@@ -122,7 +137,8 @@ def ours(model: Model, threads: int, repeat: int, most: int | None = None) -> Fi
     assert len({(answer["states"], answer["transitions"]) for answer in told}) == 1, f"{model}: {told}"
     return Figures(
         f"antiphon, {threads} thread{'s' * (threads != 1)}", told[0]["states"], told[0]["transitions"],
-        statistics.median(answer["elapsed"] for answer in told), statistics.median(answer["cpu"] for answer in told),
+        statistics.median(answer["elapsed"] for answer in told),
+        statistics.median(answer["cpu"] for answer in told),
         statistics.median(answer["mb"] for answer in told), told[0]["words"], told[0]["complete"],
     )  # fmt: skip
 
@@ -133,7 +149,9 @@ def _spawn(model: Model, threads: int, most: int | None) -> dict[str, Any]:
     return answer
 
 
-def _run(command: Sequence[str], directory: Path | None = None, environment: dict[str, str] | None = None) -> tuple[str, float, float]:
+def _run(
+    command: Sequence[str], directory: Path | None = None, environment: dict[str, str] | None = None
+) -> tuple[str, float, float]:
     """What a command printed, elapsed and processor seconds.
 
     Raises:
@@ -141,7 +159,9 @@ def _run(command: Sequence[str], directory: Path | None = None, environment: dic
     """
     with tempfile.TemporaryFile() as out:
         began = time.perf_counter()
-        child = subprocess.Popen(command, cwd=directory, env=environment, stdout=out, stderr=subprocess.STDOUT)  # noqa: S603 - our own, or what SPIN made
+        child = subprocess.Popen(  # noqa: S603 - a fixed command
+            command, cwd=directory, env=environment, stdout=out, stderr=subprocess.STDOUT
+        )
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         elapsed = time.perf_counter() - began
@@ -152,7 +172,7 @@ def _run(command: Sequence[str], directory: Path | None = None, environment: dic
     return said, elapsed, usage.ru_utime + usage.ru_stime
 
 
-# SPIN ------------------------------------------------------------------------------------------------------------------------------------
+# SPIN -------------------------------------------------------------------------------------------------------
 
 VARIANTS = {"-O2": (), "-O2, collapsed": ("-DCOLLAPSE",)}
 
@@ -170,12 +190,17 @@ def spin_of(models: dict[str, str], states: int, repeat: int, variants: Iterable
                 for command in ([spin, "-a", "model.pml"], [compiler, *flags, "-o", "pan", "pan.c"]):
                     subprocess.run(command, cwd=directory, check=True, capture_output=True)  # noqa: S603 - tools found on the path
                 bits = min(HASH_BITS, max(20, states.bit_length()))
-                runs = [_run([str(directory / "pan"), "-m10000000", f"-w{bits}", "-E"], directory) for _ in range(repeat)]
+                runs = [
+                    _run([str(directory / "pan"), "-m10000000", f"-w{bits}", "-E"], directory)
+                    for _ in range(repeat)
+                ]
             said = runs[0][0]
             figures = Figures(
-                f"SPIN, {text_name}, {variant}", int(_number(r"([\d.e+]+) states, stored", said)), int(_number(r"([\d.e+]+) transitions", said)),
+                f"SPIN, {text_name}, {variant}", int(_number(r"([\d.e+]+) states, stored", said)),
+                int(_number(r"([\d.e+]+) transitions", said)),
                 statistics.median(run[1] for run in runs), statistics.median(run[2] for run in runs),
-                _number(r"([\d.]+)\s+actual memory usage for states", said) + _number(r"([\d.]+)\s+memory used for hash table", said),
+                _number(r"([\d.]+)\s+actual memory usage for states", said) + _number(r"([\d.]+)\s+memory "
+                    r"used for hash table", said),
                 int(_number(r"State-vector (\d+) byte", said)),
             )  # fmt: skip
             assert figures.states == states, (figures, states)
@@ -197,8 +222,9 @@ def promela(managers: int) -> str:
     aborted = " || ".join(f"rm[{r}] == 3" for r in each)
     committed = " || ".join(f"rm[{r}] == 2" for r in each)
     consistent = f"assert(!(({aborted}) && ({committed})))"
+    all_prepared = " && ".join(f"prepared[{r}]" for r in each)
     branches = [
-        f":: d_step {{ tm == 0 && {' && '.join(f'prepared[{r}]' for r in each)} -> tm = 1; said_commit = 1 }}",
+        f":: d_step {{ tm == 0 && {all_prepared} -> tm = 1; said_commit = 1 }}",
         ":: d_step { tm == 0 -> tm = 2; said_abort = 1 }",
     ]
     for r in each:
@@ -209,20 +235,30 @@ def promela(managers: int) -> str:
             f":: d_step {{ said_commit -> rm[{r}] = 2; {consistent} }}",
             f":: d_step {{ said_abort -> rm[{r}] = 3; {consistent} }}",
         ]
-    variables = f"byte rm[{managers}]; byte tm; bool prepared[{managers}]; bool said[{managers}]; bool said_commit; bool said_abort;"
+    variables = (
+        f"byte rm[{managers}]; byte tm; bool prepared[{managers}]; bool said[{managers}]; bool said_commit; "
+        "bool said_abort;"
+    )
     return "\n".join([variables, "active proctype protocol() {", "  do", *branches, "  od", "}"])
 
 
-# Tables ----------------------------------------------------------------------------------------------------------------------------------
+# Tables -----------------------------------------------------------------------------------------------------
 
 
-def against_spin(console: Console, managers: Iterable[int], repeat: int, variants: Sequence[str]) -> list[dict[str, Any]]:
-    """Two-phase commit and figure 16, services off on both sides: ours on one thread and on two, and every variant of SPIN."""
+def against_spin(
+    console: Console, managers: Iterable[int], repeat: int, variants: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Two-phase commit and figure 16, services off on both sides: ours on one thread and on two, and every
+    variant of SPIN.
+    """
     rows = []
     for size in managers:
         model = Model("TwoPhase", {"managers": size}, properties=("consistent",))
         bound = model.program()
-        texts = {"by hand": promela(size), "exported": exported(bound, checks=False, properties=["consistent"]).text}
+        texts = {
+            "by hand": promela(size),
+            "exported": exported(bound, checks=False, properties=["consistent"]).text,
+        }
         rows += _compared(console, model, texts, repeat, variants)
     model = Model("Rbp", dict(RBP_BOUNDS), repairs="all")
     bound = model.program()
@@ -232,16 +268,29 @@ def against_spin(console: Console, managers: Iterable[int], repeat: int, variant
     return [*rows, *_compared(console, model, {"exported": text}, repeat, variants)]
 
 
-def _compared(console: Console, model: Model, texts: dict[str, str], repeat: int, variants: Sequence[str]) -> list[dict[str, Any]]:
+def _compared(
+    console: Console, model: Model, texts: dict[str, str], repeat: int, variants: Sequence[str]
+) -> list[dict[str, Any]]:
     mine = [ours(model, threads, repeat) for threads in (1, 2)]
     theirs = spin_of(texts, mine[0].states, repeat, variants)
     best = min(theirs, key=lambda figures: figures.elapsed)
-    table = Table("engine", "states", "transitions", "elapsed s", "cpu s", "bytes/state", "width", "SPIN's best / ours", title=str(model))
+    table = Table(
+        "engine",
+        "states",
+        "transitions",
+        "elapsed s",
+        "cpu s",
+        "bytes/state",
+        "width",
+        "SPIN's best / ours",
+        title=str(model),
+    )
     for figures in (*mine, *theirs):
         ratio = f"{best.elapsed / figures.elapsed:.1f}" if figures in mine else ""
         width = f"{figures.width} words" if figures in mine else f"{figures.width} bytes"
         table.add_row(
-            figures.engine, f"{figures.states:,}", f"{figures.transitions:,}", f"{figures.elapsed:.2f}", f"{figures.cpu:.2f}",
+            figures.engine, f"{figures.states:,}", f"{figures.transitions:,}", f"{figures.elapsed:.2f}",
+            f"{figures.cpu:.2f}",
             f"{figures.bytes:.0f}", width, ratio,
         )  # fmt: skip
     console.print(table)
@@ -250,13 +299,26 @@ def _compared(console: Console, model: Model, texts: dict[str, str], repeat: int
 
 def services(console: Console, repeat: int) -> list[dict[str, Any]]:
     """What composing the services costs: figure 16 alone, and judged by total order broadcast."""
-    table = Table("model", "words", "states", "transitions", "elapsed s, 1 thread", "2 threads", "bytes/state", title="services composed")
+    table = Table(
+        "model",
+        "words",
+        "states",
+        "transitions",
+        "elapsed s, 1 thread",
+        "2 threads",
+        "bytes/state",
+        title="services composed",
+    )
     rows = []
-    for spec, properties in (("Rbp", ()), ("RbpChecked", ("UniformTotalOrder", "UniformIntegrity", "UniformPrefixOrder"))):
+    for spec, properties in (
+        ("Rbp", ()),
+        ("RbpChecked", ("UniformTotalOrder", "UniformIntegrity", "UniformPrefixOrder")),
+    ):
         model = Model(spec, dict(RBP_BOUNDS), repairs="all", properties=properties)
         one, two = (ours(model, threads, repeat) for threads in (1, 2))
         table.add_row(
-            f"{model}{' judged by ' + ', '.join(properties) if properties else ''}", str(one.width), f"{one.states:,}", f"{one.transitions:,}",
+            f"{model}{' judged by ' + ', '.join(properties) if properties else ''}", str(one.width),
+            f"{one.states:,}", f"{one.transitions:,}",
             f"{one.elapsed:.2f}", f"{two.elapsed:.2f}", f"{one.bytes:.0f}",
         )  # fmt: skip
         rows += [{"part": "services", "model": str(model), **asdict(figures)} for figures in (one, two)]
@@ -265,21 +327,37 @@ def services(console: Console, repeat: int) -> list[dict[str, Any]]:
 
 
 WIDTHS = (
-    Model("TwoPhase", {"managers": 9}), Model("dtp", {"processes": 3}, "all"), Model("sequencer", {"processes": 3, "messages": 2}, "all"),
-    Model("total", {"processes": 3, "messages": 2}, "all"), Model("moving-sequencer", {"processes": 3, "messages": 2}, "all"),
-    Model("Rbp", {"processes": 3, "messages": 2}, "all"), Model("rbp", {"processes": 3, "messages": 2}, "all"),
-    Model("rbp-resilient", {"processes": 3, "messages": 2}, "all"), Model("horus", {"processes": 3, "messages": 2}, "all"),
+    Model("TwoPhase", {"managers": 9}), Model("dtp", {"processes": 3}, "all"),
+    Model("sequencer", {"processes": 3, "messages": 2}, "all"),
+    Model("total", {"processes": 3, "messages": 2}, "all"),
+    Model("moving-sequencer", {"processes": 3, "messages": 2}, "all"),
+    Model("Rbp", {"processes": 3, "messages": 2}, "all"),
+    Model("rbp", {"processes": 3, "messages": 2}, "all"),
+    Model("rbp-resilient", {"processes": 3, "messages": 2}, "all"),
+    Model("horus", {"processes": 3, "messages": 2}, "all"),
 )  # fmt: skip
 
 
 def width(console: Console, repeat: int) -> list[dict[str, Any]]:
-    """States a second and bytes a state against the width of a state, over the first two million states of specifications of every width."""
+    """States a second and bytes a state against the width of a state, over the first two million states of
+    specifications of every width.
+    """
     title = f"by width of a state: one thread, the first {WIDTH_STATES:,} states"
-    table = Table("words", "model", "states", "transitions/state", "states/s", "transitions/s", "bytes/state", title=title)
+    table = Table(
+        "words",
+        "model",
+        "states",
+        "transitions/state",
+        "states/s",
+        "transitions/s",
+        "bytes/state",
+        title=title,
+    )
     measured = [(model, ours(model, 1, repeat, WIDTH_STATES)) for model in WIDTHS]
     for model, one in sorted(measured, key=lambda item: item[1].width):
         table.add_row(
-            str(one.width), str(model), f"{one.states:,}", f"{one.transitions / one.states:.1f}", f"{one.rate:,.0f}",
+            str(one.width), str(model), f"{one.states:,}", f"{one.transitions / one.states:.1f}",
+            f"{one.rate:,.0f}",
             f"{one.transitions / one.elapsed:,.0f}", f"{one.bytes:.0f}",
         )  # fmt: skip
     console.print(table)
@@ -295,13 +373,16 @@ GROWTH = tuple(
 def growth(console: Console, repeat: int) -> list[dict[str, Any]]:
     """How the model of figure 16 grows with processes and messages."""
     title = "figure 16, repaired, one loss, one timer round: how it grows"
-    table = Table("processes", "messages", "words", "states", "transitions", "elapsed s, 2 threads", "MiB", title=title)
+    table = Table(
+        "processes", "messages", "words", "states", "transitions", "elapsed s, 2 threads", "MiB", title=title
+    )
     rows = []
     for model in GROWTH:
         seen = ours(model, 2, repeat, GROWTH_STATES)
         more = "" if seen.complete else "more than "
         table.add_row(
-            str(model.constants["processes"]), str(model.constants["messages"]), str(seen.width), f"{more}{seen.states:,}",
+            str(model.constants["processes"]), str(model.constants["messages"]), str(seen.width),
+            f"{more}{seen.states:,}",
             f"{more}{seen.transitions:,}", f"{more}{seen.elapsed:.2f}", f"{more}{seen.mb:,.0f}",
         )  # fmt: skip
         rows.append({"part": "growth", "model": str(model), **asdict(seen)})
@@ -318,31 +399,56 @@ REDUCED = (
 
 def reduction(console: Console, repeat: int) -> list[dict[str, Any]]:
     """What symmetry and the cone of influence save, and that the answers are the same."""
-    table = Table("model", "asked", "reduction", "states", "reduced", "s", "reduced s", title="reductions, one thread")
+    table = Table(
+        "model", "asked", "reduction", "states", "reduced", "s", "reduced s", title="reductions, one thread"
+    )
     rows = []
     for model, name in REDUCED:
         bound = model.program()
-        asked = model.properties or [item for item, kind in kinds_of(bound).items() if kind in ("invariant", "witness")]
+        asked = model.properties or [
+            item for item, kind in kinds_of(bound).items() if kind in ("invariant", "witness")
+        ]
         figures = {}
         for reduced in (False, True):
             times = []
             for _ in range(repeat + 1):  # the first compiles
                 began = time.perf_counter()
                 cone, symmetry = (reduced and name == kind for kind in ("cone", "symmetry"))
-                report = check(bound, properties=asked, engine="native", storage=StorageOptions(threads=1, cone=cone, symmetry=symmetry))
+                report = check(
+                    bound,
+                    properties=asked,
+                    engine="native",
+                    storage=StorageOptions(threads=1, cone=cone, symmetry=symmetry),
+                )
                 times.append(time.perf_counter() - began)
-            answers = [(item.property, item.outcome, item.trace and len(item.trace)) for item in report.verdicts]
+            answers = [
+                (item.property, item.outcome, item.trace and len(item.trace)) for item in report.verdicts
+            ]
             figures[reduced] = report.exploration.states, statistics.median(times[1:]), answers
         assert figures[False][2] == figures[True][2], f"{model}: {figures}"
         (whole, slow, _), (less, fast, _) = figures[False], figures[True]
-        table.add_row(str(model), ", ".join(asked), name, f"{whole:,}", f"{less:,}", f"{slow:.2f}", f"{fast:.2f}")
-        rows.append({"part": "reduction", "model": str(model), "by": name, "states": whole, "reduced": less, "elapsed": slow, "less elapsed": fast})
+        table.add_row(
+            str(model), ", ".join(asked), name, f"{whole:,}", f"{less:,}", f"{slow:.2f}", f"{fast:.2f}"
+        )
+        rows.append(
+            {
+                "part": "reduction",
+                "model": str(model),
+                "by": name,
+                "states": whole,
+                "reduced": less,
+                "elapsed": slow,
+                "less elapsed": fast,
+            }
+        )
     console.print(table)
     return rows
 
 
 def compile_all(console: Console, repeat: int) -> list[dict[str, Any]]:
-    """How long a kernel takes when it is not in the cache: every registered specification, repaired, grounding and LLVM included."""
+    """How long a kernel takes when it is not in the cache: every registered specification, repaired,
+    grounding and LLVM included.
+    """
     table = Table("specification", "words", "cpu s, cold", "cpu s, from the cache", title="compiling")
     rows = []
     for entry in ENTRIES:
@@ -350,13 +456,24 @@ def compile_all(console: Console, repeat: int) -> list[dict[str, Any]]:
         for _ in range(repeat):
             with tempfile.TemporaryDirectory() as name:
                 for cold in (True, False):
-                    said, _, _ = _run([sys.executable, __file__, "--compile", entry.name], environment={**os.environ, "ANTIPHON_CACHE": name})
+                    said, _, _ = _run(
+                        [sys.executable, __file__, "--compile", entry.name],
+                        environment={**os.environ, "ANTIPHON_CACHE": name},
+                    )
                     words, seconds, built = said.split()
                     assert (built == "True") is cold, said
                     times[cold].append(float(seconds))
         cold_seconds, warm_seconds = (statistics.median(times[cold]) for cold in (True, False))
         table.add_row(entry.name, words, f"{cold_seconds:.2f}", f"{warm_seconds:.2f}")
-        rows.append({"part": "compile", "model": entry.name, "words": int(words), "cold": cold_seconds, "warm": warm_seconds})
+        rows.append(
+            {
+                "part": "compile",
+                "model": entry.name,
+                "words": int(words),
+                "cold": cold_seconds,
+                "warm": warm_seconds,
+            }
+        )
     console.print(table)
     return rows
 
@@ -371,12 +488,20 @@ def one_compilation(name: str) -> None:
 
 def main() -> None:
     """Measure and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     every = ["spin", "services", "reduction", "width", "growth", "compile"]
     parser.add_argument("--parts", nargs="+", choices=every, default=every)
-    parser.add_argument("--managers", type=int, nargs="+", default=[8, 9, 10], help="sizes of two-phase commit")
+    parser.add_argument(
+        "--managers", type=int, nargs="+", default=[8, 9, 10], help="sizes of two-phase commit"
+    )
     parser.add_argument("--repeat", type=int, default=5, help="runs a figure; the median is shown")
-    parser.add_argument("--collapsed", action="store_true", help="SPIN with compressed states too: less memory, twice the time")
+    parser.add_argument(
+        "--collapsed",
+        action="store_true",
+        help="SPIN with compressed states too: less memory, twice the time",
+    )
     parser.add_argument("--json", type=Path, help="write all figures here too")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--compile", help=argparse.SUPPRESS)
@@ -392,9 +517,12 @@ def main() -> None:
     variants = list(VARIANTS) if options.collapsed else ["-O2"]
     console = Console(width=max(150, Console().width))
     parts = {
-        "spin": lambda: against_spin(console, options.managers, options.repeat, variants), "services": lambda: services(console, options.repeat),
-        "reduction": lambda: reduction(console, options.repeat), "width": lambda: width(console, options.repeat),
-        "growth": lambda: growth(console, options.repeat), "compile": lambda: compile_all(console, options.repeat),
+        "spin": lambda: against_spin(console, options.managers, options.repeat, variants),
+        "services": lambda: services(console, options.repeat),
+        "reduction": lambda: reduction(console, options.repeat),
+        "width": lambda: width(console, options.repeat),
+        "growth": lambda: growth(console, options.repeat),
+        "compile": lambda: compile_all(console, options.repeat),
     }  # fmt: skip
     rows = [row for part in options.parts for row in parts[part]()]
     if options.json:

@@ -1,10 +1,12 @@
-"""How fast is SPIN on what we export, and on what a person would write? Two-phase commit both ways, and figure 16 of the RBP report.
+"""How fast is SPIN on what we export, and on what a person would write? Two-phase commit both ways, and
+figure 16 of the RBP report.
 
-Run: `python benchmarks/exports.py [--managers 7 8 9] [--repeat 3] [--rbp]`. Needs SPIN and gcc. Each model is compiled once with
-`-O2 -DSAFETY -DNOREDUCE` and run depth-first, exactly, with the invariant asserted; the figures are processor seconds of the verifier alone,
-medians, and bytes a state as the verifier reports them (its own overhead included). The exported models are the fast ones: without the
-assertions that the specification has no bug, and, for figure 16, with sets cut to the elements that our exploration found. Equal counts of
-states are asserted.
+Run: `python benchmarks/exports.py [--managers 7 8 9] [--repeat 3] [--rbp]`. Needs SPIN and gcc. Each model is
+compiled once with `-O2 -DSAFETY -DNOREDUCE` and run depth-first, exactly, with the invariant asserted; the
+figures are processor seconds of the verifier alone, medians, and bytes a state as the verifier reports them
+(its own overhead included). The exported models are the fast ones: without the assertions that the
+specification has no bug, and, for figure 16, with sets cut to the elements that our exploration found. Equal
+counts of states are asserted.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from explicit import promela as by_hand
 from rich.console import Console
 from rich.table import Table
 
@@ -27,7 +30,6 @@ from antiphon.model.export import promela
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, program
 from antiphon.spec.protocols.rbp.properties import RbpProperties
-from explicit import promela as by_hand
 
 RBP = program(RbpProperties, repairs="all", messages=1, losses=1, timeouts=1)
 MEMORY_MB = 8_000
@@ -57,13 +59,24 @@ def measure(text: str, repeat: int, hash_bits: int) -> Figures:
         for _ in range(repeat):
             before = _children_seconds()
             ran = subprocess.run(  # noqa: S603 - the verifier that was just compiled
-                [str(directory / "pan"), "-m1000000", f"-w{hash_bits}", "-E"], cwd=directory, check=True, capture_output=True, text=True
+                [str(directory / "pan"), "-m1000000", f"-w{hash_bits}", "-E"],
+                cwd=directory,
+                check=True,
+                capture_output=True,
+                text=True,
             )
             times.append(_children_seconds() - before)
             said = ran.stdout
     states = _number(r"([\d.e+]+) states, stored", said)
-    memory = _number(r"([\d.]+)\s+actual memory usage for states", said) + _number(r"([\d.]+)\s+memory used for hash table", said)
-    return Figures(int(states), statistics.median(times), memory * 2**20 / states, int(_number(r"State-vector (\d+) byte", said)))
+    memory = _number(r"([\d.]+)\s+actual memory usage for states", said) + _number(
+        r"([\d.]+)\s+memory used for hash table", said
+    )
+    return Figures(
+        int(states),
+        statistics.median(times),
+        memory * 2**20 / states,
+        int(_number(r"State-vector (\d+) byte", said)),
+    )
 
 
 def _children_seconds() -> float:
@@ -89,10 +102,14 @@ def narrow(bound: Program) -> tuple[str, int]:
 
 def main() -> None:
     """Measure and print one table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--managers", type=int, nargs="+", default=[7, 8], help="sizes of two-phase commit")
     parser.add_argument("--repeat", type=int, default=3, help="runs a figure; the median is shown")
-    parser.add_argument("--rbp", action="store_true", help="figure 16 of the RBP report too, three processes, one message")
+    parser.add_argument(
+        "--rbp", action="store_true", help="figure 16 of the RBP report too, three processes, one message"
+    )
     options = parser.parse_args()
     table = Table("model", "written", "states", "cpu seconds", "states/s", "bytes/state", "vector")
     for managers in options.managers:
@@ -115,7 +132,8 @@ def main() -> None:
 def _row(table: Table, model: str, written: str, figures: Figures) -> None:
     rate = figures.states / max(figures.seconds, 0.001)
     table.add_row(
-        model, written, f"{figures.states:,}", f"{figures.seconds:.2f}", f"{rate:,.0f}", f"{figures.bytes:.0f}", f"{figures.vector} bytes"
+        model, written, f"{figures.states:,}", f"{figures.seconds:.2f}", f"{rate:,.0f}",
+        f"{figures.bytes:.0f}", f"{figures.vector} bytes"
     )  # fmt: skip
 
 

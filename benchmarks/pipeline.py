@@ -36,7 +36,14 @@ def write_logs(root: Path, runs: int, processes: int, messages: int) -> int:
         directory = root / f"run-{number:04d}"
         directory.mkdir()
         for process in range(processes):
-            header = Header(run=directory.name, protocol="rbp", process=process, processes=processes, seed=number, messages=messages)
+            header = Header(
+                run=directory.name,
+                protocol="rbp",
+                process=process,
+                processes=processes,
+                seed=number,
+                messages=messages,
+            )
             with LogWriter(directory / log_name(process), header) as log:
                 for k in range(messages):
                     source, identifier = k % processes, k // processes + 1
@@ -110,16 +117,23 @@ def main() -> None:
         logs, kept = Path(scratch) / "logs", Path(scratch) / "kept"
         logs.mkdir()
         lines = write_logs(logs, options.runs, options.processes, options.messages)
-        print(f"{options.runs} runs x {options.processes} processes x {options.messages} messages: {lines:,} lines")
+        print(
+            f"{options.runs} runs x {options.processes} processes x {options.messages} messages: {lines:,} "
+            "lines"
+        )
         seconds["plain Python"] = timed(lambda: judge_in_python(logs))
         if pd is not None:
             seconds["pandas"] = timed(lambda: judge_in_pandas(logs))
         with _session_time(options.master, seconds):
-            seconds["Spark, logs, cold"] = timed(lambda: verify(logs, options.master, kept).outcome == "holds")
+            seconds["Spark, logs, cold"] = timed(
+                lambda: verify(logs, options.master, kept).outcome == "holds"
+            )
             seconds["Spark, logs, warm"] = timed(lambda: verify(logs, options.master).outcome == "holds")
             seconds["Spark, Parquet, warm"] = timed(lambda: verify(kept, options.master).outcome == "holds")
     for name, took in seconds.items():
-        ratios = " ".join(f"{took / seconds[twin]:6.1f} x {twin}" for twin in ("plain Python", "pandas") if twin in seconds)
+        ratios = " ".join(
+            f"{took / seconds[twin]:6.1f} x {twin}" for twin in ("plain Python", "pandas") if twin in seconds
+        )
         print(f"{name:<24} {took:8.2f} s {lines / took:12,.0f} lines/s {ratios}")
 
 

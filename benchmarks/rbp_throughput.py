@@ -1,10 +1,10 @@
-
 """How fast RBP's normal phase runs: the core alone, the simulated network, and three groups on loopback UDP.
 
     python benchmarks/rbp_throughput.py [--messages 20000] [--members 3] [--payload 64]
 
-A step is one message handled by one core, with what it causes there. All members run in one thread of one process, so a
-message costs the work of all of them. Numbers depend on the machine; this is a script to compare with, never a test.
+A step is one message handled by one core, with what it causes there. All members run in one thread of one
+process, so a message costs the work of all of them. Numbers depend on the machine; this is a script to
+compare with, never a test.
 """
 
 from __future__ import annotations
@@ -65,7 +65,14 @@ async def loopback(members: int, messages: int, payload: bytes) -> tuple[float, 
         each.bind(("127.0.0.1", 0))
     routes = [each.getsockname() for each in bound]
     groups = [
-        Group("benchmark", me=me, members=members, bind=bound[me], routes={q: a for q, a in enumerate(routes) if q != me}) for me in range(members)
+        Group(
+            "benchmark",
+            me=me,
+            members=members,
+            bind=bound[me],
+            routes={q: a for q, a in enumerate(routes) if q != me},
+        )
+        for me in range(members)
     ]
     share = messages // members
 
@@ -106,7 +113,10 @@ def main() -> None:
     ]
     print(f"{options.members} members, payload {options.payload} bytes, no loss")
     for name, unit, (seconds, delivered, count) in rows:
-        print(f"{name:18} {delivered:7,} messages in {seconds:6.2f} s: {delivered / seconds:9,.0f} messages/s, {count / seconds:9,.0f} {unit}/s")
+        print(
+            f"{name:18} {delivered:7,} messages in {seconds:6.2f} s: {delivered / seconds:9,.0f} messages/s, "
+            f"{count / seconds:9,.0f} {unit}/s"
+        )
 
 
 if __name__ == "__main__":

@@ -89,7 +89,8 @@ class RbpBinding:
     internal = frozenset({"accept", "sequence", "deliver"})
 
     exempt: Mapping[str, str] = {
-        "catching_up": "repaired, it only repeats that the number of `arriving` was not reached when the token came",
+        "catching_up": "repaired, it only repeats that the number of `arriving` was not reached when the "
+        "token came",
         "lost": "counts the faults of the network, which is not the implementation's",
         "expired": "counts the timer rounds that the exploration allows",
     }
@@ -147,7 +148,9 @@ class RbpBinding:
         if probe.deliverable:
             view = probe.observe()
             number = view["last_delivered"] + 1
-            found.add(Step("deliver", (Process(me), spec.Sequenced(identifier_of(view["numbers"][number]), number))))
+            found.add(
+                Step("deliver", (Process(me), spec.Sequenced(identifier_of(view["numbers"][number]), number)))
+            )
         for attempt in (probe.accept, probe.sequence):
             if attempt(NOW):
                 found.add(Step(attempt.__name__, (Process(me),)))
@@ -180,7 +183,9 @@ class RbpBinding:
     def _receive(self, core: Core, datagram: bytes) -> None:
         envelope = self._admissions[core.me].admit(datagram)
         if isinstance(envelope, wire.Rejected):
-            raise Refused(f"process {core.me} drops its peer's datagram as {envelope.kind.value}: {envelope.detail}")
+            raise Refused(
+                f"process {core.me} drops its peer's datagram as {envelope.kind.value}: {envelope.detail}"
+            )
         core.receive(envelope.sender, envelope.message, NOW)
 
     def _act(self, core: Core, step: Step) -> None:

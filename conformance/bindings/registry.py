@@ -25,7 +25,9 @@ def bound_protocol(name: str) -> Bound:
     """
     entry = entry_named(name)
     if entry is None or not entry.binding_at:
-        raise SpecError(f"no implementation is bound to {name!r}; {known_names(name, sorted(bound_protocols()))}")
+        raise SpecError(
+            f"no implementation is bound to {name!r}; {known_names(name, sorted(bound_protocols()))}"
+        )
     found: Bound = resolve(entry.binding_at)
     return found
 

@@ -54,7 +54,9 @@ def perform(binding: Binding, system: System, step: Step) -> tuple[System, tuple
 
 def offers(binding: Binding, system: System) -> frozenset[Step]:
     """The internal steps that some process would take."""
-    return frozenset(step for me, snapshot in enumerate(system.processes) for step in binding.offers(me, snapshot))
+    return frozenset(
+        step for me, snapshot in enumerate(system.processes) for step in binding.offers(me, snapshot)
+    )
 
 
 def project(binding: Binding, system: System) -> Mapping[str, object]:
@@ -63,7 +65,9 @@ def project(binding: Binding, system: System) -> Mapping[str, object]:
     values: dict[str, object] = {binding.channel: frozenset(packet for packet, _ in system.flight)}
     for name in views[0]:
         shares = tuple(view[name] for view in views)
-        values[name] = shares if isinstance(binding.program.domains[name].type, MapOf) else binding.join(name, shares)
+        values[name] = (
+            shares if isinstance(binding.program.domains[name].type, MapOf) else binding.join(name, shares)
+        )
     return values
 
 

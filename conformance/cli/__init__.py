@@ -1,4 +1,5 @@
-"""The command `antiphon`: it parses, calls the rooms, prints, and maps what happened to an exit code. It judges nothing itself.
+"""The command `antiphon`: it parses, calls the rooms, prints, and maps what happened to an exit code. It
+judges nothing itself.
 
 What the console script imports stands here: nothing but what answers `--version`.
 """

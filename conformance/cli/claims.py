@@ -1,4 +1,6 @@
-"""`antiphon claims`: the ledger of what the documents claim, every check run again; exits by agreement with the record."""
+"""`antiphon claims`: the ledger of what the documents claim, every check run again; exits by agreement with
+the record.
+"""
 
 from __future__ import annotations
 
@@ -21,28 +23,59 @@ from antiphon.spec.claims import Check, Claim, claim_of, claims_of, families
 
 
 def claims(
-    identifiers: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Only these claims, for example RBP-06.")] = None,
+    identifiers: Annotated[
+        list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Only these claims, for example RBP-06.")
+    ] = None,
     protocols: Annotated[
-        list[str] | None, typer.Option("--protocol", metavar="FAMILY", help=f"Only this family; may be repeated: {', '.join(families())}.")
+        list[str] | None,
+        typer.Option(
+            "--protocol",
+            metavar="FAMILY",
+            help=f"Only this family; may be repeated: {', '.join(families())}.",
+        ),
     ] = None,
     engine: Annotated[
         Literal["auto", "native", "generated", "reference", "z3"],
-        typer.Option("--engine", help="What explores: machine code, generated Python, CPython itself, or Z3 (bounded; no measurements)."),
+        typer.Option(
+            "--engine",
+            help="What explores: machine code, generated Python, CPython itself, or Z3 (bounded; no "
+            "measurements).",
+        ),
     ] = "auto",
     minimal: Annotated[
-        bool, typer.Option("--minimal", help="Instead: leave out each repair that a claim names, alone, and see that the claim needs it.")
+        bool,
+        typer.Option(
+            "--minimal",
+            help="Instead: leave out each repair that a claim names, alone, and see that the claim needs it.",
+        ),
     ] = False,
-    brief: Annotated[bool, typer.Option("--brief", help="Of each claim only the first check of each recorded outcome, as the gate does.")] = False,
-    deep: Annotated[bool, typer.Option("--deep", help="Also the checks that take long (more than about five seconds each).")] = False,
+    brief: Annotated[
+        bool,
+        typer.Option(
+            "--brief", help="Of each claim only the first check of each recorded outcome, as the gate does."
+        ),
+    ] = False,
+    deep: Annotated[
+        bool,
+        typer.Option("--deep", help="Also the checks that take long (more than about five seconds each)."),
+    ] = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Explore everything, also what this code has explored before for the same question.")
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Explore everything, also what this code has explored before for the same question.",
+        ),
     ] = False,
     json: options.Json = False,
 ) -> int:
     """Run every check of the ledger again and compare it with what is recorded."""
     if identifiers and protocols:
         raise output.UsageProblem("name claims, or a family with --protocol, not both")
-    chosen = tuple(map(claim_of, identifiers)) if identifiers else tuple(claim for name in protocols or families() for claim in claims_of(name))
+    chosen = (
+        tuple(map(claim_of, identifiers))
+        if identifiers
+        else tuple(claim for name in protocols or families() for claim in claims_of(name))
+    )
     if brief:
         chosen = tuple(map(_briefly, chosen))
     reports = Reports.private(fresh=fresh)
@@ -70,12 +103,19 @@ def claims(
 
 
 def _briefly(claim: Claim) -> Claim:
-    """The claim with the first quick check of each outcome, one that refutes and one that holds, and its measurements."""
+    """The claim with the first quick check of each outcome, one that refutes and one that holds, and its
+    measurements.
+    """
     firsts: dict[str, Check] = {}
     for check in claim.checks:
         if isinstance(check, Check) and not check.deep:
             firsts.setdefault(check.outcome, check)
-    return replace(claim, checks=tuple(check for check in claim.checks if not isinstance(check, Check) or check in firsts.values()))
+    return replace(
+        claim,
+        checks=tuple(
+            check for check in claim.checks if not isinstance(check, Check) or check in firsts.values()
+        ),
+    )
 
 
 def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
@@ -87,9 +127,14 @@ def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
 
 
 def _minimal(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: bool, json: bool) -> int:
-    """Whether every repair that these claims name is needed; a repair that nothing notices may be covered by another, and is told."""
+    """Whether every repair that these claims name is needed; a repair that nothing notices may be covered by
+    another, and is told.
+    """
     if engine == "z3":
-        raise output.UsageProblem("--minimal asks for properties that hold, which z3 checks up to a depth only; choose another engine")
+        raise output.UsageProblem(
+            "--minimal asks for properties that hold, which z3 checks up to a depth only; choose another "
+            "engine"
+        )
     with claims_bar() as show:
         found = needs(chosen, deep=deep, engine=engine, progress=show, reports=reports)
     wrong = [need for need in found if need.is_wrong]
@@ -97,9 +142,15 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: 
     if json:
         listed = [_need_document(need) for need in found]
         return output.finish(documents.Claims(outcome=outcome, engine=engine, claims=[], needs=listed))
-    table = output.table(("claim", {"no_wrap": True}), ("without", {"ratio": 2}), ("what then does not hold", {"ratio": 4}))
+    table = output.table(
+        ("claim", {"no_wrap": True}), ("without", {"ratio": 2}), ("what then does not hold", {"ratio": 4})
+    )
     for need in found:
-        told = f"{need.noticed.check}: {need.noticed.found}" if need.noticed else f"nothing, in {counted(need.tried, 'check')}"
+        told = (
+            f"{need.noticed.check}: {need.noticed.found}"
+            if need.noticed
+            else f"nothing, in {counted(need.tried, 'check')}"
+        )
         told += ", as recorded" if need.is_covered and not need.is_wrong else ""
         table.add_row(need.claim.id, Text(need.repair), Text(told, style="yellow" if need.is_wrong else ""))
     output.out().print(table)
@@ -133,9 +184,20 @@ def run(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: bool)
 def reproduce(check: Check) -> str:
     """The command that runs one check alone."""
     entry = entry_refined_by(check.spec)
-    words = ["antiphon", "refine", entry.name] if entry else ["antiphon", "check", name_of(check.spec), "--property", check.property]
+    words = (
+        ["antiphon", "refine", entry.name]
+        if entry
+        else ["antiphon", "check", name_of(check.spec), "--property", check.property]
+    )
     repairs = ["all"] if check.repairs == "all" else check.repairs
-    return shlex.join([*words, *options.said({"--repair": repairs, "--without": check.without, "--set": settings(check.constants)})])
+    return shlex.join(
+        [
+            *words,
+            *options.said(
+                {"--repair": repairs, "--without": check.without, "--set": settings(check.constants)}
+            ),
+        ]
+    )
 
 
 def _document(result: ClaimResult) -> documents.ClaimDocument:
@@ -174,14 +236,21 @@ def _print(results: tuple[ClaimResult, ...]) -> None:
     console = output.out()
     single = len(results) <= 3
     whole = {"no_wrap": True}
-    table = output.table(("claim", whole), ("what it says", {"ratio": 3}), ("verdict", whole), ("checks", {"ratio": 2}))
+    table = output.table(
+        ("claim", whole), ("what it says", {"ratio": 3}), ("verdict", whole), ("checks", {"ratio": 2})
+    )
     for result in results:
         claim = result.claim
         count = sum(item.agrees for item in result.results)
         told = f"{count} of {len(result.results)} as recorded" if result.results else _unchecked(result)
         if claim.repairs:
             told += f"; repairs: {', '.join(claim.repairs)}"
-        table.add_row(claim.id, Text(claim.claim), output.mark(claim.verdict), Text(told, style="" if result.agrees else "bold red"))
+        table.add_row(
+            claim.id,
+            Text(claim.claim),
+            output.mark(claim.verdict),
+            Text(told, style="" if result.agrees else "bold red"),
+        )
     console.print(table)
     for result in results:
         if single:
@@ -195,7 +264,10 @@ def _print_kept(reports: Reports) -> None:
     """How much of this was not explored now."""
     if reports.read:
         total = reports.read + reports.explored
-        told = f"{reports.read} of {total} explorations were made by this code before, and read (--fresh makes them again)"
+        told = (
+            f"{reports.read} of {total} explorations were made by this code before, and read (--fresh makes "
+            "them again)"
+        )
         output.out().print(told, style="bright_black", soft_wrap=True)
 
 
@@ -213,7 +285,10 @@ def _print_claim(result: ClaimResult) -> None:
     console.print(f"“{claim.source.quotation}”", style="italic", soft_wrap=True)
     console.print(claim.because, soft_wrap=True)
     if claim.defect:
-        console.print(f"a defect of the {'idea' if claim.defect == 'design' else 'printed text'}; repairs: {', '.join(claim.repairs)}")
+        console.print(
+            f"a defect of the {'idea' if claim.defect == 'design' else 'printed text'}; repairs: "
+            f"{', '.join(claim.repairs)}"
+        )
 
 
 def _print_check(item: CheckResult) -> None:

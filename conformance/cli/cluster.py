@@ -14,21 +14,33 @@ from antiphon.conformance.cluster import ClusterResult, ClusterSettings, known_p
 
 
 def cluster(
-    protocol: Annotated[str, typer.Argument(metavar="PROTOCOL", help=f"What the processes run: {', '.join(known_protocols())}.")],
+    protocol: Annotated[
+        str,
+        typer.Argument(metavar="PROTOCOL", help=f"What the processes run: {', '.join(known_protocols())}."),
+    ],
     processes: Annotated[int, typer.Option("--processes", help="How many processes.")] = 3,
-    messages: Annotated[int, typer.Option("--messages", help="How many messages are broadcast, in all.")] = 2000,
+    messages: Annotated[
+        int, typer.Option("--messages", help="How many messages are broadcast, in all.")
+    ] = 2000,
     loss: Annotated[float, typer.Option("--loss", help="Probability that a datagram is lost.")] = 0.1,
-    duplication: Annotated[float, typer.Option("--duplication", help="Probability that a datagram is duplicated.")] = 0.05,
-    reordering: Annotated[float, typer.Option("--reordering", help="Probability that a datagram is held back.")] = 0.05,
+    duplication: Annotated[
+        float, typer.Option("--duplication", help="Probability that a datagram is duplicated.")
+    ] = 0.05,
+    reordering: Annotated[
+        float, typer.Option("--reordering", help="Probability that a datagram is held back.")
+    ] = 0.05,
     seed: Annotated[int, typer.Option("--seed", help="Number of the run: which faults the links meet.")] = 7,
-    directory: Annotated[Path, typer.Option("--directory", help="Where the logs go, in a new directory.")] = Path("runs"),
+    directory: Annotated[
+        Path, typer.Option("--directory", help="Where the logs go, in a new directory.")
+    ] = Path("runs"),
     deadline: Annotated[float, typer.Option("--deadline", help="Give up after so many seconds.")] = 120.0,
     json: options.Json = False,
 ) -> int:
     """Run a protocol on real processes that lose, duplicate and reorder datagrams."""
     try:
         ClusterSettings(
-            protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication, reordering=reordering,
+            protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication,
+            reordering=reordering,
             seed=seed, deadline_s=deadline,
         )  # fmt: skip
     except ValueError as error:
@@ -39,10 +51,23 @@ def cluster(
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise output.UsageProblem(f"--directory {directory}: {error.strerror}") from error
-    result = run_cluster(protocol, processes, messages, loss, duplication, reordering, seed, directory, deadline_s=deadline, console=output.err())
+    result = run_cluster(
+        protocol,
+        processes,
+        messages,
+        loss,
+        duplication,
+        reordering,
+        seed,
+        directory,
+        deadline_s=deadline,
+        console=output.err(),
+    )
     if json:
         record = msgspec.json.decode(result.record())
-        return output.finish(documents.Cluster(outcome=result.outcome, directory=str(result.directory), record=record))
+        return output.finish(
+            documents.Cluster(outcome=result.outcome, directory=str(result.directory), record=record)
+        )
     _print(result)
     return result.outcome.exit_code
 
@@ -51,7 +76,8 @@ def _print(result: ClusterResult) -> None:
     console = output.out()
     counts = result.counts
     console.print(
-        f"the relay passed {counts.offered:,} datagrams: {counts.dropped:,} dropped, {counts.duplicated:,} duplicated, {counts.reordered:,} reordered"
+        f"the relay passed {counts.offered:,} datagrams: {counts.dropped:,} dropped, {counts.duplicated:,} "
+        f"duplicated, {counts.reordered:,} reordered"
     )
     told = ", ".join(f"process {process} {count:,}" for process, count in enumerate(result.delivered))
     console.print(f"delivered: {told}; {result.seconds:.1f} s")
@@ -65,5 +91,6 @@ def _print(result: ClusterResult) -> None:
     settings = result.settings
     output.last_line(
         result.outcome,
-        f"{settings.protocol}: {settings.processes} processes, {settings.messages:,} messages, seed {settings.seed}; evidence: measured",
+        f"{settings.protocol}: {settings.processes} processes, {settings.messages:,} messages, seed "
+        f"{settings.seed}; evidence: measured",
     )

@@ -1,7 +1,7 @@
 """`--json` prints one of these documents: schema `antiphon.report`, version 1, the command as its tag.
 
-They hold the data that the text shows. `docs/command-line.md` explains them. A field may be added without a new version; none is removed or
-changes its meaning within one.
+They hold the data that the text shows. `docs/command-line.md` explains them. A field may be added without a
+new version; none is removed or changes its meaning within one.
 """
 
 from __future__ import annotations
@@ -47,10 +47,12 @@ class StepDocument(msgspec.Struct, kw_only=True):
 
 
 class TraceDocument(msgspec.Struct, kw_only=True):
-    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly. In a lasso the steps after number `loop` repeat.
+    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly. In a lasso the
+    steps after number `loop` repeat.
 
-    `because` are the parts of an invariant or obligation that make it false at the end. `start` is the state that a counterexample to induction
-    begins in, which need not be reachable; it is empty where a trace begins in an initial state.
+    `because` are the parts of an invariant or obligation that make it false at the end. `start` is the state
+    that a counterexample to induction begins in, which need not be reachable; it is empty where a trace
+    begins in an initial state.
     """
 
     shows: str
@@ -74,7 +76,9 @@ class VerdictDocument(msgspec.Struct, kw_only=True):
 
 
 class ActionCountDocument(msgspec.Struct, kw_only=True):
-    """In how many states an action is possible, how many steps it takes in all, how many states it found first."""
+    """In how many states an action is possible, how many steps it takes in all, how many states it found
+    first.
+    """
 
     action: str
     states: int
@@ -139,7 +143,9 @@ class Refine(Document, tag="refine", kw_only=True):
 
 
 class Find(Document, tag="find", kw_only=True):
-    """`antiphon find`: violated when no state is such. `state` are the parts of the state found that the expression names."""
+    """`antiphon find`: violated when no state is such. `state` are the parts of the state found that the
+    expression names.
+    """
 
     name: str
     specification: str
@@ -198,7 +204,8 @@ class ClaimDocument(msgspec.Struct, kw_only=True):
 
 
 class NeedDocument(msgspec.Struct, kw_only=True):
-    """What happens without one repair of a claim: the check that notices it (empty when none of the `tried` does) and how to run that.
+    """What happens without one repair of a claim: the check that notices it (empty when none of the `tried`
+    does) and how to run that.
 
     `covered`: the record says that nothing will.
     """
@@ -214,7 +221,8 @@ class NeedDocument(msgspec.Struct, kw_only=True):
 
 
 class Claims(Document, tag="claims", kw_only=True):
-    """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the claims are true.
+    """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the
+    claims are true.
 
     With `--minimal` there are `needs` and no claims; the outcome then says whether every repair is needed.
     """
@@ -225,7 +233,8 @@ class Claims(Document, tag="claims", kw_only=True):
 
 
 class Errata(Document, tag="errata", kw_only=True):
-    """`antiphon errata`: the sections that were printed, the claims made anew by `--write`, those found stale by `--check`.
+    """`antiphon errata`: the sections that were printed, the claims made anew by `--write`, those found stale
+    by `--check`.
 
     `differing` are claims whose checks do not come out as recorded.
     """
@@ -338,7 +347,9 @@ class ReasonDocument(msgspec.Struct, kw_only=True):
 
 
 class FailureDocument(msgspec.Struct, kw_only=True):
-    """A part of a predicate that decides it: its text and its truth value, where it stands, for which names, the values it compares."""
+    """A part of a predicate that decides it: its text and its truth value, where it stands, for which names,
+    the values it compares.
+    """
 
     text: str
     value: bool
@@ -371,7 +382,23 @@ class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
     exit_code: int
 
 
-AnyDocument = Check | Find | Refine | Claims | Errata | Gate | Simulate | Lockstep | Stateful | Cluster | Verify | Replay | Show | Explain | Error
+AnyDocument = (
+    Check
+    | Find
+    | Refine
+    | Claims
+    | Errata
+    | Gate
+    | Simulate
+    | Lockstep
+    | Stateful
+    | Cluster
+    | Verify
+    | Replay
+    | Show
+    | Explain
+    | Error
+)
 """Every document that this module knows, for decoders."""
 
 
@@ -393,7 +420,9 @@ def trace_document(trace: Trace) -> TraceDocument:
     ]
     because = [short_places(str(failure)) for failure in why_shown(trace)]
     start = {} if trace.initial else dict(described(trace.program, trace.start))
-    return TraceDocument(shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop, because=because, start=start)
+    return TraceDocument(
+        shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop, because=because, start=start
+    )
 
 
 def verdict_document(verdict: Verdict) -> VerdictDocument:
@@ -409,7 +438,9 @@ def verdict_document(verdict: Verdict) -> VerdictDocument:
     )
 
 
-def report_document(name: str, report: Report, reproduce: str, counts: Counts | None = None) -> ReportDocument:
+def report_document(
+    name: str, report: Report, reproduce: str, counts: Counts | None = None
+) -> ReportDocument:
     """A report as a document."""
     bound, explored = report.program, report.exploration
     engines = {verdict.provenance.engine for verdict in report.verdicts}

@@ -1,6 +1,8 @@
-"""`antiphon errata`: the refuted claims as a text with pictures, made from the ledger and from its checks, run now.
+"""`antiphon errata`: the refuted claims as a text with pictures, made from the ledger and from its checks,
+run now.
 
-`docs/errata.md` is what `--write docs` makes; `--check docs` says whether it still rests on today's records and specifications, and runs nothing.
+`docs/errata.md` is what `--write docs` makes; `--check docs` says whether it still rests on today's records
+and specifications, and runs nothing.
 """
 
 from __future__ import annotations
@@ -22,15 +24,35 @@ FILE = "errata.md"
 
 
 def errata(
-    identifiers: Annotated[list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Print only these claims, for example RBP-06.")] = None,
+    identifiers: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CLAIM]...", help="Print only these claims, for example RBP-06."),
+    ] = None,
     write: Annotated[
-        Path | None, typer.Option("--write", metavar="DIR", help=f"Write {FILE} and its pictures there; runs only what is stale.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--write",
+            metavar="DIR",
+            help=f"Write {FILE} and its pictures there; runs only what is stale.",
+            show_default=False,
+        ),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Explore what this code has explored before, too; with --write: run everything, stale or not.")
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Explore what this code has explored before, too; with --write: run everything, stale or "
+            "not.",
+        ),
     ] = False,
     check: Annotated[
-        Path | None, typer.Option("--check", metavar="DIR", help=f"Say whether {FILE} there is up to date, without running.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--check",
+            metavar="DIR",
+            help=f"Say whether {FILE} there is up to date, without running.",
+            show_default=False,
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -53,7 +75,9 @@ def errata(
     sections, differing = _sections(report.refuted(chosen), fresh=fresh)
     outcome = Outcome.VIOLATED if differing else Outcome.HOLDS
     if json:
-        return output.finish(_document(outcome, sections=[item.text for item in sections], differing=differing))
+        return output.finish(
+            _document(outcome, sections=[item.text for item in sections], differing=differing)
+        )
     output.out().print("\n\n".join(item.text for item in sections), soft_wrap=True)
     if differing:
         output.last_line(outcome, f"the record differs in {', '.join(differing)}")
@@ -61,19 +85,28 @@ def errata(
 
 
 def _sections(claims: tuple[Claim, ...], *, fresh: bool) -> tuple[list[report.Section], list[str]]:
-    """The sections of these claims, all their checks run, deep ones too; and the claims in which the record differs."""
+    """The sections of these claims, all their checks run, deep ones too; and the claims in which the record
+    differs.
+    """
     results = run(claims, "auto", Reports.private(fresh=fresh), deep=True)
-    return [report.section(result, reproduce, called) for result in results], [result.claim.id for result in results if not result.agrees]
+    return [report.section(result, reproduce, called) for result in results], [
+        result.claim.id for result in results if not result.agrees
+    ]
 
 
 def _write(directory: Path, *, fresh: bool, json: bool) -> int:
-    """Make what is stale anew, one family after the other, keep the rest, and remove pictures that nothing shows any more.
+    """Make what is stale anew, one family after the other, keep the rest, and remove pictures that nothing
+    shows any more.
 
     A claim of which a check differs from its record is left out of the text.
     """
     file = directory / FILE
     written = file.read_text(encoding="utf-8") if file.exists() else ""
-    old = report.refuted(all_claims()) if fresh else report.stale(all_claims(), written, _there(directory / report.PICTURES))
+    old = (
+        report.refuted(all_claims())
+        if fresh
+        else report.stale(all_claims(), written, _there(directory / report.PICTURES))
+    )
     differing: list[str] = []
     for family in dict.fromkeys(claim.protocol for claim in old):
         sections, wrong = _sections(tuple(claim for claim in old if claim.protocol == family), fresh=fresh)
@@ -91,7 +124,9 @@ def _write(directory: Path, *, fresh: bool, json: bool) -> int:
 
 
 def _put(directory: Path, sections: list[report.Section], without: list[str] | None = None) -> None:
-    """Put these sections into the text, and their pictures beside it; what else it has stays, but for claims that are gone or `without`."""
+    """Put these sections into the text, and their pictures beside it; what else it has stays, but for claims
+    that are gone or `without`.
+    """
     file, pictures = directory / FILE, directory / report.PICTURES
     have = report.kept(file.read_text(encoding="utf-8")) if file.exists() else {}
     made = {item.claim.id: item for item in sections}
@@ -115,11 +150,19 @@ def _check(directory: Path, *, json: bool) -> int:
     file = directory / FILE
     written = file.read_text(encoding="utf-8") if file.exists() else ""
     old = [claim.id for claim in report.stale(all_claims(), written, _there(directory / report.PICTURES))]
-    extra = [name for name in report.kept(written) if name not in {claim.id for claim in report.refuted(all_claims())}]
+    extra = [
+        name
+        for name in report.kept(written)
+        if name not in {claim.id for claim in report.refuted(all_claims())}
+    ]
     outcome = Outcome.UNKNOWN if old or extra else Outcome.HOLDS
     if json:
         return output.finish(_document(outcome, stale=old + extra))
-    told = f"stale: {', '.join(old + extra)}; antiphon errata --write {directory}" if old or extra else f"{file} is up to date"
+    told = (
+        f"stale: {', '.join(old + extra)}; antiphon errata --write {directory}"
+        if old or extra
+        else f"{file} is up to date"
+    )
     output.last_line(outcome, told)
     return outcome.exit_code
 

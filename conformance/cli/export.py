@@ -1,4 +1,6 @@
-"""`antiphon export` writes a specification for another tool; `antiphon check-exports` runs SPIN on exported models and compares."""
+"""`antiphon export` writes a specification for another tool; `antiphon check-exports` runs SPIN on exported
+models and compares.
+"""
 
 from __future__ import annotations
 
@@ -65,9 +67,16 @@ def export(
     specification: options.Specification,
     to: Annotated[Target, typer.Option("--to", help="A model for SPIN or TLC, or the state graph.")],
     file: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE", help="Write to FILE (of TLA+ the .cfg beside it); else to standard output.")
+        Path | None,
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            help="Write to FILE (of TLA+ the .cfg beside it); else to standard output.",
+        ),
     ] = None,
-    most: Annotated[int, typer.Option("--max-states", min=1, help="Refuse a state graph with more states.")] = write.MOST_STATES,
+    most: Annotated[
+        int, typer.Option("--max-states", min=1, help="Refuse a state graph with more states.")
+    ] = write.MOST_STATES,
     *,
     variant: Variant,
     json: options.Json = False,
@@ -102,8 +111,13 @@ def _texts(bound: Program, to: Target, file: Path | None, most: int) -> dict[Pat
 
 
 def check_exports(
-    specifications: Annotated[list[str] | None, typer.Argument(metavar="[SPEC]...", help="Names as for `check`. Without: all that have one.")] = None,
-    most: Annotated[int, typer.Option("--max-states", min=1, help="Compare no model with more states.")] = 60_000,
+    specifications: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SPEC]...", help="Names as for `check`. Without: all that have one."),
+    ] = None,
+    most: Annotated[
+        int, typer.Option("--max-states", min=1, help="Compare no model with more states.")
+    ] = 60_000,
     json: options.Json = False,
 ) -> int:
     """Compare our native engine with SPIN, on exported models of all specifications at small constants."""
@@ -117,17 +131,32 @@ def check_exports(
         try:
             found.append(exports.compare(model, most_states=most))
         except SpecError as error:
-            found.append(exports.Comparison(model, 0, 0, frozenset(), None, Outcome.UNKNOWN, f"not exportable: {error.reason}"))
+            found.append(
+                exports.Comparison(
+                    model, 0, 0, frozenset(), None, Outcome.UNKNOWN, f"not exportable: {error.reason}"
+                )
+            )
         except exports.SpinFailure as error:
-            found.append(exports.Comparison(model, 0, 0, frozenset(), None, Outcome.UNKNOWN, str(error).splitlines()[0]))
+            found.append(
+                exports.Comparison(
+                    model, 0, 0, frozenset(), None, Outcome.UNKNOWN, str(error).splitlines()[0]
+                )
+            )
         if not json and output.err().is_terminal:
-            output.err().print(f"{len(found)}: {model.name}, {found[-1].outcome.value} {found[-1].difference}", style="bright_black")
+            output.err().print(
+                f"{len(found)}: {model.name}, {found[-1].outcome.value} {found[-1].difference}",
+                style="bright_black",
+            )
     outcome = Outcome.worst([one.outcome for one in found])
     if json:
         return output.finish(CheckExports(outcome=outcome, comparisons=list(map(_document, found))))
     output.out().print(_table(found))
     agreed = sum(one.outcome is Outcome.HOLDS for one in found)
-    output.last_line(outcome, f"{agreed} of {len(found)} models: SPIN counts the same states and transitions and finds the same properties broken")
+    output.last_line(
+        outcome,
+        f"{agreed} of {len(found)} models: SPIN counts the same states and transitions and finds the same "
+        "properties broken",
+    )
     return outcome.exit_code
 
 
@@ -150,12 +179,26 @@ def _document(one: exports.Comparison) -> ComparisonDocument:
 def _table(found: list[exports.Comparison]) -> Table:
     right, wide = {"justify": "right", "no_wrap": True}, {"ratio": 1}
     table = output.table(
-        ("specification", wide), ("states", right), ("transitions", right), "broken", ("SPIN", {"no_wrap": True}), ("", wide)
+        ("specification", wide),
+        ("states", right),
+        ("transitions", right),
+        "broken",
+        ("SPIN", {"no_wrap": True}),
+        ("", wide),
     )
     for one in found:
         name = Text.assemble((one.model.name, "bold"), f"  {one.model.constants}")
         broken = Text(", ".join(sorted(one.broken)) or "none")
-        sign = {Outcome.HOLDS: "the same", Outcome.VIOLATED: "differs", Outcome.UNKNOWN: "unknown"}[one.outcome]
+        sign = {Outcome.HOLDS: "the same", Outcome.VIOLATED: "differs", Outcome.UNKNOWN: "unknown"}[
+            one.outcome
+        ]
         style = {Outcome.HOLDS: "green", Outcome.VIOLATED: "bold red", Outcome.UNKNOWN: "yellow"}[one.outcome]
-        table.add_row(name, f"{one.states:,}", f"{one.transitions:,}", broken, Text(sign, style=style), Text(one.difference))
+        table.add_row(
+            name,
+            f"{one.states:,}",
+            f"{one.transitions:,}",
+            broken,
+            Text(sign, style=style),
+            Text(one.difference),
+        )
     return table

@@ -1,7 +1,8 @@
 """`antiphon gate`: every room of the house once, on real input, and one table of verdicts; what a CI asks.
 
-Each row is a command of its own, run as a separate process with `--json`, several at a time; the table shows the command, so that any row can
-be run alone. A row whose command fails is unknown, never a pass. With `--deep` the rows are the families of the ledger, each with all its checks.
+Each row is a command of its own, run as a separate process with `--json`, several at a time; the table shows
+the command, so that any row can be run alone. A row whose command fails is unknown, never a pass. With
+`--deep` the rows are the families of the ledger, each with all its checks.
 """
 
 from __future__ import annotations
@@ -54,25 +55,39 @@ class Row:
 def _checked(document: dict[str, Any]) -> str:
     reports = document["reports"]
     properties = sum(len(report["verdicts"]) for report in reports)
-    return f"{counted(len(reports), 'specification')}, {counted(properties, 'verdict')}, all {sum(report['states'] for report in reports):,} states"
+    return (
+        f"{counted(len(reports), 'specification')}, {counted(properties, 'verdict')}, all "
+        f"{sum(report['states'] for report in reports):,} states"
+    )
 
 
 def _claimed(document: dict[str, Any]) -> str:
     claims = document["claims"]
-    told = {kind: sum(claim["verdict"] == kind for claim in claims) for kind in ("holds", "violated", "unknown")}
+    told = {
+        kind: sum(claim["verdict"] == kind for claim in claims) for kind in ("holds", "violated", "unknown")
+    }
     counts = f"{told['holds']} hold, {told['violated']} refuted, {told['unknown']} open"
-    return f"{len(claims)} claims: {counts}; {sum(len(claim['checks']) for claim in claims)} checks found just that"
+    return (
+        f"{len(claims)} claims: {counts}; {sum(len(claim['checks']) for claim in claims)} checks found just "
+        "that"
+    )
 
 
 def _needed(document: dict[str, Any]) -> str:
     needs = document["needs"]
     covered = sum(need["covered"] for need in needs)
-    return f"{counted(len(needs), 'repair')}, each left out alone: {len(needs) - covered} missed, {covered} covered by others, as recorded"
+    return (
+        f"{counted(len(needs), 'repair')}, each left out alone: {len(needs) - covered} missed, {covered} "
+        "covered by others, as recorded"
+    )
 
 
 def _walked(document: dict[str, Any]) -> str:
     share = "all" if document["complete"] else "not all"
-    return f"{share} {document['transitions']:,} transitions of {document['states']:,} states taken on both sides"
+    return (
+        f"{share} {document['transitions']:,} transitions of {document['states']:,} states taken on both "
+        "sides"
+    )
 
 
 def _tried(document: dict[str, Any]) -> str:
@@ -84,7 +99,8 @@ def _ran(document: dict[str, Any]) -> str:
     counts = record["relay"]
     delivered = ", ".join(f"{count:,}" for count in record["delivered"])
     return (
-        f"delivered {delivered}; {counts['dropped']:,} datagrams dropped, {counts['duplicated']:,} duplicated, {counts['reordered']:,} reordered "
+        f"delivered {delivered}; {counts['dropped']:,} datagrams dropped, {counts['duplicated']:,} "
+        f"duplicated, {counts['reordered']:,} reordered "
         f"of {counts['offered']:,}"
     )
 
@@ -92,11 +108,16 @@ def _ran(document: dict[str, Any]) -> str:
 def _verified(document: dict[str, Any]) -> str:
     report = document["report"]
     runs, events = report["runs"], report["events"]
-    return f"{runs if isinstance(runs, int) else len(runs)} runs, {events:,} events, {len(report['verdicts'])} verdicts"
+    return (
+        f"{runs if isinstance(runs, int) else len(runs)} runs, {events:,} events, {len(report['verdicts'])} "
+        "verdicts"
+    )
 
 
 def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """The two columns of work; rows of one column run one after the other. What takes minutes is left to `make check-deep`."""
+    """The two columns of work; rows of one column run one after the other. What takes minutes is left to
+    `make check-deep`.
+    """
     runs = directory / "runs"
     cluster = ("--processes", "3", "--messages", "2000", "--loss", "0.1", "--directory", str(runs))
     big = ("--processes", "3", "--messages", "2", "--losses", "1", "--timeouts", "1")
@@ -107,47 +128,99 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     return (
         (
             Row("do the repaired figures hold, within bounds?", ("check",), _checked),
-            Row("does two-phase commit hold, in a million states?", ("check", "two-phase", "--set", "managers=8", "--engine", "native"), _checked),
-            Row("are RBP's claims as true as the ledger records?", ("claims", "--brief", "--fresh", *figures), _claimed),
+            Row(
+                "does two-phase commit hold, in a million states?",
+                ("check", "two-phase", "--set", "managers=8", "--engine", "native"),
+                _checked,
+            ),
+            Row(
+                "are RBP's claims as true as the ledger records?",
+                ("claims", "--brief", "--fresh", *figures),
+                _claimed,
+            ),
             Row("and those of the other documents?", ("claims", "--brief", "--fresh", *others), _claimed),
             Row("does every protocol refine the machine that orders?", ("refine",), _checked),
         ),
         (
-            Row("do three processes on UDP with losses agree?", ("cluster", "rbp", *cluster, "--seed", "7"), _ran),
+            Row(
+                "do three processes on UDP with losses agree?",
+                ("cluster", "rbp", *cluster, "--seed", "7"),
+                _ran,
+            ),
             Row("and in a second run?", ("cluster", "rbp", *cluster, "--seed", "8"), _ran),
             Row("does Spark judge their logs the same?", ("verify", str(runs)), _verified),
-            Row("does the code do what the model does, step by step?", ("lockstep", "rbp", *big, *urgent), _walked),
+            Row(
+                "does the code do what the model does, step by step?",
+                ("lockstep", "rbp", *big, *urgent),
+                _walked,
+            ),
             Row("and in every order of steps (2 processes)?", ("lockstep", "rbp", *small), _walked),
             Row("does Hypothesis find a difference?", ("stateful", "rbp", *big), _tried),
-            Row("does Z3 find RBP's counterexamples by itself?", ("claims", "--engine", "z3", *figures), _claimed),
+            Row(
+                "does Z3 find RBP's counterexamples by itself?",
+                ("claims", "--engine", "z3", *figures),
+                _claimed,
+            ),
         ),
     )
 
 
 def deep_rows() -> tuple[Row, ...]:
-    """The whole ledger by families: every check, every repair left out alone, and what takes Z3 long. What takes longest begins first.
+    """The whole ledger by families: every check, every repair left out alone, and what takes Z3 long. What
+    takes longest begins first.
 
     What a family's claims explored is read where its repairs are left out.
     """
     figures = tuple(word for name in FIGURES for word in ("--protocol", name))
-    larger = sorted(families(), key=lambda name: -sum(isinstance(check, Check) and check.deep for claim in claims_of(name) for check in claim.checks))
+    larger = sorted(
+        families(),
+        key=lambda name: (
+            -sum(
+                isinstance(check, Check) and check.deep for claim in claims_of(name) for check in claim.checks
+            )
+        ),
+    )
     repaired = [name for name in larger if any(claim.repairs for claim in claims_of(name))]
     return (
-        *(Row(f"{name}: is every claim as recorded?", ("claims", "--deep", "--fresh", "--protocol", name), _claimed) for name in larger),
-        *(Row(f"{name}: is every repair needed?", ("claims", "--minimal", "--deep", "--protocol", name), _needed) for name in repaired),
-        Row("does Z3 find RBP's counterexamples by itself?", ("claims", "--engine", "z3", *figures), _claimed),
+        *(
+            Row(
+                f"{name}: is every claim as recorded?",
+                ("claims", "--deep", "--fresh", "--protocol", name),
+                _claimed,
+            )
+            for name in larger
+        ),
+        *(
+            Row(
+                f"{name}: is every repair needed?",
+                ("claims", "--minimal", "--deep", "--protocol", name),
+                _needed,
+            )
+            for name in repaired
+        ),
+        Row(
+            "does Z3 find RBP's counterexamples by itself?", ("claims", "--engine", "z3", *figures), _claimed
+        ),
         Row("and those that take it long?", ("claims", "--engine", "z3", "--deep", *LONG_FOR_Z3), _claimed),
     )
 
 
 def gate(
-    directory: Annotated[Path, typer.Option("--directory", help="Where the logs go; those of an earlier gate are replaced.")] = Path("build/gate"),
+    directory: Annotated[
+        Path, typer.Option("--directory", help="Where the logs go; those of an earlier gate are replaced.")
+    ] = Path("build/gate"),
     deep: Annotated[
-        bool, typer.Option("--deep", help="Instead: every check of the ledger, deep ones too, its families side by side. Takes long.")
+        bool,
+        typer.Option(
+            "--deep",
+            help="Instead: every check of the ledger, deep ones too, its families side by side. Takes long.",
+        ),
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Check everything once, on real input: specifications, claims, lockstep, real processes, Spark; one table of verdicts."""
+    """Check everything once, on real input: specifications, claims, lockstep, real processes, Spark; one
+    table of verdicts.
+    """
     output.writable_directory("--directory", directory)
     if deep:
         chosen = deep_rows()
@@ -174,7 +247,9 @@ def gate(
     bad = [row for row in told if row.outcome != "holds"]
     for row in bad:
         output.out().print(f"{row.question}  {row.command}", soft_wrap=True)
-    output.last_line(outcome, f"{len(told) - len(bad)} of {len(told)} rows hold" + ("" if deep else f"; logs: {directory}"))
+    output.last_line(
+        outcome, f"{len(told) - len(bad)} of {len(told)} rows hold" + ("" if deep else f"; logs: {directory}")
+    )
     return outcome.exit_code
 
 
@@ -190,7 +265,9 @@ def _clear(runs: Path) -> None:
         raise output.UsageProblem(f"--directory: {runs} cannot be removed: {error.strerror}") from error
 
 
-def _column(column: Iterator[Row], answers: dict[Row, documents.RowDocument], board: _Board, stop: threading.Event) -> None:
+def _column(
+    column: Iterator[Row], answers: dict[Row, documents.RowDocument], board: _Board, stop: threading.Event
+) -> None:
     """Answer the rows of a column; several threads may take rows from one."""
     for row in column:
         if stop.is_set():
@@ -217,7 +294,9 @@ def _run(row: Row, stop: threading.Event) -> documents.RowDocument:
                     process.terminate()
     outcome, found = _answer(row, process.returncode, printed, complaint)
     seconds = round(time.perf_counter() - began, 1)
-    return documents.RowDocument(question=row.question, outcome=outcome, found=found, seconds=seconds, command=row.command)
+    return documents.RowDocument(
+        question=row.question, outcome=outcome, found=found, seconds=seconds, command=row.command
+    )
 
 
 def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[Outcome, str]:
@@ -226,19 +305,28 @@ def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[Outcome,
         document = json_module.loads(printed)
         if code in outcomes and document.get("outcome") == outcomes[code]:
             return outcomes[code], row.tell(document)
-        return Outcome.UNKNOWN, f"the command failed with exit code {code}: {document.get('message', 'no message')}"
+        return (
+            Outcome.UNKNOWN,
+            f"the command failed with exit code {code}: {document.get('message', 'no message')}",
+        )
     except (ValueError, KeyError, TypeError) as error:
         last = (complaint.strip().splitlines() or [repr(error)])[-1]
         return Outcome.UNKNOWN, f"the command gave no answer (exit code {code}): {last}"
 
 
 class _Board:
-    """The table while it fills, on a terminal; elsewhere, with `says_lines`, a line for each row that is done."""
+    """The table while it fills, on a terminal; elsewhere, with `says_lines`, a line for each row that is
+    done.
+    """
 
-    def __init__(self, all_rows: Sequence[Row], answers: dict[Row, documents.RowDocument], *, says_lines: bool) -> None:
+    def __init__(
+        self, all_rows: Sequence[Row], answers: dict[Row, documents.RowDocument], *, says_lines: bool
+    ) -> None:
         self._rows, self._answers, self._says_lines = all_rows, answers, says_lines
         self._begun: dict[Row, float] = {}
-        self._live = Live(console=output.err(), transient=True, refresh_per_second=2, get_renderable=self._render)
+        self._live = Live(
+            console=output.err(), transient=True, refresh_per_second=2, get_renderable=self._render
+        )
         self._shown = output.err().is_terminal
 
     def __enter__(self) -> Self:
@@ -258,7 +346,10 @@ class _Board:
     def finish(self, answer: documents.RowDocument) -> None:
         """A row has its answer."""
         if self._says_lines and not self._shown:
-            output.err().print(f"{answer.outcome.value}  {answer.question}  {answer.found} ({answer.seconds:.0f} s)", soft_wrap=True)
+            output.err().print(
+                f"{answer.outcome.value}  {answer.question}  {answer.found} ({answer.seconds:.0f} s)",
+                soft_wrap=True,
+            )
         self.update()
 
     def update(self) -> None:
@@ -273,7 +364,11 @@ class _Board:
             if answer is not None:
                 table.add_row(output.mark(answer.outcome), row.question, f"{answer.seconds:.0f} s")
             elif row in self._begun:
-                table.add_row(Text("… running", style="cyan"), row.question, f"{time.perf_counter() - self._begun[row]:.0f} s")
+                table.add_row(
+                    Text("… running", style="cyan"),
+                    row.question,
+                    f"{time.perf_counter() - self._begun[row]:.0f} s",
+                )
             else:
                 table.add_row(Text("  waiting", style="bright_black"), row.question, "")
         return table
@@ -281,7 +376,10 @@ class _Board:
 
 def _table(told: list[documents.RowDocument]) -> Table:
     table = output.table(
-        ("question", {"ratio": 3}), ("verdict", {"no_wrap": True}), ("evidence", {"ratio": 4}), ("s", {"justify": "right"})
+        ("question", {"ratio": 3}),
+        ("verdict", {"no_wrap": True}),
+        ("evidence", {"ratio": 4}),
+        ("s", {"justify": "right"}),
     )
     for row in told:
         table.add_row(Text(row.question), output.mark(row.outcome), Text(row.found), f"{row.seconds:.0f}")

@@ -60,7 +60,13 @@ def lockstep(
         output.out().print(f"seed {seed} (of the sample)")
     with walk_bar(protocol) as show:
         report = antiphon.lockstep(
-            binding, engine=engine, max_transitions=max_transitions, sample=sample, seed=seed, progress=show, **limits.asked()
+            binding,
+            engine=engine,
+            max_transitions=max_transitions,
+            sample=sample,
+            seed=seed,
+            progress=show,
+            **limits.asked(),
         )
     saved = output.keep(report.difference.trace if report.difference else None, save)
     if json:

@@ -59,6 +59,8 @@ Fault = Annotated[
     str | None,
     _option("--fault", about="Plant this mistake in the implementation, to see it caught.", metavar="NAME"),
 ]
+
+
 @dataclass(frozen=True)
 class Constants:
     """The constants of a specification."""
@@ -145,7 +147,9 @@ class Limits:
     """Where an exploration stops; every command that explores has these."""
 
     depth: Annotated[int | None, _option("--depth", about="Greatest number of steps.", min=0)] = None
-    max_states: Annotated[int | None, _option("--max-states", about="Stop after so many states.", min=1)] = None
+    max_states: Annotated[int | None, _option("--max-states", about="Stop after so many states.", min=1)] = (
+        None
+    )
     max_seconds: Annotated[
         float | None, _option("--max-seconds", "--time", about="Stop after this time.", min=0.0)
     ] = None

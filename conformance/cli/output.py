@@ -60,7 +60,9 @@ def err() -> Console:
 
 def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, width=None if stream.isatty() else WIDTH, highlight=False, emoji=False, markup=False)
+    return Console(
+        stderr=stderr, width=None if stream.isatty() else WIDTH, highlight=False, emoji=False, markup=False
+    )
 
 
 def finish(document: Document) -> int:
@@ -95,7 +97,7 @@ def last_line(outcome: Outcome, text: str) -> None:
     out().print(Text.assemble(mark(outcome), f"  {text}"), soft_wrap=True)
 
 
-# Tables and traces ------------------------------------------------------------------------------------------------
+# Tables and traces ------------------------------------------------------------------------------------------
 
 
 def print_report(name: str, report: Report) -> None:
@@ -110,14 +112,20 @@ def print_report(name: str, report: Report) -> None:
     if report.verdicts:
         console.print(verdicts)
     else:
-        console.print("nothing to judge: the specification has no property; mark one with @invariant, @witness or @obligation", style="yellow")
+        console.print(
+            "nothing to judge: the specification has no property; mark one with @invariant, @witness or "
+            "@obligation",
+            style="yellow",
+        )
     if not bound.module.actions:
         console.print("no step is possible: no method is marked with @action", style="yellow")
     if explored.states:
         console.print(words.explored(explored))
     measured = any(verdict.evidence.kind is EvidenceKind.MEASURED for verdict in report.verdicts)
     if explored.never_fired and (explored.complete or measured):
-        console.print(f"never {'taken' if measured else 'enabled'}: {', '.join(explored.never_fired)}", style="yellow")
+        console.print(
+            f"never {'taken' if measured else 'enabled'}: {', '.join(explored.never_fired)}", style="yellow"
+        )
     for note in report.notes:
         console.print(note, style="yellow" if not explored.complete else None)
     kinds = dict.fromkeys(verdict.evidence.kind for verdict in report.verdicts)
@@ -147,10 +155,16 @@ def print_trace(trace: Trace, *, everything: bool = False) -> None:
     console = out()
     console.print(f"{trace.shows or 'a run'}: {words.length(trace)}", style="bold")
     if everything or not trace.initial:
-        console.print("   0  the initial state" if trace.initial else "   0  a state of the domains, which need not be reachable")
+        console.print(
+            "   0  the initial state"
+            if trace.initial
+            else "   0  a state of the domains, which need not be reachable"
+        )
         for where, value in described(trace.program, trace.start):
             console.print(Text(f"        {where} = {value}", style="bright_black"))
-    for number, (transition, changed) in enumerate(zip(trace.transitions, trace_changes(trace), strict=True), 1):
+    for number, (transition, changed) in enumerate(
+        zip(trace.transitions, trace_changes(trace), strict=True), 1
+    ):
         if trace.loop == number - 1:
             console.print(Text("   ↻  from here for ever:", style="red"))
         console.print(Text(f"{number:>4}  {compact_step(transition.step)}", style="bold"))
@@ -174,7 +188,9 @@ def print_trace(trace: Trace, *, everything: bool = False) -> None:
 def print_diagram(trace: Trace) -> None:
     """The space-time diagram."""
     console = out()
-    console.print(text_diagram(diagram(trace, called(trace.program.spec)), max(console.width, 60)), soft_wrap=True)
+    console.print(
+        text_diagram(diagram(trace, called(trace.program.spec)), max(console.width, 60)), soft_wrap=True
+    )
     console.print()
 
 
@@ -194,7 +210,8 @@ def keep(trace: Trace | None, file: Path | None) -> str | None:
 
 
 def writable_directory(option: str, directory: Path) -> None:
-    """Make a directory, unless it is there, and see that a file can be written into it, before any work is begun for it.
+    """Make a directory, unless it is there, and see that a file can be written into it, before any work is
+    begun for it.
 
     Raises:
         UsageProblem: it cannot be had, or nothing can be written there.

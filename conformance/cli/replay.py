@@ -1,4 +1,6 @@
-"""`antiphon replay`: a saved trace, run again on the specification or the implementation, or turned into a regression test."""
+"""`antiphon replay`: a saved trace, run again on the specification or the implementation, or turned into a
+regression test.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,13 @@ class On(Enum):
 
 def replay(
     file: options.TraceFile,
-    on: Annotated[On, typer.Option("--on", help="What runs the trace; the implementation is compared step by step.")] = On.SPECIFICATION,
-    pytest: Annotated[Path | None, typer.Option("--pytest", metavar="OUT.py", help="Write a regression test.", show_default=False)] = None,
+    on: Annotated[
+        On, typer.Option("--on", help="What runs the trace; the implementation is compared step by step.")
+    ] = On.SPECIFICATION,
+    pytest: Annotated[
+        Path | None,
+        typer.Option("--pytest", metavar="OUT.py", help="Write a regression test.", show_default=False),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Run a saved trace again, exactly."""
@@ -38,13 +45,16 @@ def replay(
     if pytest is not None:
         if replayed.outcome is Outcome.UNKNOWN:
             raise output.UsageProblem(f"--pytest: there is nothing to assert: {replayed.reason}")
-        text = regression_test(trace, file, pytest, outcome=replayed.outcome.value, implementation=on is On.IMPLEMENTATION)
+        text = regression_test(
+            trace, file, pytest, outcome=replayed.outcome.value, implementation=on is On.IMPLEMENTATION
+        )
         written = output.write_text("--pytest", pytest, text)
     if json:
         return output.finish(
             documents.Replay(
                 outcome=replayed.outcome, file=str(file), on=on.value, reason=replayed.reason,
-                trace=documents.trace_document(trace), difference=documents.difference_document(replayed.difference), written=written,
+                trace=documents.trace_document(trace),
+                difference=documents.difference_document(replayed.difference), written=written,
             )
         )  # fmt: skip
     output.print_trace(trace)

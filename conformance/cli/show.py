@@ -14,7 +14,10 @@ from antiphon.model.verdict import Outcome
 
 def show(
     file: options.TraceFile,
-    picture: Annotated[Path | None, typer.Option("--svg", metavar="OUT.svg", help="Draw the diagram into this file.", show_default=False)] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="OUT.svg", help="Draw the diagram into this file.", show_default=False),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show the whole initial state too.")] = False,
     json: options.Json = False,
 ) -> int:
@@ -22,7 +25,9 @@ def show(
     trace = antiphon.load(file)
     written = output.write_text("--svg", picture, trace.svg()) if picture is not None else None
     if json:
-        document = documents.Show(outcome=Outcome.HOLDS, file=str(file), trace=documents.trace_document(trace), written=written)
+        document = documents.Show(
+            outcome=Outcome.HOLDS, file=str(file), trace=documents.trace_document(trace), written=written
+        )
         return output.finish(document)
     output.print_trace(trace, everything=everything)
     output.print_diagram(trace)

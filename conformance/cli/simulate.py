@@ -31,8 +31,12 @@ def simulate(
     if not showing.json:
         output.out().print(f"seed {chosen}")
     with runs_bar(specification, walks) as show:
-        report = antiphon.simulate(bound, seed=chosen, walks=walks, steps=steps, progress=show, **limits.asked())
-    again = job.command("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), *limits.words(), verb="simulate")
+        report = antiphon.simulate(
+            bound, seed=chosen, walks=walks, steps=steps, progress=show, **limits.asked()
+        )
+    again = job.command(
+        "--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), *limits.words(), verb="simulate"
+    )
     outcome, worst = report.outcome, report.counterexample
     saved = output.keep(worst, showing.save)
     if showing.json:

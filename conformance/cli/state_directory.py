@@ -1,6 +1,7 @@
 """A search holds its directory alone, can write there, and finds a whole checkpoint in it or none.
 
-What becomes of a directory while the search runs, the native engine knows; here is what a person should be told before or instead.
+What becomes of a directory while the search runs, the native engine knows; here is what a person should be
+told before or instead.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def kept_in(directory: Path | None) -> Iterator[None]:
         resumed = (directory / CHECKPOINT).exists()
         missing = [name for name in ARRAYS if resumed and not _filled(directory / name)]
         if missing:
-            raise UsageProblem(f"--directory {directory}: a checkpoint without its {' and '.join(missing)}; {ANEW}")
+            raise UsageProblem(
+                f"--directory {directory}: a checkpoint without its {' and '.join(missing)}; {ANEW}"
+            )
         try:
             yield
         except MemoryError as error:

@@ -14,16 +14,28 @@ from antiphon.model.verdict import Outcome
 
 
 def verify(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A directory of runs (RUN/process-0.ndjson), or a dataset.", show_default=False)],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH",
+            help="A directory of runs (RUN/process-0.ndjson), or a dataset.",
+            show_default=False,
+        ),
+    ],
     master: Annotated[str, typer.Option("--master", help="Spark's master.")] = "local[*]",
-    keep: Annotated[Path | None, typer.Option("--output", help="Keep the tables in this new directory.", show_default=False)] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option("--output", help="Keep the tables in this new directory.", show_default=False),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Judge the logs of many runs on Spark."""
     try:
         from antiphon.conformance import pipeline
     except ImportError as error:
-        raise output.UsageProblem(f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]") from error
+        raise output.UsageProblem(
+            f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
+        ) from error
     console = output.err()
     try:
         with console.status(f"judging {path} on {master}") if console.is_terminal else console:
@@ -35,7 +47,9 @@ def verify(
             raise output.UsageProblem(f"--output: {error}") from error
         raise
     if json:
-        return output.finish(documents.Verify(outcome=report.outcome, path=str(path), report=report.to_json()))
+        return output.finish(
+            documents.Verify(outcome=report.outcome, path=str(path), report=report.to_json())
+        )
     _print(report)
     return report.outcome.exit_code
 

@@ -51,7 +51,9 @@ def main() -> int:
     return 0
 
 
-async def _take_part(orders: control.Orders, bound: socket.socket, log: LogWriter, lines: Iterator[bytes]) -> None:
+async def _take_part(
+    orders: control.Orders, bound: socket.socket, log: LogWriter, lines: Iterator[bytes]
+) -> None:
     """Be a member of the group until the parent says stop."""
     stop = asyncio.Event()
     _listen(lines, stop)

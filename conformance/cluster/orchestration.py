@@ -90,7 +90,9 @@ async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tupl
             await _play(settings, home, relay, nodes, news)
     except TimeoutError:
         told = ", ".join(f"process {node.number} {node.delivered}" for node in nodes)
-        return relay, (f"given up after {settings.deadline_s:g} s of {settings.messages} messages; delivered: {told}",)
+        return relay, (
+            f"given up after {settings.deadline_s:g} s of {settings.messages} messages; delivered: {told}",
+        )
     except NodeFailed as failure:
         return relay, (str(failure),)
     finally:
@@ -99,7 +101,9 @@ async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tupl
     return relay, ()
 
 
-async def _play(settings: ClusterSettings, home: Path, relay: Relay, nodes: list[Node], on_news: Callable[[], None]) -> None:
+async def _play(
+    settings: ClusterSettings, home: Path, relay: Relay, nodes: list[Node], on_news: Callable[[], None]
+) -> None:
     """Start, connect, wait, stop. Raises NodeFailed for the first node that fails."""
     for process in range(settings.processes):
         nodes.append(await Node.start(_orders(settings, home, relay, process), home, on_news))
@@ -156,7 +160,9 @@ def _kept(result: ClusterResult, path: Path) -> ClusterResult:
         path.write_bytes(result.record() + b"\n")
     except OSError as error:
         path.unlink(missing_ok=True)
-        return dataclasses.replace(result, faults=(*result.faults, f"{path}: cannot be written: {error.strerror}"))
+        return dataclasses.replace(
+            result, faults=(*result.faults, f"{path}: cannot be written: {error.strerror}")
+        )
     return result
 
 
@@ -168,5 +174,7 @@ def _log_faults(run: Run, settings: ClusterSettings) -> tuple[str, ...]:
     for process, events in enumerate(run.events):
         broadcast = sum(isinstance(event, Broadcast) for event in events)
         if broadcast != settings.share(process):
-            faults.append(f"process {process} broadcast {broadcast} of its {settings.share(process)} messages")
+            faults.append(
+                f"process {process} broadcast {broadcast} of its {settings.share(process)} messages"
+            )
     return tuple(faults)

@@ -50,7 +50,9 @@ class ClusterResult:
     def reasons(self) -> tuple[str, ...]:
         """Why the outcome is what it is, the most telling first; empty when everything holds."""
         told = {
-            outcome: tuple(f"{one.property}: {one.reason}" for one in self.judgements if one.outcome == outcome)
+            outcome: tuple(
+                f"{one.property}: {one.reason}" for one in self.judgements if one.outcome == outcome
+            )
             for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)
         }
         return told[Outcome.VIOLATED] + (self.faults or told[Outcome.UNKNOWN])
@@ -85,7 +87,8 @@ def missing_faults(settings: ClusterSettings, counts: Counts) -> tuple[str, ...]
         ("reordered", settings.reordering, counts.reordered),
     )
     return tuple(
-        f"none of {counts.offered} datagrams was {name} although the probability is {probability}; none is not a pass"
+        f"none of {counts.offered} datagrams was {name} although the probability is {probability}; none is "
+        "not a pass"
         for name, probability, happened in asked
         if probability > 0 and happened == 0
     )

@@ -71,7 +71,9 @@ class _ServiceRun:
         for step in steps:
             if isinstance(step.event, Broadcast | Deliver):
                 self.messages.setdefault((step.event.m, step.event.digest), len(self.messages))
-        self.service = services.Judge(services.TotalOrderBroadcast, processes=len(run.logs), messages=len(self.messages))
+        self.service = services.Judge(
+            services.TotalOrderBroadcast, processes=len(run.logs), messages=len(self.messages)
+        )
         self.first: dict[object, Step] = {}
 
     def judgements(self) -> tuple[Judgement, ...]:

@@ -4,4 +4,15 @@ from antiphon.conformance.exports.compare import Comparison, Model, compare, sma
 from antiphon.conformance.exports.members import seen_members
 from antiphon.conformance.exports.spin import SpinFailure, SpinRun, ToolMissing, find_tools, run_spin
 
-__all__ = ["Comparison", "Model", "SpinFailure", "SpinRun", "ToolMissing", "compare", "find_tools", "run_spin", "seen_members", "small_models"]
+__all__ = [
+    "Comparison",
+    "Model",
+    "SpinFailure",
+    "SpinRun",
+    "ToolMissing",
+    "compare",
+    "find_tools",
+    "run_spin",
+    "seen_members",
+    "small_models",
+]

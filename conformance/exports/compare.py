@@ -1,7 +1,8 @@
 """SPIN and our machine code agree on a specification: on states, transitions and every safety property.
 
-SPIN reads the exported model alone: it shares the front end and the grounding with our engines, but no search, no table of states and no code
-generator. A comparison in which either side did not see everything is unknown, never agreement.
+SPIN reads the exported model alone: it shares the front end and the grounding with our engines, but no
+search, no table of states and no code generator. A comparison in which either side did not see everything is
+unknown, never agreement.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Model:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What both sides said about a model; `difference` is empty when they agree, and says why nothing follows when `outcome` is unknown."""
+    """What both sides said about a model; `difference` is empty when they agree, and says why nothing follows
+    when `outcome` is unknown.
+    """
 
     model: Model
     states: int
@@ -58,13 +61,17 @@ SMALL: dict[str, tuple[dict[str, int | bool], ...]] = {
     "rbp-resilient": ({"processes": 2, "messages": 1, "losses": 0, "passes": 2},),
     "horus": ({"processes": 2, "messages": 1, "losses": 0, "crashes": 0},),
 }
-"""The constants at which specifications are compared; others are compared at `SMALLEST`, as far as they have such constants."""
+"""The constants at which specifications are compared; others are compared at `SMALLEST`, as far as they have
+such constants.
+"""
 
 SMALLEST: dict[str, int | bool] = {"processes": 2, "messages": 1}
 
 
 def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[Model]:
-    """The instances to compare, of specifications by name: as printed, and with all repairs where there are any."""
+    """The instances to compare, of specifications by name: as printed, and with all repairs where there are
+    any.
+    """
     for name, spec in specifications:
         declared = declare(spec).constants
         known = {item.name for item in declared}
@@ -75,7 +82,8 @@ def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[M
 
 
 def compare(model: Model, *, most_states: int = 60_000) -> Comparison:
-    """Explores a model with our native engine and, if that ends within `most_states`, with SPIN, and compares.
+    """Explores a model with our native engine and, if that ends within `most_states`, with SPIN, and
+    compares.
 
     Raises:
         ToolMissing: SPIN or a C compiler is not installed.
@@ -89,7 +97,11 @@ def compare(model: Model, *, most_states: int = 60_000) -> Comparison:
         reason = f"more than {most_states:,} states"
         return Comparison(model, seen.states, seen.transitions, frozenset(), None, Outcome.UNKNOWN, reason)
     bounds = Bounds(states=most_states)
-    broken = frozenset({SPECIFICATION}) if wrong else _broken(check(bound, properties=_safety(bound), bounds=bounds, engine="native"))
+    broken = (
+        frozenset({SPECIFICATION})
+        if wrong
+        else _broken(check(bound, properties=_safety(bound), bounds=bounds, engine="native"))
+    )
     model_text = promela(bound)
     spin = run_spin(model_text, len(bound.reference.initial()), depth=seen.states + 10_000)
     transitions = seen.transitions if model_text.counts_steps else spin.transitions
@@ -103,15 +115,22 @@ def compare(model: Model, *, most_states: int = 60_000) -> Comparison:
 
 def _safety(bound: Program) -> list[str]:
     """The invariants and the properties of steps."""
-    return [*(method.mark.name for method in bound.declaration.marked("invariant") if method.mark), *bound.module.properties]
+    return [
+        *(method.mark.name for method in bound.declaration.marked("invariant") if method.mark),
+        *bound.module.properties,
+    ]
 
 
 def _broken(report: Report) -> frozenset[str]:
     return frozenset(verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED)
 
 
-def _difference(states: int, transitions: int, broken: frozenset[str], spin: SpinRun, *, counted: bool) -> str:
-    """What differs, in words. After an error of the specification our search ends, and only the verdict is compared."""
+def _difference(
+    states: int, transitions: int, broken: frozenset[str], spin: SpinRun, *, counted: bool
+) -> str:
+    """What differs, in words. After an error of the specification our search ends, and only the verdict is
+    compared.
+    """
     if not counted:
         return "" if SPECIFICATION in spin.broken else "SPIN finds no error of the specification"
     found = []

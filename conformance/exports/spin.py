@@ -1,7 +1,8 @@
 """SPIN on an exported model: it is compiled in a directory of its own, run once, and its report is read.
 
-The verifier runs exactly: no hashing of states to bits, no reduction, and on after an error (`-c0`), so that one run counts all states and
-judges all properties. SPIN comes from the package `spin` (6.5 or later) and needs a C compiler.
+The verifier runs exactly: no hashing of states to bits, no reduction, and on after an error (`-c0`), so that
+one run counts all states and judges all properties. SPIN comes from the package `spin` (6.5 or later) and
+needs a C compiler.
 """
 
 from __future__ import annotations
@@ -31,13 +32,12 @@ class SpinFailure(Exception):
 class SpinRun:
     """What the verifier reports about a model.
 
-    Attributes:
-        states: the states of the specification that it stored: its count without the state in which an initial one is chosen.
-        transitions: its transitions between them: its count without the steps that lead to the initial states and those that are no steps.
-        broken: the properties whose assertions failed.
-        complete: whether the search ended by itself, within its depth and memory.
-        seconds: processor time of the verifier, as it measures it.
-        vector_bytes: the size of a state with SPIN's own bookkeeping.
+    Attributes: states: the states of the specification that it stored: its count without the state in which
+        an initial one is chosen. transitions: its transitions between them: its count without the steps that
+        lead to the initial states and those that are no steps. broken: the properties whose assertions
+        failed. complete: whether the search ended by itself, within its depth and memory. seconds: processor
+        time of the verifier, as it measures it. vector_bytes: the size of a state with SPIN's own
+        bookkeeping.
     """
 
     states: int
@@ -58,17 +58,26 @@ def find_tools() -> tuple[str, str]:
     compiler = shutil.which("gcc") or shutil.which("cc")
     missing = [name for name, path in (("spin", spin), ("gcc", compiler)) if path is None]
     if spin is None or compiler is None:
-        raise ToolMissing(f"{' and '.join(missing)} not found; install SPIN 6.5 and a C compiler (on Debian: apt install spin gcc)")
+        raise ToolMissing(
+            f"{' and '.join(missing)} not found; install SPIN 6.5 and a C compiler (on Debian: apt install "
+            "spin gcc)"
+        )
     return spin, compiler
 
 
 def run_spin(
-    model: PromelaModel, initial: int, *, depth: int = 1_000_000, memory_mb: int = 4_000, seconds: float = 600, fast: bool = False
+    model: PromelaModel,
+    initial: int,
+    *,
+    depth: int = 1_000_000,
+    memory_mb: int = 4_000,
+    seconds: float = 600,
+    fast: bool = False,
 ) -> SpinRun:
     """Runs SPIN on a model whose specification has `initial` initial states.
 
-    `depth` is the longest path that the verifier follows, in steps; a depth of the number of states always suffices. `fast` compiles with
-    optimisation, which takes longer than it saves on small models.
+    `depth` is the longest path that the verifier follows, in steps; a depth of the number of states always
+    suffices. `fast` compiles with optimisation, which takes longer than it saves on small models.
 
     Raises:
         ToolMissing: SPIN or the compiler is not installed.
@@ -79,8 +88,17 @@ def run_spin(
         directory = Path(name)
         (directory / "model.pml").write_text(model.text, encoding="ascii")
         _call([spin, "-a", "model.pml"], directory, TRANSLATION_SECONDS)
-        _call([compiler, "-O2" if fast else "-O0", *COMPILER, f"-DMEMLIM={memory_mb}", "-o", "pan", "pan.c"], directory, TRANSLATION_SECONDS)
-        said = _call([str(directory / "pan"), "-c0", "-E", f"-m{max(depth, 100)}", "-w20"], directory, seconds, failing=True)
+        _call(
+            [compiler, "-O2" if fast else "-O0", *COMPILER, f"-DMEMLIM={memory_mb}", "-o", "pan", "pan.c"],
+            directory,
+            TRANSLATION_SECONDS,
+        )
+        said = _call(
+            [str(directory / "pan"), "-c0", "-E", f"-m{max(depth, 100)}", "-w20"],
+            directory,
+            seconds,
+            failing=True,
+        )
     return read_report(said, model, initial)
 
 
@@ -90,15 +108,24 @@ def read_report(said: str, model: PromelaModel, initial: int) -> SpinRun:
     Raises:
         SpinFailure: it is no report.
     """
-    broken = {model.properties.get(int(number), f"assertion {number}") for number in re.findall(r"\((\d+)==0\)", said) if int(number)}
-    stored, transitions = _number(r"([\d.e+]+) states, stored", said), _number(r"([\d.e+]+) transitions", said)
+    broken = {
+        model.properties.get(int(number), f"assertion {number}")
+        for number in re.findall(r"\((\d+)==0\)", said)
+        if int(number)
+    }
+    stored, transitions = (
+        _number(r"([\d.e+]+) states, stored", said),
+        _number(r"([\d.e+]+) transitions", said),
+    )
     seconds = re.search(r"pan: elapsed time ([\d.e+-]+) seconds", said)
     first = initial + 1 if model.extra else 1
     return SpinRun(
         states=stored - model.extra,
         transitions=transitions - first - model.idle * (stored - model.extra),
         broken=frozenset(broken),
-        complete=not re.search(r"max search depth too small|out of memory|Search not completed|hash.?table full", said),
+        complete=not re.search(
+            r"max search depth too small|out of memory|Search not completed|hash.?table full", said
+        ),
         seconds=float(seconds.group(1)) if seconds else 0.0,
         vector_bytes=_number(r"State-vector (\d+) byte", said),
     )
@@ -114,9 +141,13 @@ def _number(pattern: str, said: str) -> int:
 def _call(command: list[str], directory: Path, seconds: float, *, failing: bool = False) -> str:
     """What a command says; a failure counts unless it may be how an error is reported."""
     try:
-        ran = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=seconds, check=False)  # noqa: S603 - found on the path
+        ran = subprocess.run(  # noqa: S603 - a fixed command
+            command, cwd=directory, capture_output=True, text=True, timeout=seconds, check=False
+        )
     except subprocess.TimeoutExpired as error:
         raise SpinFailure(f"{Path(command[0]).name} did not end within {seconds:g} seconds") from error
     if ran.returncode and not failing:
-        raise SpinFailure(f"{Path(command[0]).name} failed with {ran.returncode}:\n{(ran.stdout + ran.stderr)[-2000:]}")
+        raise SpinFailure(
+            f"{Path(command[0]).name} failed with {ran.returncode}:\n{(ran.stdout + ran.stderr)[-2000:]}"
+        )
     return ran.stdout + ran.stderr

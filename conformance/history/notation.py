@@ -25,7 +25,9 @@ def history(text: str) -> tuple[tuple[Event, ...], ...]:
     for part in filter(None, map(str.strip, text.split("|"))):
         process, colon, words = part.partition(":")
         if not colon or not process.strip().isdigit() or int(process) in logs:
-            raise ValueError(f"{part!r} does not begin with the number of a process not seen before and a colon")
+            raise ValueError(
+                f"{part!r} does not begin with the number of a process not seen before and a colon"
+            )
         logs[int(process)] = _log(words.split())
     return tuple(logs[process] for process in range(max(logs, default=-1) + 1))
 

@@ -69,7 +69,10 @@ def prefix_order(history: History) -> Finding:
 
 
 def _deliveries(history: History) -> list[list[Place]]:
-    return [[Place(process, event.i, event.m) for event in events if isinstance(event, Deliver)] for process, events in enumerate(history)]
+    return [
+        [Place(process, event.i, event.m) for event in events if isinstance(event, Deliver)]
+        for process, events in enumerate(history)
+    ]
 
 
 def _first_deliveries(places: list[Place]) -> dict[str, Place]:

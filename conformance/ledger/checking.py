@@ -1,7 +1,8 @@
 """The checks of the claims are run again, and what comes out is compared with what the ledger records.
 
-Checks of one program (the same specification, repairs and constants) share one exploration. A claim agrees when all its checks do; one that
-disagrees is an error of the record or of the code, whichever way it came out.
+Checks of one program (the same specification, repairs and constants) share one exploration. A claim agrees
+when all its checks do; one that disagrees is an error of the record or of the code, whichever way it came
+out.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim and the results of its checks, in order. `deep`: how many of its checks were left out because they take long."""
+    """A claim and the results of its checks, in order. `deep`: how many of its checks were left out because
+    they take long.
+    """
 
     claim: Claim
     results: tuple[CheckResult, ...]
@@ -76,23 +79,31 @@ def run_ledger(
     progress: Callable[[int, int, str], None] | None = None,
     reports: Reports | None = None,
 ) -> tuple[ClaimResult, ...]:
-    """Runs the checks of `claims`; `progress` is called before each exploration with its number, how many there are, and what it is.
+    """Runs the checks of `claims`; `progress` is called before each exploration with its number, how many
+    there are, and what it is.
 
     `reports` answers what it keeps; None explores everything. What Z3 finds is never kept.
 
-    `engine` is an engine of the explicit checker, or "z3". Checks that are recorded as deep are left out unless `deep`, whatever the engine.
+    `engine` is an engine of the explicit checker, or "z3". Checks that are recorded as deep are left out
+    unless `deep`, whatever the engine.
 
-    Z3 looks for the counterexample of every check that is recorded as violated, on runs of up to `HUNTED` steps and without being told its
-    length, and for one that should not exist, of up to `SEARCHED` steps, wherever an invariant or a service is recorded to hold; it leaves out
-    the rest, and, unless `deep`, the checks for which Z3 alone needs long.
+    Z3 looks for the counterexample of every check that is recorded as violated, on runs of up to `HUNTED`
+    steps and without being told its length, and for one that should not exist, of up to `SEARCHED` steps,
+    wherever an invariant or a service is recorded to hold; it leaves out the rest, and, unless `deep`, the
+    checks for which Z3 alone needs long.
     """
     claims, reports = tuple(claims), reports or Reports.none()
     groups: dict[tuple[object, ...], list[Check]] = {}
-    for recorded in (recorded for claim in claims for recorded in claim.checks if isinstance(recorded, Check)):
+    for recorded in (
+        recorded for claim in claims for recorded in claim.checks if isinstance(recorded, Check)
+    ):
         if deep or not _takes_long(recorded, engine):
             bound = program_of(recorded)
             if engine != "z3" or _suits_z3(bound, recorded):
-                groups.setdefault((bound.spec, tuple(sorted(bound.constants.items())), engine == "z3" and recorded.outcome), []).append(recorded)
+                groups.setdefault(
+                    (bound.spec, tuple(sorted(bound.constants.items())), engine == "z3" and recorded.outcome),
+                    [],
+                ).append(recorded)
     results: dict[int, CheckResult] = {}
     for number, group in enumerate(groups.values(), 1):
         if progress is not None:
@@ -103,16 +114,25 @@ def run_ledger(
             report = reports.check_refinement(program_of(group[0]), refinement, engine=engine)
         elif engine == "z3":
             depth = HUNTED if group[0].outcome == "violated" else SEARCHED
-            from antiphon.model.symbolic import check_bounded  # here, because loading Z3 takes longer than many a check
+            from antiphon.model.symbolic import (
+                check_bounded,
+            )  # here, because loading Z3 takes longer than many a check
 
-            report = check_bounded(program_of(group[0]), depth=depth, properties=properties, max_seconds=Z3_SECONDS)
+            report = check_bounded(
+                program_of(group[0]), depth=depth, properties=properties, max_seconds=Z3_SECONDS
+            )
         else:
             report = reports.check(program_of(group[0]), properties, engine=engine)
         for recorded in group:
             verdict = report[recorded.property]
             length = None if verdict.trace is None else len(verdict.trace)
-            results[id(recorded)] = CheckResult(recorded, verdict.outcome, _found(verdict, length), verdict, length)
-    return tuple(ClaimResult(claim, tuple(_results(claim, results, engine)), 0 if deep else _left_out(claim, engine)) for claim in claims)
+            results[id(recorded)] = CheckResult(
+                recorded, verdict.outcome, _found(verdict, length), verdict, length
+            )
+    return tuple(
+        ClaimResult(claim, tuple(_results(claim, results, engine)), 0 if deep else _left_out(claim, engine))
+        for claim in claims
+    )
 
 
 def _takes_long(recorded: Check, engine: str) -> bool:

@@ -1,12 +1,12 @@
 """A report is kept on disk, and read back when the same code is asked the same about the same program.
 
-1. An answer depends on the question (the program, the properties, the bounds, the engine), on the code that answers
-   (`model`, `spec/lang`, Python), and on the files of the specification, whose lines its reasons name. An entry that
-   was made from other code or other files is replaced.
-2. A run is kept as the numbers of its steps among those that are enabled. CPython takes them again when the entry is read; a verdict whose run
-   does not show what it says is not believed, and the program is explored.
-3. What a bound, an interruption or an error of the specification left open is not kept; neither is anything that was
-   found while somebody edited the code.
+1. An answer depends on the question (the program, the properties, the bounds, the engine), on the code that
+   answers (`model`, `spec/lang`, Python), and on the files of the specification, whose lines its reasons
+   name. An entry that was made from other code or other files is replaced.
+2. A run is kept as the numbers of its steps among those that are enabled. CPython takes them again when the
+   entry is read; a verdict whose run does not show what it says is not believed, and the program is explored.
+3. What a bound, an interruption or an error of the specification left open is not kept; neither is anything
+   that was found while somebody edited the code.
 4. A report that was read says so in its notes.
 
 This file knows no protocol, and nothing of how a program is explored.
@@ -42,7 +42,9 @@ PACKAGES = ("hypothesis", "llvmlite", "msgspec", "networkx", "numpy")
 
 
 class _Run(msgspec.Struct, frozen=True, array_like=True):
-    """A trace by numbers: of its initial state, and of each step among those that are enabled where it is taken."""
+    """A trace by numbers: of its initial state, and of each step among those that are enabled where it is
+    taken.
+    """
 
     start: int
     steps: tuple[int, ...]
@@ -63,7 +65,8 @@ class _Entry(msgspec.Struct, frozen=True):
 
 @dataclass
 class Reports:
-    """Answers questions about programs, from what is kept if it can; `read` and `explored` count how often it could and could not.
+    """Answers questions about programs, from what is kept if it can; `read` and `explored` count how often it
+    could and could not.
 
     `fresh`: everything is explored, and replaces what is kept.
     """
@@ -84,21 +87,38 @@ class Reports:
         return Reports(Cache(None))
 
     def check(
-        self, program: Program, properties: Iterable[str] | None = None, *, engine: str = "auto", bounds: Bounds = UNBOUNDED
+        self,
+        program: Program,
+        properties: Iterable[str] | None = None,
+        *,
+        engine: str = "auto",
+        bounds: Bounds = UNBOUNDED,
     ) -> Report:
         """What `antiphon.model.explore.check` says about these properties of the program, or about all."""
         asked = None if properties is None else tuple(properties)
         question = ("check", engine, repr(asked), repr(bounds))
-        return self._answer(program, question, (), lambda: check(program, properties=asked, engine=engine, bounds=bounds))
+        return self._answer(
+            program, question, (), lambda: check(program, properties=asked, engine=engine, bounds=bounds)
+        )
 
-    def check_refinement(self, program: Program, refinement: Refinement, *, engine: str = "generated") -> Report:
+    def check_refinement(
+        self, program: Program, refinement: Refinement, *, engine: str = "generated"
+    ) -> Report:
         """What `antiphon.model.refinement.check_refinement` says about the program, without bounds."""
         concrete, abstract = refinement.bind(program)
         question = ("refine", engine, refinement.explain.__qualname__, abstract.digest, *(event.__qualname__ for event in refinement.events))
         made_of = (abstract.spec, refinement.explain)
-        return self._answer(concrete, question, made_of, lambda: check_refinement(program, refinement, engine=engine))
+        return self._answer(
+            concrete, question, made_of, lambda: check_refinement(program, refinement, engine=engine)
+        )
 
-    def _answer(self, program: Program, question: tuple[str, ...], made_of: tuple[object, ...], explore: Callable[[], Report]) -> Report:
+    def _answer(
+        self,
+        program: Program,
+        question: tuple[str, ...],
+        made_of: tuple[object, ...],
+        explore: Callable[[], Report],
+    ) -> Report:
         basis = _basis(program.spec, *made_of)
         key = _digest(antiphon.model.__path__[0], program.name, program.digest, *question)
         if basis and not self.fresh:
@@ -108,7 +128,14 @@ class Reports:
                 return known
         self.explored += 1
         report = explore()
-        if basis and not _is_edited() and (report.exploration.complete or all(verdict.outcome is not Outcome.UNKNOWN for verdict in report.verdicts)):
+        if (
+            basis
+            and not _is_edited()
+            and (
+                report.exploration.complete
+                or all(verdict.outcome is not Outcome.UNKNOWN for verdict in report.verdicts)
+            )
+        ):
             entry = _entry(report, basis)
             if entry is not None:
                 self.cache.put(key, msgspec.json.encode(entry))
@@ -134,7 +161,9 @@ def _basis(*made_of: object) -> str:
 
 @cache
 def _code() -> str:
-    """A digest of the code that answers: what reads specifications, what explores them, and what both stand on."""
+    """A digest of the code that answers: what reads specifications, what explores them, and what both stand
+    on.
+    """
     texts = (file.read_text(encoding="utf-8") for file in _code_files())
     return _digest(sys.version, version("antiphon"), *(version(name) for name in PACKAGES), *texts)
 
@@ -145,7 +174,9 @@ def _code_files() -> Iterator[Path]:
 
 
 def _is_edited() -> bool:
-    """Whether code was written since this process began, so that what it runs may not be what stands in the files."""
+    """Whether code was written since this process began, so that what it runs may not be what stands in the
+    files.
+    """
     return any(file.stat().st_mtime >= STARTED for file in _code_files())
 
 
@@ -155,10 +186,18 @@ def _is_edited() -> bool:
 def _entry(report: Report, basis: str) -> _Entry | None:
     """What is kept of a report; nothing when a run has a step that the reference does not offer."""
     try:
-        runs = tuple(None if verdict.trace is None else _numbered(verdict.trace) for verdict in report.verdicts)
+        runs = tuple(
+            None if verdict.trace is None else _numbered(verdict.trace) for verdict in report.verdicts
+        )
     except ValueError:
         return None
-    return _Entry(basis, tuple(replace(verdict, trace=None) for verdict in report.verdicts), runs, report.exploration, report.notes)
+    return _Entry(
+        basis,
+        tuple(replace(verdict, trace=None) for verdict in report.verdicts),
+        runs,
+        report.exploration,
+        report.notes,
+    )
 
 
 def _numbered(trace: Trace) -> _Run:
@@ -169,14 +208,19 @@ def _numbered(trace: Trace) -> _Run:
 
 
 def _read(content: bytes | None, basis: str, program: Program) -> Report | None:
-    """The report of an entry that was made from this code; None when there is none, or its runs do not show what it says."""
+    """The report of an entry that was made from this code; None when there is none, or its runs do not show
+    what it says.
+    """
     if content is None:
         return None
     try:
         entry = msgspec.json.decode(content, type=_Entry)
         if entry.basis != basis:
             return None
-        verdicts = tuple(replace(verdict, trace=_run(run, program)) for verdict, run in zip(entry.verdicts, entry.runs, strict=True))
+        verdicts = tuple(
+            replace(verdict, trace=_run(run, program))
+            for verdict, run in zip(entry.verdicts, entry.runs, strict=True)
+        )
     except (msgspec.DecodeError, ReplayError, IndexError, ValueError):
         return None
     if not all(map(_is_shown, verdicts)):
@@ -191,7 +235,9 @@ def _run(run: _Run | None, program: Program) -> Trace | None:
         return None
     machine = program.reference
     start = list(machine.initial())[run.start]
-    return replay(program, start, list(_steps(program, start, run.steps)), shows=run.shows, why=run.why, loop=run.loop)
+    return replay(
+        program, start, list(_steps(program, start, run.steps)), shows=run.shows, why=run.why, loop=run.loop
+    )
 
 
 def _steps(program: Program, state: State, numbers: Iterable[int]) -> Iterator[Step]:
@@ -206,4 +252,6 @@ def _is_shown(verdict: Verdict) -> bool:
     """Whether the run of the verdict, if it has one, shows what the verdict says."""
     from antiphon.conformance.replay import on_specification  # here, because it loads the implementations
 
-    return verdict.trace is None or (verdict.trace.shows == verdict.property and on_specification(verdict.trace).outcome is verdict.outcome)
+    return verdict.trace is None or (
+        verdict.trace.shows == verdict.property and on_specification(verdict.trace).outcome is verdict.outcome
+    )

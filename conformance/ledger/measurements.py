@@ -25,7 +25,9 @@ BROADCASTS = 400
 
 
 def nacks() -> tuple[bool, str]:
-    """Requests for bodies per message, against loss x (n - 1): within a factor of two, and below a tenth of the n - 1 acknowledgements."""
+    """Requests for bodies per message, against loss x (n - 1): within a factor of two, and below a tenth of
+    the n - 1 acknowledgements.
+    """
     loss = 0.01
     found, good = [], True
     for members in (3, 5):
@@ -36,7 +38,10 @@ def nacks() -> tuple[bool, str]:
         rate = network.transmissions["request"] / BROADCASTS
         expected = loss * (members - 1)
         good = good and 0.5 * expected <= rate <= 2 * expected and rate <= 0.1 * (members - 1)
-        found.append(f"n={members}: {rate:.3f} requests a message, loss x (n - 1) = {expected:.3f}, acknowledgements {members - 1}")
+        found.append(
+            f"n={members}: {rate:.3f} requests a message, loss x (n - 1) = {expected:.3f}, acknowledgements "
+            f"{members - 1}"
+        )
     return good, f"{'; '.join(found)} (seed {SEED}, loss {loss}, {BROADCASTS} messages)"
 
 
@@ -48,13 +53,20 @@ def two_messages() -> tuple[bool, str]:
         network.broadcast(number % members, str(number).encode())
     delivered = network.run_until_delivered(BROADCASTS)
     sent = dict(network.transmissions)
-    return delivered and sent == {"data": BROADCASTS, "ack": BROADCASTS + 1}, f"{sent} for {BROADCASTS} messages, n={members} (seed {SEED})"
+    return delivered and sent == {
+        "data": BROADCASTS,
+        "ack": BROADCASTS + 1,
+    }, f"{sent} for {BROADCASTS} messages, n={members} (seed {SEED})"
 
 
 def messages_a_step() -> tuple[bool, str]:
-    """A loss-free run of figure 12: one SEND of the message, one number, one SEND of the token, and an acknowledgement a copy of each SEND."""
+    """A loss-free run of figure 12: one SEND of the message, one number, one SEND of the token, and an
+    acknowledgement a copy of each SEND.
+    """
     members, messages = 3, 3
-    machine = program(MovingSequencerChecked, processes=members, messages=messages, losses=0, repairs="all").reference
+    machine = program(
+        MovingSequencerChecked, processes=members, messages=messages, losses=0, repairs="all"
+    ).reference
     generator = random.Random(SEED)
     state = machine.initial()[0]
     counts: Counter[str] = Counter()
@@ -69,19 +81,28 @@ def messages_a_step() -> tuple[bool, str]:
     acknowledged = counts["receive_sent"] + passes
     rbp_holds, rbp_found = two_messages()
     found = (
-        f"figure 12: {sent / messages:g} messages a step and {acknowledged / messages:g} acknowledgements of SEND, n={members}, {messages} messages "
+        f"figure 12: {sent / messages:g} messages a step and {acknowledged / messages:g} acknowledgements of "
+        f"SEND, n={members}, {messages} messages "
         f"(seed {SEED}); figure 16: {rbp_found}"
     )
     return rbp_holds and sent == 3 * messages and acknowledged == members * messages, found
 
 
 def unicast_and_multicast() -> tuple[bool, str]:
-    """Loss-free runs in which a member that does not order sends every message: what it sends, and what is multicast, by both protocols."""
+    """Loss-free runs in which a member that does not order sends every message: what it sends, and what is
+    multicast, by both protocols.
+    """
     members, messages = 3, 3
     found, good = [], True
     counted: tuple[tuple[type[Spec], str, str, str, dict[str, Any]], ...] = (
         (SequencerBounded, "send", "receive_forward", "receive_data", {"crashes": 0, "views": 1}),
-        (TotalBounded, "broadcast", "receive_request", "receive_bcast", {"crashes": 0, "views": 1, "losses": 0}),
+        (
+            TotalBounded,
+            "broadcast",
+            "receive_request",
+            "receive_bcast",
+            {"crashes": 0, "views": 1, "losses": 0},
+        ),
     )
     for spec, send, order, receive, constants in counted:
         machine = program(spec, processes=members, messages=messages, **constants).reference
@@ -92,18 +113,24 @@ def unicast_and_multicast() -> tuple[bool, str]:
             steps = [
                 step
                 for step in machine.enabled(state)
-                if step.action in (order, receive) or (step.action == send and step.arguments[0] == Process(members - 1))
+                if step.action in (order, receive)
+                or (step.action == send and step.arguments[0] == Process(members - 1))
             ]
             step = generator.choice(steps)
             counts[step.action] += 1
             state = machine.apply(state, step).state
         good = good and counts[send] == counts[order] == messages
-        found.append(f"{spec.__name__}: {counts[send] / messages:g} unicasts and {counts[order] / messages:g} multicasts a message")
+        found.append(
+            f"{spec.__name__}: {counts[send] / messages:g} unicasts and {counts[order] / messages:g} "
+            "multicasts a message"
+        )
     return good, f"{'; '.join(found)} (n={members}, {messages} messages, seed {SEED})"
 
 
 def messages_a_broadcast() -> tuple[bool, str]:
-    """A loss-free run of TOTAL in one view: one request for each message that is not the sequencer's own, one broadcast for each message."""
+    """A loss-free run of TOTAL in one view: one request for each message that is not the sequencer's own, one
+    broadcast for each message.
+    """
     members, messages = 3, 6
     machine = program(TotalChecked, processes=members, messages=messages, losses=0, views=1).reference
     generator = random.Random(SEED)
@@ -116,7 +143,8 @@ def messages_a_broadcast() -> tuple[bool, str]:
         state = machine.apply(state, step).state
     requests, own, copies = counts["receive_request"], counts["own"], counts["receive_bcast"]
     found = (
-        f"{requests} requests for {messages - own} messages of other members and {own} of the sequencer, {copies} copies of {messages} broadcasts "
+        f"{requests} requests for {messages - own} messages of other members and {own} of the sequencer, "
+        f"{copies} copies of {messages} broadcasts "
         f"to {members - 1} others (seed {SEED})"
     )
     return 0 < own < messages and requests == messages - own and copies == messages * (members - 1), found
@@ -130,7 +158,9 @@ MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "asked once": asked_once,
     "one unicast, one multicast": unicast_and_multicast,
 }
-"""Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it found."""
+"""Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it
+found.
+"""
 
 
 def measure(name: str) -> tuple[bool, str]:

@@ -1,9 +1,10 @@
 """A claim needs every repair that it names: without one, something that holds with all of them does not.
 
-A check that holds with the repair is run again without it. That the claim fails then, or that a witness is no longer reached, is what the repair
-is needed for. Checks are tried in the order of the record until one notices; then those that the record itself expects to fail with all repairs but
-this one, where the bound is too large for a check that holds. A repair that none notices is idle, and wrong in a record that does not call it
-covered.
+A check that holds with the repair is run again without it. That the claim fails then, or that a witness is no
+longer reached, is what the repair is needed for. Checks are tried in the order of the record until one
+notices; then those that the record itself expects to fail with all repairs but this one, where the bound is
+too large for a check that holds. A repair that none notices is idle, and wrong in a record that does not call
+it covered.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from antiphon.spec.claims import Check, Claim
 
 @dataclass(frozen=True)
 class Need:
-    """What happens without one repair of a claim: the check that notices and what came out, or None when none does. `tried` counts checks."""
+    """What happens without one repair of a claim: the check that notices and what came out, or None when none
+    does. `tried` counts checks.
+    """
 
     claim: Claim
     repair: str
@@ -27,12 +30,16 @@ class Need:
 
     @property
     def is_covered(self) -> bool:
-        """Whether the record says that nothing will notice: other repairs cover this one, or the question is open."""
+        """Whether the record says that nothing will notice: other repairs cover this one, or the question is
+        open.
+        """
         return self.repair in self.claim.covered
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the record is wrong: nothing notices and it does not say so, or something does although it says so."""
+        """Whether the record is wrong: nothing notices and it does not say so, or something does although it
+        says so.
+        """
         return (self.noticed is None) != self.is_covered
 
 
@@ -44,7 +51,9 @@ def needs(
     progress: Callable[[int, int, str], None] | None = None,
     reports: Reports | None = None,
 ) -> tuple[Need, ...]:
-    """For every repair that the claims name, what happens without it; deep checks are tried only with `deep`. `reports` as in `run_ledger`."""
+    """For every repair that the claims name, what happens without it; deep checks are tried only with `deep`.
+    `reports` as in `run_ledger`.
+    """
     named = [(claim, repair) for claim in claims for repair in claim.repairs]
     found = []
     for number, (claim, repair) in enumerate(named, 1):
@@ -59,18 +68,30 @@ def _need(claim: Claim, repair: str, *, deep: bool, engine: str, reports: Report
     for check in _without(claim, repair):
         if deep or not check.deep:
             tried += 1
-            (result,) = run_ledger([replace(claim, checks=(check,))], deep=True, engine=engine, reports=reports)[0].results
+            (result,) = run_ledger(
+                [replace(claim, checks=(check,))], deep=True, engine=engine, reports=reports
+            )[0].results
             if result.outcome.value != "holds":
                 return Need(claim, repair, result, tried)
     return Need(claim, repair, None, tried)
 
 
 def _without(claim: Claim, repair: str) -> Iterator[Check]:
-    """The checks of the record that hold, without the repair; then those that are recorded to fail with all repairs but this one."""
+    """The checks of the record that hold, without the repair; then those that are recorded to fail with all
+    repairs but this one.
+    """
     checks = [check for check in claim.checks if isinstance(check, Check)]
     for check in checks:
         if check.outcome == "holds" and program_of(check).constants.get(repair) is True:
-            chosen = check.repairs if isinstance(check.repairs, str) else tuple(name for name in check.repairs if name != repair)
+            chosen = (
+                check.repairs
+                if isinstance(check.repairs, str)
+                else tuple(name for name in check.repairs if name != repair)
+            )
             without = (*check.without, repair) if isinstance(check.repairs, str) else check.without
             yield replace(check, repairs=chosen, without=without, length=None)
-    yield from (check for check in checks if check.outcome == "violated" and check.repairs == "all" and check.without == (repair,))
+    yield from (
+        check
+        for check in checks
+        if check.outcome == "violated" and check.repairs == "all" and check.without == (repair,)
+    )

@@ -1,6 +1,7 @@
 """Runs that are told step by step lead to a state; all that can still happen there without faults is seen.
 
-Such a run decides a claim where the whole state space is too large: it is executed as it stands, and what lies ahead is seen completely.
+Such a run decides a claim where the whole state space is too large: it is executed as it stands, and what
+lies ahead is seen completely.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ ASKED_ONCE = (
     "deliver(p2, Sequenced((p2, 1), 3))",
     "receive_ack(Ack(p1, (p2, 1), 3, p0))",
 )
-"""The body of m0 does not get to p0, and neither does p0's request for it to p1; then m1 is numbered, and nobody speaks of m0 any more."""
+"""The body of m0 does not get to p0, and neither does p0's request for it to p1; then m1 is numbered, and
+nobody speaks of m0 any more.
+"""
 
 
 def follow(bound: Program, script: Sequence[str]) -> State:
@@ -58,7 +61,8 @@ def follow(bound: Program, script: Sequence[str]) -> State:
 
 
 def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
-    """How many states are found ahead of `state` without faults, until the predicate is true in one, and whether it is.
+    """How many states are found ahead of `state` without faults, until the predicate is true in one, and
+    whether it is.
 
     Raises:
         SpecError: the specification has an error in a state on the way.
@@ -74,9 +78,23 @@ def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
 
 
 def asked_once() -> tuple[bool, str]:
-    """Whether a body that was lost, with the one request for it, before another message was numbered, still arrives in figure 16."""
-    repairs = [item.name for item in program(RbpChecked).declaration.constants if item.repair and item.name != "repeat_requests"]
-    bound = program(RbpChecked, repairs=repairs, processes=3, messages=2, losses=2, unlimited=True, urgent=True)
+    """Whether a body that was lost, with the one request for it, before another message was numbered, still
+    arrives in figure 16.
+    """
+    repairs = [
+        item.name
+        for item in program(RbpChecked).declaration.constants
+        if item.repair and item.name != "repeat_requests"
+    ]
+    bound = program(
+        RbpChecked, repairs=repairs, processes=3, messages=2, losses=2, unlimited=True, urgent=True
+    )
     count, met = ahead(bound, follow(bound, ASKED_ONCE), "UniformAgreement")
     where = f"{count:,} states lie ahead without faults"
-    return met, f"after {len(ASKED_ONCE)} steps, two of them losses, {where}, and p0 {'has m0 in one' if met else 'has m0 in none'} of them"
+    return (
+        met,
+        (
+            f"after {len(ASKED_ONCE)} steps, two of them losses, {where}, and p0 "
+            f"{'has m0 in one' if met else 'has m0 in none'} of them"
+        ),
+    )

@@ -32,7 +32,10 @@ class Difference:
     def __str__(self) -> str:
         last = compact_step(self.trace.steps[-1]) if self.trace.steps else "the start"
         here, there = apart(self.specification, self.implementation)
-        return f"after {len(self.trace)} steps, at {last}: {self.what}\n  specification:  {here}\n  implementation: {there}"
+        return (
+            f"after {len(self.trace)} steps, at {last}: {self.what}\n  specification:  {here}\n  "
+            f"implementation: {there}"
+        )
 
 
 class Differs(Exception):
@@ -53,8 +56,13 @@ class Comparison:
         variables = binding.program.variables
         unknown = set(binding.exempt) - set(variables)
         if unknown:
-            raise ValueError(f"the binding exempts {', '.join(sorted(unknown))}, which {binding.program.name} does not have")
-        self.compared = [(position, name) for position, name in enumerate(variables) if name not in binding.exempt]
+            raise ValueError(
+                f"the binding exempts {', '.join(sorted(unknown))}, which {binding.program.name} does not "
+                "have"
+            )
+        self.compared = [
+            (position, name) for position, name in enumerate(variables) if name not in binding.exempt
+        ]
 
     def state(self, state: State, system: System) -> None:
         """Every variable that is not exempt has the same value. Raises Differs."""
@@ -66,16 +74,19 @@ class Comparison:
                 raise Differs(f"variable {name}", state[position], projection[name])
 
     def offers(self, enabled: Sequence[Step], system: System) -> None:
-        """The implementation would take exactly the internal steps that the specification enables. Raises Differs.
+        """The implementation would take exactly the internal steps that the specification enables. Raises
+        Differs.
 
-        Where the specification orders the internal steps of different processes, it enables some of those that the processes offer, and
-        none only when they offer none.
+        Where the specification orders the internal steps of different processes, it enables some of those
+        that the processes offer, and none only when they offer none.
         """
         internal = frozenset(step for step in enabled if step.action in self.binding.internal)
         offers = systems.offers(self.binding, system)
         if internal == offers or (self.binding.ordered and internal and internal < offers):
             return
-        raise Differs("steps that only one side would take", _steps(internal - offers), _steps(offers - internal))
+        raise Differs(
+            "steps that only one side would take", _steps(internal - offers), _steps(offers - internal)
+        )
 
     def take(self, state: State, system: System, step: Step) -> tuple[State, System]:
         """The step on both sides, events and variables compared. Raises Differs."""
@@ -116,7 +127,10 @@ class Comparison:
 def apart(specification: object, implementation: object) -> tuple[str, str]:
     """What each side says, in the compact notation; of two sets only what the other has not."""
     if isinstance(specification, frozenset) and isinstance(implementation, frozenset):
-        return f"alone has {compact(specification - implementation)}", f"alone has {compact(implementation - specification)}"
+        return (
+            f"alone has {compact(specification - implementation)}",
+            f"alone has {compact(implementation - specification)}",
+        )
     return compact(specification), compact(implementation)
 
 

@@ -1,11 +1,12 @@
 """A local step is executed once on the real code, and remembered as masks over packed states.
 
-A core is deterministic and takes all its input as arguments, so what it does is a function of its snapshot and of the step or datagram that
-it is given. Snapshots and datagrams are numbered; a local step is remembered as what it changes in the specification's packed state, if the
-two agree: `keep` and `add`, as the specification's own steps are. See docs/decisions/0004-lockstep.md for why that is sound.
+A core is deterministic and takes all its input as arguments, so what it does is a function of its snapshot
+and of the step or datagram that it is given. Snapshots and datagrams are numbered; a local step is remembered
+as what it changes in the specification's packed state, if the two agree: `keep` and `add`, as the
+specification's own steps are. See docs/decisions/0004-lockstep.md for why that is sound.
 
-The implementation's side of a pair is one integer: the number of each process's snapshot in a field of its own, and above them one bit for
-every datagram in flight that is not the first known for its packet.
+The implementation's side of a pair is one integer: the number of each process's snapshot in a field of its
+own, and above them one bit for every datagram in flight that is not the first known for its packet.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ NEVER = -1
 
 @dataclass(slots=True)
 class Local:
-    """A local step: kept and added bits of the specification's state, the change of the fields, the packets that it touches.
+    """A local step: kept and added bits of the specification's state, the change of the fields, the packets
+    that it touches.
 
-    `shared` is true when the process's share of a variable that is no map changes; `sent` are the bits of packets with their datagrams.
+    `shared` is true when the process's share of a variable that is no map changes; `sent` are the bits of
+    packets with their datagrams.
     """
 
     keep: int
@@ -47,10 +50,11 @@ class Local:
 
 @dataclass(slots=True)
 class Known:
-    """A step of the specification: the field of the process it concerns, the bit of the packet that it receives, its bit among internal
-    steps, what it did.
+    """A step of the specification: the field of the process it concerns, the bit of the packet that it
+    receives, its bit among internal steps, what it did.
 
-    `locals` maps the number of a snapshot, or that and a datagram other than the first of its packet, to the local step.
+    `locals` maps the number of a snapshot, or that and a datagram other than the first of its packet, to the
+    local step.
     """
 
     step: Step
@@ -64,7 +68,9 @@ class Known:
 
 @dataclass(slots=True)
 class Process:
-    """The snapshots of one process by number, and of each: projected bits (None: outside the domains), offers, number of its shares."""
+    """The snapshots of one process by number, and of each: projected bits (None: outside the domains),
+    offers, number of its shares.
+    """
 
     snapshots: list[Hashable] = field(default_factory=list)
     numbers: dict[Hashable, int] = field(default_factory=dict)
@@ -90,7 +96,11 @@ class LocalSteps:
         self.known: list[Known] = []
         self.executed = 0
         self.several = 0
-        names = [name for name in binding.program.variables if name not in binding.exempt and name != binding.channel]
+        names = [
+            name
+            for name in binding.program.variables
+            if name not in binding.exempt and name != binding.channel
+        ]
         self._maps = [name for name in names if self.parts.is_map(name)]
         self._shared = [name for name in names if not self.parts.is_map(name)]
         self._own = [sum(self.parts.mask(name, me) for name in self._maps) for me in range(binding.members)]
@@ -104,7 +114,7 @@ class LocalSteps:
         self._offers: dict[Step, int] = {}
         self._joined: dict[tuple[tuple[object, ...], ...], int] = {}
 
-    # Steps -------------------------------------------------------------------------------------------------------------------------------
+    # Steps --------------------------------------------------------------------------------------------------
 
     def learn(self, number: int) -> Known:
         """Steps up to this number, as the binding reads them."""
@@ -126,24 +136,33 @@ class LocalSteps:
         return self.known[number]
 
     def execute(self, known: Known, snapshot: int, datagram: int | None) -> Local:
-        """Run a local step on the code, and remember it. With `datagram` None the packet's first one is received, if it takes a packet."""
+        """Run a local step on the code, and remember it. With `datagram` None the packet's first one is
+        received, if it takes a packet.
+        """
         self.executed += 1
         me, process = known.process, self.processes[known.process]
         key = snapshot if datagram is None else (snapshot, datagram)
         if known.packet:
             content = self._datagrams[self._variants[known.packet][0] if datagram is None else datagram]
         try:
-            effect = self.binding.perform(me, process.snapshots[snapshot], known.step, content if known.packet else None)
+            effect = self.binding.perform(
+                me, process.snapshots[snapshot], known.step, content if known.packet else None
+            )
         except Refused:
             local = known.locals[key] = Local(0, NEVER)
             return local
         after = self.number(me, effect.after)
-        sent = [(self.parts.element(self.binding.channel, packet), packet, content) for packet, content in effect.sent]
+        sent = [
+            (self.parts.element(self.binding.channel, packet), packet, content)
+            for packet, content in effect.sent
+        ]
         bits = process.bits[after]
         if bits is None or any(bit is None for bit, _, _ in sent):
             local = known.locals[key] = Local(0, NEVER)
             return local
-        numbered = tuple((bit, self._datagram(bit, packet, content)) for bit, packet, content in sent if bit is not None)
+        numbered = tuple(
+            (bit, self._datagram(bit, packet, content)) for bit, packet, content in sent if bit is not None
+        )
         added = 0
         for bit, _ in numbered:
             added |= bit
@@ -159,7 +178,7 @@ class LocalSteps:
         )
         return local
 
-    # Snapshots ---------------------------------------------------------------------------------------------------------------------------
+    # Snapshots ----------------------------------------------------------------------------------------------
 
     def number(self, me: int, snapshot: Hashable) -> int:
         """The number of a snapshot of process `me`; a new one is projected and asked for its offers."""
@@ -203,7 +222,7 @@ class LocalSteps:
         """`expected` with the joint variables as the implementation has them."""
         return expected & ~self._joint | self.joined(implementation)
 
-    # Flight ------------------------------------------------------------------------------------------------------------------------------
+    # Flight -------------------------------------------------------------------------------------------------
 
     def variant(self, packet: int, implementation: int) -> int | None:
         """The datagram in flight for a packet; None for the first known one."""
@@ -213,7 +232,9 @@ class LocalSteps:
         return None
 
     def mixed(self, packed: int, implementation: int, local: Local) -> int:
-        """The implementation's integer after a local step that touches packets with several datagrams; of equal packets the least stays."""
+        """The implementation's integer after a local step that touches packets with several datagrams; of
+        equal packets the least stays.
+        """
         after = implementation + local.change
         if local.taken:
             after = self._put(after, local.taken, None)
@@ -232,7 +253,11 @@ class LocalSteps:
         for number in others:
             assert number is not None
             implementation &= ~(1 << self._base + number)
-        return implementation if datagram is None or datagram == first else implementation | 1 << self._base + datagram
+        return (
+            implementation
+            if datagram is None or datagram == first
+            else implementation | 1 << self._base + datagram
+        )
 
     def _datagram(self, bit: int, packet: object, content: bytes) -> int:
         number = self._numbers.setdefault((bit, content), len(self._datagrams))
@@ -248,7 +273,7 @@ class LocalSteps:
     def _offer(self, step: Step) -> int:
         return 1 << self._offers.setdefault(step, len(self._offers))
 
-    # Whole systems -----------------------------------------------------------------------------------------------------------------------
+    # Whole systems ------------------------------------------------------------------------------------------
 
     def pack(self, system: System) -> int:
         """The integer of a whole system."""
@@ -263,7 +288,10 @@ class LocalSteps:
 
     def unpack(self, packed: int, implementation: int) -> System:
         """The whole system of a pair: a packed state with which it agrees, and its own integer."""
-        snapshots = (process.snapshots[implementation >> FIELD_BITS * me & FIELD] for me, process in enumerate(self.processes))
+        snapshots = (
+            process.snapshots[implementation >> FIELD_BITS * me & FIELD]
+            for me, process in enumerate(self.processes)
+        )
         flight: dict[object, bytes] = {}
         present = packed & self.parts.mask(self.binding.channel)
         while present:
@@ -272,5 +300,3 @@ class LocalSteps:
             number = self.variant(bit, implementation)
             flight[self._packets[bit]] = self._datagrams[self._variants[bit][0] if number is None else number]
         return System(tuple(snapshots), frozenset(flight.items()))
-
-

@@ -50,7 +50,9 @@ class LockstepReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Violated when they differ, holds when every transition agreed, unknown when a bound ended the walk or there was none."""
+        """Violated when they differ, holds when every transition agreed, unknown when a bound ended the walk
+        or there was none.
+        """
         if self.difference is not None:
             return Outcome.VIOLATED
         return Outcome.HOLDS if self.complete and self.transitions > 0 else Outcome.UNKNOWN

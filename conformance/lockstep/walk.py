@@ -1,11 +1,15 @@
 """The implementation does what the specification does, step for step: both are walked together, and compared.
 
-1. A pair is a state of the specification and a system of the implementation, both packed. From every pair every enabled step of the
-   specification is taken on both; the events and every compared variable must agree. Pairs that were visited are not walked again.
-2. At every pair the steps that the processes would take on their own accord must be those that the specification enables.
-3. The walk is breadth first, so the first difference has a shortest trace. It is run again from the start, without memory, to be shown.
-4. What a process does is remembered (`local`). A seeded sample of transitions is executed on the code once more and compared by value, and a
-   sample of paths is run from the start on processes that are never restored.
+1. A pair is a state of the specification and a system of the implementation, both packed. From every pair
+   every enabled step of the specification is taken on both; the events and every compared variable must
+   agree. Pairs that were visited are not walked again.
+2. At every pair the steps that the processes would take on their own accord must be those that the
+   specification enables.
+3. The walk is breadth first, so the first difference has a shortest trace. It is run again from the start,
+   without memory, to be shown.
+4. What a process does is remembered (`local`). A seeded sample of transitions is executed on the code once
+   more and compared by value, and a sample of paths is run from the start on processes that are never
+   restored.
 
 This file knows no protocol; the binding does.
 """
@@ -35,7 +39,10 @@ BLOCK = 2_048
 AGAIN = 1_000
 """One transition in about so many is executed on the code again."""
 
-UNSTEADY = "the implementation does something else when the step is executed again: it depends on more than its snapshot"
+UNSTEADY = (
+    "the implementation does something else when the step is executed again: it depends on more than its "
+    "snapshot"
+)
 
 Progress = Callable[[int, int, int], None]
 
@@ -52,8 +59,9 @@ def lockstep(
 ) -> LockstepReport:
     """Walks specification and implementation together.
 
-    `machine` executes the specification (generated code when None; it is much the fastest); `bounds` and `max_transitions` end the walk;
-    `sample` is how many paths are replayed from the start; `progress` is called with pairs, transitions and queue length now and then.
+    `machine` executes the specification (generated code when None; it is much the fastest); `bounds` and
+    `max_transitions` end the walk; `sample` is how many paths are replayed from the start; `progress` is
+    called with pairs, transitions and queue length now and then.
     """
     return _Walk(binding, machine, seed).run(bounds, max_transitions, sample, progress)
 
@@ -75,7 +83,7 @@ class _Walk:
         self.level_end = 0
 
     def run(self, bounds: Bounds, most: int | None, sample: int, progress: Progress | None) -> LockstepReport:
-        """Until every pair is walked, a bound is reached (`most` is one of transitions), or the two differ."""
+        """Until every pair is walked, a bound is reached (`most`: transitions), or the two differ."""
         began = time.perf_counter()
         done, replayed, depth = 0, 0, -1
         stopped: Stop | None = None
@@ -85,9 +93,13 @@ class _Walk:
                 while done < len(self.states):
                     if done >= self.level_end:
                         self.level_end, depth = len(self.states), depth + 1
-                    stopped = bounds.too_deep(depth) or bounds.reached(len(self.first), time.perf_counter() - began)
+                    stopped = bounds.too_deep(depth) or bounds.reached(
+                        len(self.first), time.perf_counter() - began
+                    )
                     if most is not None and self.transitions >= most:
-                        stopped = stopped or Stop(StopReason.TRANSITIONS, f"the bound of {most:,} transitions")
+                        stopped = stopped or Stop(
+                            StopReason.TRANSITIONS, f"the bound of {most:,} transitions"
+                        )
                     if stopped is not None:
                         break
                     block = BLOCK if most is None else min(BLOCK, 1 + (most - self.transitions) // 64)
@@ -106,10 +118,14 @@ class _Walk:
         for known in self.locals.known:
             fired[known.step.action] += known.fired
         return LockstepReport(
-            program=self.binding.program, transitions=self.transitions, states=len(self.first), pairs=len(self.states),
-            complete=done == len(self.states) and difference is None, seconds=time.perf_counter() - began, replayed=replayed,
-            seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared, executed=self.locals.executed,
-            repeated=self.repeated, fired={name: count for name, count in fired.items() if count}, difference=difference,
+            program=self.binding.program, transitions=self.transitions, states=len(self.first),
+            pairs=len(self.states),
+            complete=done == len(self.states) and difference is None, seconds=time.perf_counter() - began,
+            replayed=replayed,
+            seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared,
+            executed=self.locals.executed,
+            repeated=self.repeated, fired={name: count for name, count in fired.items() if count},
+            difference=difference,
             stopped=stopped,
         )  # fmt: skip
 
@@ -137,10 +153,12 @@ class _Walk:
         self.parents.append(parent)
         self.via.append(number)
 
-    # The loop ----------------------------------------------------------------------------------------------------------------------------
+    # The loop -----------------------------------------------------------------------------------------------
 
     def _walk(self, begin: int, end: int) -> None:
-        """All steps of these pairs. The only hot place: for most edges two look-ups, a few operations on integers, a comparison."""
+        """All steps of these pairs. The only hot place: for most edges two look-ups, a few operations on
+        integers, a comparison.
+        """
         steps, out, events, known = self.locals, self.edges.successors, self.edges.events, self.locals.known
         first, add, compared, several = self.first, self._add, steps.compared, steps.several
         shifts = [FIELD_BITS * me for me in range(self.binding.members + 1)]
@@ -189,7 +207,7 @@ class _Walk:
             for number, _ in moves:
                 self.locals.known[number].fired += 1
 
-    # Samples -----------------------------------------------------------------------------------------------------------------------------
+    # Samples ------------------------------------------------------------------------------------------------
 
     def _repeat(self, position: int, number: int, after: int) -> None:
         """Execute one transition on the code again, compare by value, and with what was remembered."""
@@ -197,15 +215,19 @@ class _Walk:
         state, system = self.states[position], self.systems[position]
         step = self.edges.step(number)
         try:
-            then, there = self.comparison.take(self.edges.unpack(state), self.locals.unpack(state, system), step)
+            then, there = self.comparison.take(
+                self.edges.unpack(state), self.locals.unpack(state, system), step
+            )
         except Differs as differs:
             raise _Found(position, number, differs) from differs
         there_packed = self.locals.pack(there)
-        if self.edges.pack(then) != after or (self.first[after] != there_packed and (after, there_packed) not in self.further):
+        if self.edges.pack(then) != after or (
+            self.first[after] != there_packed and (after, there_packed) not in self.further
+        ):
             raise _Found(position, number, Differs(UNSTEADY, "as before", "otherwise"))
 
     def _replay_sample(self, count: int, done: int) -> tuple[int, Difference | None]:
-        """Run the paths to some pairs again, on processes that are never restored, and compare at every step."""
+        """Run the paths to some pairs again, on processes that are never restored; compare at every step."""
         for number, position in enumerate(self.random.sample(range(done), count), 1):
             before = self.binding.restores
             difference = self.comparison.run(*self._path(position, None))
@@ -214,10 +236,12 @@ class _Walk:
                 return number, difference
         return count, None
 
-    # Differences -------------------------------------------------------------------------------------------------------------------------
+    # Differences --------------------------------------------------------------------------------------------
 
     def _explain(self, found: _Found) -> Difference:
-        """The difference as it shows on a fresh system; an offer that differs at the same depth is one step shorter."""
+        """The difference as it shows on a fresh system; an offer that differs at the same depth is one step
+        shorter.
+        """
         if found.number is not None:
             for position in range(found.position, self.level_end):
                 if self._offers_differ(position):
@@ -226,7 +250,9 @@ class _Walk:
         start, steps = self._path(found.position, found.number)
         difference = self.comparison.run(start, steps)
         if difference is None:
-            difference = self.comparison.difference(start, steps, found.differs or Differs(UNSTEADY, "as before", "otherwise"))
+            difference = self.comparison.difference(
+                start, steps, found.differs or Differs(UNSTEADY, "as before", "otherwise")
+            )
         return difference
 
     def _offers_differ(self, position: int) -> bool:

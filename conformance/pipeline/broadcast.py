@@ -50,9 +50,9 @@ def finding(offences: DataFrame, name: str) -> DataFrame:
     """
     example = F.min_by(F.struct("reason", "first", "second"), "rank").alias("example")
     summed = offences.groupBy("run").agg(F.sum("offending").alias("offending"), example)
-    return summed.select("run", F.lit(name).alias("property"), "offending", "example.reason", "example.first", "example.second").select(
-        *FINDINGS.fieldNames()
-    )
+    return summed.select(
+        "run", F.lit(name).alias("property"), "offending", "example.reason", "example.first", "example.second"
+    ).select(*FINDINGS.fieldNames())
 
 
 def integrity(events: DataFrame, deliveries: DataFrame) -> DataFrame:
@@ -69,7 +69,9 @@ def integrity(events: DataFrame, deliveries: DataFrame) -> DataFrame:
     )
     firsts = Window.partitionBy("run", "process", "m").orderBy("line")
     firsts = firsts.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    known = deliveries.withColumn("first_i", F.first("i").over(firsts)).join(broadcasts, on=["run", "m"], how="left")
+    known = deliveries.withColumn("first_i", F.first("i").over(firsts)).join(
+        broadcasts, on=["run", "m"], how="left"
+    )
     reason = (
         F.when(F.col("copy") > 1, F.lit(TWICE))
         .when(F.col("sent").isNull(), F.lit(NEVER_BROADCAST))
@@ -93,7 +95,9 @@ def agreement(events: DataFrame, deliveries: DataFrame) -> DataFrame:
 
     Takes `EVENTS` and `DELIVERIES`.
     """
-    delivered = deliveries.groupBy("run", "m").agg(F.collect_set("process").alias("by"), F.min(F.struct("process", "line", "i")).alias("at"))
+    delivered = deliveries.groupBy("run", "m").agg(
+        F.collect_set("process").alias("by"), F.min(F.struct("process", "line", "i")).alias("at")
+    )
     missing = (
         delivered.join(F.broadcast(_correct(events)), on="run", how="inner")
         .filter(F.size(F.array_except("correct", "by")) > 0)
@@ -137,4 +141,8 @@ def validity(events: DataFrame, deliveries: DataFrame) -> DataFrame:
 def _correct(events: DataFrame) -> DataFrame:
     """Collect the processes of each run that wrote something and did not crash: run, correct."""
     ended = events.groupBy("run", "process").agg(F.count_if(F.col("kind") == "crash").alias("crashes"))
-    return ended.filter(F.col("crashes") == 0).groupBy("run").agg(F.sort_array(F.collect_set("process")).alias("correct"))
+    return (
+        ended.filter(F.col("crashes") == 0)
+        .groupBy("run")
+        .agg(F.sort_array(F.collect_set("process")).alias("correct"))
+    )

@@ -52,7 +52,11 @@ def summarise_logs(parsed: DataFrame, files: DataFrame) -> DataFrame:
 def line_damage(parsed: DataFrame, files: DataFrame) -> DataFrame:
     """List the faults of lines, each with the bytes of its line. Gives `DAMAGE`."""
     faulty = parsed.filter(F.size("faults") > 0).select(
-        "run", "process", "line", F.explode("faults").alias("reason"), F.col("value").cast("binary").alias("text")
+        "run",
+        "process",
+        "line",
+        F.explode("faults").alias("reason"),
+        F.col("value").cast("binary").alias("text"),
     )
     return faulty.join(files, on=["run", "process"], how="left").select(*DAMAGE.fieldNames())
 
@@ -63,11 +67,15 @@ def log_damage(logs: DataFrame) -> DataFrame:
         F.array(
             F.when(F.col("size") == 0, F.lit(EMPTY)),
             F.when(F.col("bytes") == F.col("size") + 1, F.lit(CUT_OFF)),
-            F.when((F.col("bytes") < F.col("size")) | (F.col("bytes") > F.col("size") + 1), F.lit(UNREADABLE)),
+            F.when(
+                (F.col("bytes") < F.col("size")) | (F.col("bytes") > F.col("size") + 1), F.lit(UNREADABLE)
+            ),
             F.when((F.col("lines") > 0) & ~F.col("last_kind").eqNullSafe("end"), F.lit(TRUNCATED)),
         )
     )
-    rows = logs.select("run", "process", "path", F.col("lines").alias("line"), F.explode(faults).alias("reason"))
+    rows = logs.select(
+        "run", "process", "path", F.col("lines").alias("line"), F.explode(faults).alias("reason")
+    )
     return _damage(rows)
 
 
@@ -77,7 +85,9 @@ def run_damage(logs: DataFrame) -> DataFrame:
     seen = F.when(F.col("header").isNotNull(), F.col("process"))
     with_first = logs.select("*", F.min_by("header", seen).over(whole).alias("first"))
     fields = [name for name in HEADER.fieldNames() if name != "process"]
-    differs = reduce(Column.__or__, (~F.col(f"header.{name}").eqNullSafe(F.col(f"first.{name}")) for name in fields))
+    differs = reduce(
+        Column.__or__, (~F.col(f"header.{name}").eqNullSafe(F.col(f"first.{name}")) for name in fields)
+    )
     has_header = F.col("header").isNotNull()
     faults = F.array_compact(
         F.array(
@@ -86,7 +96,9 @@ def run_damage(logs: DataFrame) -> DataFrame:
             F.when(has_header & differs, F.lit(DISAGREES)),
         )
     )
-    disagreeing = with_first.select("run", "process", "path", F.lit(1).cast("long").alias("line"), F.explode(faults).alias("reason"))
+    disagreeing = with_first.select(
+        "run", "process", "path", F.lit(1).cast("long").alias("line"), F.explode(faults).alias("reason")
+    )
     runs = with_first.groupBy("run").agg(
         F.collect_set("process").alias("present"),
         F.greatest(F.max("first.processes").cast("int"), F.max("process") + 1).alias("count"),
@@ -95,7 +107,9 @@ def run_damage(logs: DataFrame) -> DataFrame:
     )
     whole_file = F.lit(0).cast("long").alias("line")
     expected = F.sequence(F.lit(0), F.col("count") - 1)
-    missing = runs.select("run", "directory", F.explode(F.array_except(expected, "present")).alias("process")).select(
+    missing = runs.select(
+        "run", "directory", F.explode(F.array_except(expected, "present")).alias("process")
+    ).select(
         "run",
         "process",
         F.concat("directory", F.lit("/process-"), F.col("process"), F.lit(".ndjson")).alias("path"),

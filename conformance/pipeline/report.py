@@ -108,4 +108,6 @@ class VerifyReport:
 
 
 def _place(place: Place | None) -> dict[str, Any] | None:
-    return None if place is None else {"process": place.process, "index": place.index, "message": place.message}
+    return (
+        None if place is None else {"process": place.process, "index": place.index, "message": place.message}
+    )

@@ -88,7 +88,9 @@ def _start(master: str, home: Path, scratch: Path) -> SparkSession:
     builder = SparkSession.builder.appName("antiphon").master(master)
     for key, value in _configuration(master, log4j, scratch).items():
         builder = builder.config(key, value)
-    with _environment(JAVA_HOME=str(home), PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable):
+    with _environment(
+        JAVA_HOME=str(home), PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable
+    ):
         try:
             return builder.getOrCreate()
         except (PySparkException, Py4JError, OSError) as error:
@@ -104,7 +106,9 @@ def _configuration(master: str, log4j: Path, scratch: Path) -> dict[str, str]:
     if master.startswith("local"):
         # A job here lasts seconds: Java's second compiler would take more of them than it
         # gives back, but without it the default room for compiled code is too small.
-        configuration["spark.driver.extraJavaOptions"] += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+        configuration["spark.driver.extraJavaOptions"] += (
+            " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+        )
         parts = str(2 * (os.cpu_count() or 4))
         configuration |= {
             "spark.driver.host": "127.0.0.1",

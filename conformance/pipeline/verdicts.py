@@ -38,7 +38,9 @@ def verdicts_of(events: DataFrame, damage: DataFrame, findings: DataFrame) -> Da
     runs = events.select("run").distinct().join(damaged, on="run", how="full")
     properties = F.explode(F.array(*map(F.lit, PROPERTIES))).alias("property")
     outcome = F.when(F.col("damaged"), F.lit(Outcome.UNKNOWN.value))
-    outcome = outcome.when(F.col("offending") > 0, F.lit(Outcome.VIOLATED.value)).otherwise(F.lit(Outcome.HOLDS.value))
+    outcome = outcome.when(F.col("offending") > 0, F.lit(Outcome.VIOLATED.value)).otherwise(
+        F.lit(Outcome.HOLDS.value)
+    )
     return (
         runs.select("run", "damaged", properties)
         .join(findings, on=["run", "property"], how="left")

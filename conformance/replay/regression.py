@@ -39,7 +39,9 @@ _AGREES = '''def test_{words}() -> None:
 '''
 
 
-def regression_test(trace: Trace, file: Path, out: Path, *, outcome: str, implementation: bool = False) -> str:
+def regression_test(
+    trace: Trace, file: Path, out: Path, *, outcome: str, implementation: bool = False
+) -> str:
     """The text of the test file `out` for the trace saved in `file`.
 
     `outcome` is what replay on the specification gives (`violated`).
@@ -50,14 +52,18 @@ def regression_test(trace: Trace, file: Path, out: Path, *, outcome: str, implem
         if agrees
         else "A run that was found once; as long as the specification means the same, it shows the same."
     )
-    stem = re.sub(r"\W+", "_", file.name.removesuffix(".json").removesuffix(".itf")).strip("_").lower() or "trace"
+    stem = (
+        re.sub(r"\W+", "_", file.name.removesuffix(".json").removesuffix(".itf")).strip("_").lower()
+        or "trace"
+    )
+    shows = re.sub(r"(?<!^)(?=[A-Z])", "_", trace.shows).lower()
     parts = {
         "name": file.name,
         "out": out.name,
         "about": about,
         "function": "on_implementation" if agrees else "on_specification",
         "path": os.path.relpath(file.resolve(), out.resolve().parent),
-        "words": f"{stem}_{'implementation_agrees' if agrees else 'still_shows_' + (re.sub(r'(?<!^)(?=[A-Z])', '_', trace.shows).lower())}",
+        "words": f"{stem}_{'implementation_agrees' if agrees else f'still_shows_{shows}'}",
         "length": str(len(trace)),
         "program": trace.program.name,
         "shows": trace.shows,

@@ -42,7 +42,9 @@ def on_specification(trace: Trace) -> Replayed:
     if name == LOCKSTEP:
         return on_implementation(trace)
     if not name:
-        return Replayed(Outcome.UNKNOWN, f"all {len(trace)} steps run; the trace names no property that could be judged")
+        return Replayed(
+            Outcome.UNKNOWN, f"all {len(trace)} steps run; the trace names no property that could be judged"
+        )
     kind = _kind(trace.program, name)
     if kind is None:
         return Replayed(Outcome.UNKNOWN, f"{trace.program.name} has no property {name!r}")
@@ -83,8 +85,16 @@ def binding_for(program: Program) -> Binding:
         if other:
             told = ", ".join(f"{name}={program.constants[name]}" for name in other)
             raise NotBound(f"the implementation is of the repaired text; this trace is of one with {told}")
-        return bind(**{item.name: program.constants[item.name] for item in own.declaration.constants if item.name not in notes})
-    raise NotBound(f"no implementation is bound to {program.name}; bound are {', '.join(sorted(bound_protocols()))}")
+        return bind(
+            **{
+                item.name: program.constants[item.name]
+                for item in own.declaration.constants
+                if item.name not in notes
+            }
+        )
+    raise NotBound(
+        f"no implementation is bound to {program.name}; bound are {', '.join(sorted(bound_protocols()))}"
+    )
 
 
 def _kind(program: Program, name: str) -> PropertyKind | None:

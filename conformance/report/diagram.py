@@ -1,12 +1,16 @@
 """The space-time diagram of a trace says who did what and which message went where, inferred from its states.
 
-1. A lifeline is a member of the index type that packets carry as `to`; without packets, of the index type that actions name first.
-2. A packet is a record in a set variable that an action takes as `Annotated[.., In(variable)]`, or one with a field `to`.
-3. The step that adds a packet sends it. The step that takes it as an argument receives it; if that step is the environment's and the packet
-   is gone afterwards, it is lost; if it is still there, nothing happened to it.
-4. A step belongs to the receiver of the packet it takes, else to the first member that it names, else to the lane of the system.
-5. Packets of the initial state come from the start: from their `sender` if they have one, from the one member they are not addressed to, else
-   from above.
+1. A lifeline is a member of the index type that packets carry as `to`; without packets, of the index type
+   that actions name first.
+2. A packet is a record in a set variable that an action takes as `Annotated[.., In(variable)]`, or one with a
+   field `to`.
+3. The step that adds a packet sends it. The step that takes it as an argument receives it; if that step is
+   the environment's and the packet is gone afterwards, it is lost; if it is still there, nothing happened to
+   it.
+4. A step belongs to the receiver of the packet it takes, else to the first member that it names, else to the
+   lane of the system.
+5. Packets of the initial state come from the start: from their `sender` if they have one, from the one member
+   they are not addressed to, else from above.
 
 Nothing here knows a protocol. What draws knows only this module.
 """
@@ -39,7 +43,8 @@ class Fate(Enum):
 class Event:
     """What happened on a lane at a step. Row 0 is the start, row k the k-th step.
 
-    `label` says what the step was without its process and packet; `emits` are the events of the service; `broken` says which property breaks.
+    `label` says what the step was without its process and packet; `emits` are the events of the service;
+    `broken` says which property breaks.
     """
 
     row: int
@@ -52,7 +57,8 @@ class Event:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A packet from where it was sent to where it went. `source` None: from above; `target` None: to nobody in particular.
+    """A packet from where it was sent to where it went. `source` None: from above; `target` None: to nobody
+    in particular.
 
     `end` is the row of its reception or loss, None while it flies. `again`: an equal packet was sent before.
     """
@@ -71,8 +77,8 @@ class Arrow:
 class Diagram:
     """Lanes by name, events and arrows by lane and row; `rows` steps.
 
-    `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken. In a lasso the rows after `loop`
-    repeat for ever; if there are none, the run stays where it is.
+    `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken. In a
+    lasso the rows after `loop` repeat for ever; if there are none, the run stays where it is.
     """
 
     title: str
@@ -92,7 +98,7 @@ class Diagram:
 
 
 def diagram(trace: Trace, name: str = "") -> Diagram:
-    """The space-time diagram of any trace; `name` is what its specification is called (its class when empty)."""
+    """The space-time diagram of a trace; `name` is what its specification is called (empty: its class)."""
     drawing = _Drawing(trace, name)
     drawing.begin()
     for row, _ in enumerate(trace.transitions, 1):
@@ -119,7 +125,10 @@ class _Drawing:
         self.members = _members(program, self.channels)
         self.lane_of = {member: lane for lane, member in enumerate(self.members)}
         self.faults = {method.name for method in program.declaration.marked("environment")}
-        self.witness = any(method.mark is not None and method.mark.name == trace.shows for method in program.declaration.marked("witness"))
+        self.witness = any(
+            method.mark is not None and method.mark.name == trace.shows
+            for method in program.declaration.marked("witness")
+        )
         self.flying: dict[tuple[str, Any], _Flight] = {}
         self.sent: Counter[tuple[str, Any]] = Counter()
         self.events: list[Event] = []
@@ -177,17 +186,32 @@ class _Drawing:
                 self.arrows.append(self._arrow(key[1], flight, self._target(key[1]), None, Fate.FLYING))
         trace = self.trace
         lanes = (*map(compact, self.members), *((SYSTEM,) if self.uses_system else ()))
-        arrows = sorted(self.arrows, key=lambda arrow: (arrow.begin, arrow.label, arrow.target or 0, arrow.end or len(trace) + 1))
+        arrows = sorted(
+            self.arrows,
+            key=lambda arrow: (arrow.begin, arrow.label, arrow.target or 0, arrow.end or len(trace) + 1),
+        )
         title = _title(trace, self.name)
         why = short_places(trace.why)
-        return Diagram(title, trace.shows, why, self.witness, lanes, len(trace), tuple(self.events), tuple(arrows), trace.loop)
+        return Diagram(
+            title,
+            trace.shows,
+            why,
+            self.witness,
+            lanes,
+            len(trace),
+            tuple(self.events),
+            tuple(arrows),
+            trace.loop,
+        )
 
-    # Pieces ------------------------------------------------------------------------------------------------------------------------------
+    # Pieces -------------------------------------------------------------------------------------------------
 
     def _ordered(self, keys: Any) -> list[tuple[str, Any]]:
         return sorted(keys, key=lambda key: (self.channels.index(key[0]), compact(key[1])))
 
-    def _end(self, key: tuple[str, Any], row: int, lane: int | None, fate: Fate, *, keep: bool = False) -> None:
+    def _end(
+        self, key: tuple[str, Any], row: int, lane: int | None, fate: Fate, *, keep: bool = False
+    ) -> None:
         flight = self.flying[key]
         flight.read = keep
         if not keep:
@@ -195,7 +219,16 @@ class _Drawing:
         self.arrows.append(self._arrow(key[1], flight, lane, row, fate))
 
     def _arrow(self, packet: Any, flight: _Flight, target: int | None, end: int | None, fate: Fate) -> Arrow:
-        return Arrow(type(packet).__name__, _packet_label(packet), flight.source, flight.begin, target, end, fate, flight.again)
+        return Arrow(
+            type(packet).__name__,
+            _packet_label(packet),
+            flight.source,
+            flight.begin,
+            target,
+            end,
+            fate,
+            flight.again,
+        )
 
     def _target(self, packet: Any) -> int | None:
         return self.lane_of.get(getattr(packet, "to", None))
@@ -205,12 +238,18 @@ class _Drawing:
         sender = getattr(packet, "sender", None)
         if sender in self.lane_of:
             return self.lane_of[sender]
-        fellows = {self._target(other) for _, other in self.packets(self.trace.start) if type(other) is type(packet)}
+        fellows = {
+            self._target(other) for _, other in self.packets(self.trace.start) if type(other) is type(packet)
+        }
         absent = [lane for lane in range(len(self.members)) if lane not in fellows]
         return absent[0] if len(absent) == 1 and len(fellows) > 1 else None
 
     def _lane(self, step: Step, taken: list[tuple[str, Any]], *, fault: bool) -> int | None:
-        named = [self.lane_of[argument] for argument in step.arguments if isinstance(argument, Index) and argument in self.lane_of]
+        named = [
+            self.lane_of[argument]
+            for argument in step.arguments
+            if isinstance(argument, Index) and argument in self.lane_of
+        ]
         if taken and not fault:
             target = self._target(taken[0][1])
             return target if target is not None else named[0] if named else self.system
@@ -230,12 +269,19 @@ class _Drawing:
 
 def _channels(program: Program) -> list[str]:
     """The set variables that hold packets, in order of declaration."""
-    within = {parameter.within for method in program.declaration.marked("action", "environment") for parameter in method.parameters}
+    within = {
+        parameter.within
+        for method in program.declaration.marked("action", "environment")
+        for parameter in method.parameters
+    }
     found = []
     for variable in program.declaration.variables:
         if isinstance(variable.type, types.SetOf):
             records = _records(variable.type.of)
-            if records and (variable.name in within or any(name == "to" for record in records for name, _ in record.fields)):
+            if records and (
+                variable.name in within
+                or any(name == "to" for record in records for name, _ in record.fields)
+            ):
                 found.append(variable.name)
     return found
 
@@ -252,7 +298,9 @@ def _members(program: Program, channels: list[str]) -> list[Any]:
     for variable in program.declaration.variables:
         if variable.name in channels and isinstance(variable.type, types.SetOf):
             for record in _records(variable.type.of):
-                addressed.update(kind for name, kind in record.fields if name == "to" and isinstance(kind, types.IndexType))
+                addressed.update(
+                    kind for name, kind in record.fields if name == "to" and isinstance(kind, types.IndexType)
+                )
     if not addressed:
         actions = program.declaration.marked("action")
         first = [method.parameters[0].type for method in actions if method.parameters]
@@ -266,7 +314,9 @@ def _packet_label(packet: Any) -> str:
     """A packet without its receiver: the arrow says that."""
     if not dataclasses.is_dataclass(packet):
         return compact(packet)
-    contents = [getattr(packet, item.name) for item in dataclasses.fields(packet) if item.name not in ("to", "sender")]
+    contents = [
+        getattr(packet, item.name) for item in dataclasses.fields(packet) if item.name not in ("to", "sender")
+    ]
     if len(contents) == 1 and dataclasses.is_dataclass(contents[0]):
         return type(packet).__name__ + compact(contents[0], inner=True)
     fields = [compact(item, inner=True) for item in contents]
@@ -277,7 +327,9 @@ def _event_label(event: Any) -> str:
     """`deliver m1`: an event in the words of the service, without its process."""
     if not dataclasses.is_dataclass(event):
         return compact(event)
-    fields = [compact(getattr(event, item.name)) for item in dataclasses.fields(event) if item.name != "process"]
+    fields = [
+        compact(getattr(event, item.name)) for item in dataclasses.fields(event) if item.name != "process"
+    ]
     return " ".join([type(event).__name__.lower(), *fields])
 
 

@@ -1,11 +1,13 @@
 """The refuted claims of the ledger and what mends them, as a text that is read without running anything.
 
-1. A claim is one section: the document's own words, what fails, a shortest run that shows it as steps and as a space-time diagram, the
-   repairs that it demands in their own sentences, what goes wrong without each, how far the repaired text was explored, and the command that
-   runs it all again.
-2. Everything comes from the record and from its checks, run now: nothing is told that was not found. The same ledger gives the same text.
-3. A section carries a digest of all that it rests on (the record, and the meaning of every specification that it checks), so that a stale one
-   is noticed without running anything (`stale`), and only stale ones are made anew.
+1. A claim is one section: the document's own words, what fails, a shortest run that shows it as steps and as
+   a space-time diagram, the repairs that it demands in their own sentences, what goes wrong without each, how
+   far the repaired text was explored, and the command that runs it all again.
+2. Everything comes from the record and from its checks, run now: nothing is told that was not found. The same
+   ledger gives the same text.
+3. A section carries a digest of all that it rests on (the record, and the meaning of every specification that
+   it checks), so that a stale one is noticed without running anything (`stale`), and only stale ones are made
+   anew.
 
 This file knows no protocol and runs no checker.
 """
@@ -55,7 +57,9 @@ def refuted(claims: Iterable[Claim]) -> tuple[Claim, ...]:
 
 
 def section(result: ClaimResult, command: Command, name: Callable[[type[Spec]], str]) -> Section:
-    """The section of one claim, from what its checks gave; `command` says how a check is run alone, `name` what its specification is called."""
+    """The section of one claim, from what its checks gave; `command` says how a check is run alone, `name`
+    what its specification is called.
+    """
     claim = result.claim
     shown = _shown(result)
     parts = [f"### {claim.id}: {claim.claim}", _quoted(claim), _verdict(claim)]
@@ -64,7 +68,9 @@ def section(result: ClaimResult, command: Command, name: Callable[[type[Spec]], 
     else:
         parts.append(_unreached(result))
     parts += [_repairs(claim, result), _bounds(result)]
-    again = f"antiphon claims {claim.id}" + (" --deep" if any(isinstance(check, Check) and check.deep for check in claim.checks) else "")
+    again = f"antiphon claims {claim.id}" + (
+        " --deep" if any(isinstance(check, Check) and check.deep for check in claim.checks) else ""
+    )
     parts.append(f"Again: `{again}`" if claim.checks else "")
     trace = shown.verdict.trace if shown is not None and shown.verdict is not None else None
     picture = svg(diagram(_bare(trace), name(trace.program.spec))) if trace is not None else ""
@@ -73,11 +79,16 @@ def section(result: ClaimResult, command: Command, name: Callable[[type[Spec]], 
 
 def digest(claim: Claim) -> str:
     """SHA-256, in hex, of the record and of the meaning of every specification that it checks."""
-    meant = [FORM, [repr(getattr(claim, field.name)) for field in dataclasses.fields(claim) if field.name != "checks"]]
+    meant = [
+        FORM,
+        [repr(getattr(claim, field.name)) for field in dataclasses.fields(claim) if field.name != "checks"],
+    ]
     for check in claim.checks:
         if isinstance(check, Check):
             bound = program_of(check)
-            meant.append([str(check), check.outcome, check.length, _meaning(bound), sorted(bound.constants.items())])
+            meant.append(
+                [str(check), check.outcome, check.length, _meaning(bound), sorted(bound.constants.items())]
+            )
         else:
             meant.append([check.name, check.expectation, check.outcome])
     return hashlib.sha256(json.dumps(meant, default=str).encode()).hexdigest()
@@ -89,11 +100,11 @@ _MEANINGS: dict[type[Spec], str] = {}
 def _meaning(bound: Program) -> str:
     """The digest of the intermediate form of a specification, with the repairs and readings that are on."""
     if bound.text not in _MEANINGS:
-        _MEANINGS[bound.text] = hashlib.sha256(dump(bound.module).encode()).hexdigest()
+        _MEANINGS[bound.text] = hashlib.sha256(dump(bound.module, prose=False).encode()).hexdigest()
     return _MEANINGS[bound.text]
 
 
-# The whole text ------------------------------------------------------------------------------------------------------------------------------
+# The whole text ---------------------------------------------------------------------------------------------
 
 HEAD = """# Errata of the published protocols
 
@@ -124,12 +135,15 @@ def text(sections: Iterable[Section]) -> str:
 
 def kept(written: str) -> dict[str, tuple[str, str]]:
     """The digest and the text of every section of a document that `text` made, by claim."""
-    pattern = re.compile(r"<!-- claim ([A-Z]+-\d+) ([0-9a-f]{64}) -->\n\n(.*?)\n\n" + re.escape(_END), re.DOTALL)
+    pattern = re.compile(
+        r"<!-- claim ([A-Z]+-\d+) ([0-9a-f]{64}) -->\n\n(.*?)\n\n" + re.escape(_END), re.DOTALL
+    )
     return {name: (found, body) for name, found, body in pattern.findall(written)}
 
 
 def stale(claims: Iterable[Claim], written: str, pictures: Mapping[str, bool]) -> tuple[Claim, ...]:
-    """The refuted claims whose section in `written` is missing or rests on something that has changed, or whose picture is missing.
+    """The refuted claims whose section in `written` is missing or rests on something that has changed, or
+    whose picture is missing.
 
     `pictures` says for each file name in the folder of pictures that it is there.
     """
@@ -137,7 +151,11 @@ def stale(claims: Iterable[Claim], written: str, pictures: Mapping[str, bool]) -
     old = []
     for claim in refuted(claims):
         known = have.get(claim.id)
-        if known is None or known[0] != digest(claim) or (f"]({PICTURES}/{claim.id}.svg)" in known[1] and not pictures.get(f"{claim.id}.svg")):
+        if (
+            known is None
+            or known[0] != digest(claim)
+            or (f"]({PICTURES}/{claim.id}.svg)" in known[1] and not pictures.get(f"{claim.id}.svg"))
+        ):
             old.append(claim)
     return tuple(old)
 
@@ -159,7 +177,7 @@ def _overview(listed: list[Section]) -> str:
     return "\n".join(rows)
 
 
-# Parts of a section --------------------------------------------------------------------------------------------------------------------------
+# Parts of a section -----------------------------------------------------------------------------------------
 
 
 def _quoted(claim: Claim) -> str:
@@ -184,27 +202,47 @@ def _counterexample(claim: Claim, item: CheckResult, command: Command) -> str:
     check, trace = item.check, item.verdict.trace if item.verdict is not None else None
     assert isinstance(check, Check)
     assert trace is not None
-    steps = [f"{number:>3}  {compact_step(transition.step)}" for number, transition in enumerate(trace.transitions, 1)]
+    steps = [
+        f"{number:>3}  {compact_step(transition.step)}"
+        for number, transition in enumerate(trace.transitions, 1)
+    ]
     if trace.loop is not None:
-        steps.append(f"     and so on for ever from step {trace.loop + 1}" if trace.loop < len(trace) else "     and nothing more, for ever")
+        steps.append(
+            f"     and so on for ever from step {trace.loop + 1}"
+            if trace.loop < len(trace)
+            else "     and nothing more, for ever"
+        )
     count = f"{len(trace)} step{'' if len(trace) == 1 else 's'}"
     picture = f"![{claim.id}: {count}]({PICTURES}/{claim.id}.svg)"
     block = "\n".join(["```text", *steps, "```"])
-    told = f"`{check.property}` fails in {count} ({_variant(check)}; {_constants(check)}): {_sentence(trace.why or item.found)}"
+    told = (
+        f"`{check.property}` fails in {count} ({_variant(check)}; {_constants(check)}): "
+        f"{_sentence(trace.why or item.found)}"
+    )
     return f"{told}\n\n{picture}\n\n{block}\n\nAlone: `{command(check)}`"
 
 
 def _unreached(result: ClaimResult) -> str:
     """What stands instead of a run: a state that nothing reaches, or a reading of the text."""
-    never = [item for item in result.results if item.check.outcome == "unknown" and isinstance(item.check, Check)]
+    never = [
+        item for item in result.results if item.check.outcome == "unknown" and isinstance(item.check, Check)
+    ]
     if never:
         check = never[0].check
         assert isinstance(check, Check)
         return f"No run reaches `{check.property}` ({_variant(check)}; {_constants(check)})."
-    measured = [_sentence(item.found) for item in result.results if not isinstance(item.check, Check) and item.check.outcome == "violated"]
+    measured = [
+        _sentence(item.found)
+        for item in result.results
+        if not isinstance(item.check, Check) and item.check.outcome == "violated"
+    ]
     if measured:
         return "Found by running it: " + " ".join(measured)
-    return "" if result.results else "There is no run to show: the claim is about the text, and is judged by reading it."
+    return (
+        ""
+        if result.results
+        else "There is no run to show: the claim is about the text, and is judged by reading it."
+    )
 
 
 def _repairs(claim: Claim, result: ClaimResult) -> str:
@@ -212,7 +250,11 @@ def _repairs(claim: Claim, result: ClaimResult) -> str:
         return ""
     about: dict[str, RepairNote] = {}
     for spec in dict.fromkeys(check.spec for check in claim.checks if isinstance(check, Check)):
-        about |= {constant.name: constant.repair for constant in program(spec).declaration.constants if constant.repair}
+        about |= {
+            constant.name: constant.repair
+            for constant in program(spec).declaration.constants
+            if constant.repair
+        }
     lines = ["It demands:", ""]
     for name in claim.repairs:
         note = about.get(name)
@@ -220,7 +262,10 @@ def _repairs(claim: Claim, result: ClaimResult) -> str:
         for item in result.results:
             check = item.check
             if isinstance(check, Check) and check.without == (name,) and check.outcome == "violated":
-                lines.append(f"  Without it alone, `{check.property}` fails in {item.length} steps ({_constants(check)}).")
+                lines.append(
+                    f"  Without it alone, `{check.property}` fails in {item.length} steps "
+                    f"({_constants(check)})."
+                )
     return "\n".join(lines)
 
 
@@ -230,7 +275,10 @@ def _bounds(result: ClaimResult) -> str:
         check = item.check
         if isinstance(check, Check) and check.outcome == "holds" and item.verdict is not None:
             if item.verdict.kind == "witness":
-                lines.append(f"- `{check.property}` is reached in {item.length} steps ({_variant(check)}; {_constants(check)})")
+                lines.append(
+                    f"- `{check.property}` is reached in {item.length} steps ({_variant(check)}; "
+                    f"{_constants(check)})"
+                )
             else:
                 extent = item.verdict.evidence.bound.rpartition("; ")[2]
                 lines.append(f"- `{check.property}` ({_variant(check)}; {_constants(check)}): {extent}")
@@ -241,7 +289,9 @@ def _bounds(result: ClaimResult) -> str:
 
 def _variant(check: Check) -> str:
     if check.repairs == "all":
-        return "all repairs" + (f" but {', '.join(f'`{name}`' for name in check.without)}" if check.without else "")
+        return "all repairs" + (
+            f" but {', '.join(f'`{name}`' for name in check.without)}" if check.without else ""
+        )
     chosen = [name for name in check.repairs if name not in check.without]
     return f"with {', '.join(f'`{name}`' for name in chosen)}" if chosen else "the literal text"
 

@@ -1,7 +1,8 @@
 """A space-time diagram as SVG: lifelines run down, messages are arrows in the colour of their kind.
 
-Plain SVG 1.1 with fonts that every machine has; it needs no script, no style sheet and no other file, and prints dark on white. Sizes are
-pixels. Texts carry a white halo, so that an arrow that passes under one leaves it readable.
+Plain SVG 1.1 with fonts that every machine has; it needs no script, no style sheet and no other file, and
+prints dark on white. Sizes are pixels. Texts carry a white halo, so that an arrow that passes under one
+leaves it readable.
 """
 
 from __future__ import annotations
@@ -58,9 +59,20 @@ class _Sheet:
         label = escape(f"Space-time diagram: {self.diagram.title}. {self.diagram.shows}", quote=True)
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width:.0f}" height="{height:.0f}" '
-            f'viewBox="0 0 {self.width:.0f} {height:.0f}" font-family="{FONT}" font-size="11" fill="{INK}" role="img" aria-label="{label}">'
+            f'viewBox="0 0 {self.width:.0f} {height:.0f}" font-family="{FONT}" font-size="11" fill="{INK}" '
+            f'role="img" aria-label="{label}">'
         )
-        return "\n".join([head, f'<rect width="{self.width:.0f}" height="{height:.0f}" fill="#ffffff"/>', *self.parts, "</svg>"]) + "\n"
+        return (
+            "\n".join(
+                [
+                    head,
+                    f'<rect width="{self.width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
+                    *self.parts,
+                    "</svg>",
+                ]
+            )
+            + "\n"
+        )
 
     def _loop(self) -> None:
         """A bracket beside the steps that repeat for ever."""
@@ -69,11 +81,12 @@ class _Sheet:
             return
         top = self.ys[loop + 1] - 15 if loop < self.diagram.rows else self.bottom - 12
         self.parts.append(
-            f'<path d="M 18 {top:.1f} H 8 V {self.bottom - 4:.1f} H 18" fill="none" stroke="{BAD}" stroke-width="1.5"/>'
+            f'<path d="M 18 {top:.1f} H 8 V {self.bottom - 4:.1f} H 18" fill="none" stroke="{BAD}" '
+            'stroke-width="1.5"/>'
             f'<text x="12" y="{(top + self.bottom) / 2:.1f}" font-size="13" fill="{BAD}">↻</text>'
         )
 
-    # Places ------------------------------------------------------------------------------------------------------------------------------
+    # Places -------------------------------------------------------------------------------------------------
 
     def x(self, lane: int) -> float:
         """The place of a lane."""
@@ -91,20 +104,29 @@ class _Sheet:
     @staticmethod
     def _comes_from_right(arrow: Arrow) -> bool:
         """Whether an arrow ends where the label of its reception begins: the label gives way, downwards."""
-        return arrow.fate is Fate.RECEIVED and None not in (arrow.source, arrow.target) and (arrow.source or 0) > (arrow.target or 0)
+        return (
+            arrow.fate is Fate.RECEIVED
+            and None not in (arrow.source, arrow.target)
+            and (arrow.source or 0) > (arrow.target or 0)
+        )
 
     def _lines(self, event: Event) -> list[tuple[str, str]]:
-        """The label of an event in lines, each with its style: what, details, events of the service, what breaks."""
+        """The label of an event in lines, each with its style: what, details, events of the service, what
+        breaks.
+        """
         name, _, details = event.label.partition(" ")
         lines = [(name, "name")] if event.lane is not None else []
         if event.lane is not None:
             lines += [(line, "detail") for line in textwrap.wrap(details, 38)]
         lines += [(f"» {emitted}", "emit") for emitted in event.emits]
         if event.broken:
-            lines += [(f"✗ {line}" if not number else line, "bad") for number, line in enumerate(textwrap.wrap(event.broken, 36))]
+            lines += [
+                (f"✗ {line}" if not number else line, "bad")
+                for number, line in enumerate(textwrap.wrap(event.broken, 36))
+            ]
         return lines
 
-    # Layers ------------------------------------------------------------------------------------------------------------------------------
+    # Layers -------------------------------------------------------------------------------------------------
 
     def _bands(self) -> None:
         """A band behind each second step, a red one behind what breaks, and the numbers of the steps."""
@@ -114,7 +136,10 @@ class _Sheet:
             end = self.ys[row + 1] - 17 if row < self.diagram.rows else self.bottom
             fill = "#fff0f0" if row in broken else "#f7f9fb" if row % 2 else ""
             if fill:
-                self.parts.append(f'<rect x="0" y="{top:.1f}" width="{self.width:.0f}" height="{end - top:.1f}" fill="{fill}"/>')
+                self.parts.append(
+                    f'<rect x="0" y="{top:.1f}" width="{self.width:.0f}" height="{end - top:.1f}" '
+                    f'fill="{fill}"/>'
+                )
             colour = BAD if row in broken else "#718096"
             place = f'x="{GUTTER - 16}" y="{self.ys[row] + 4:.1f}" text-anchor="end"'
             self.parts.append(f'<text {place} font-family="{MONO}" fill="{colour}">{row}</text>')
@@ -123,11 +148,16 @@ class _Sheet:
         top = self.top - 20
         for lane, name in enumerate(self.diagram.lanes):
             x = self.x(lane)
-            self.parts.append(f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{self.bottom:.1f}" stroke="#4a5568" stroke-width="1.5"/>')
+            self.parts.append(
+                f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{self.bottom:.1f}" stroke="#4a5568" '
+                'stroke-width="1.5"/>'
+            )
             wide = max(34.0, len(name) * 8.5 + 16)
             self.parts.append(
-                f'<rect x="{x - wide / 2:.1f}" y="{top - 24:.1f}" width="{wide:.1f}" height="24" rx="5" fill="{INK}"/>'
-                f'<text x="{x:.1f}" y="{top - 7.5:.1f}" text-anchor="middle" font-size="13" font-weight="bold" fill="#fff">{escape(name)}</text>'
+                f'<rect x="{x - wide / 2:.1f}" y="{top - 24:.1f}" width="{wide:.1f}" height="24" rx="5" '
+                f'fill="{INK}"/>'
+                f'<text x="{x:.1f}" y="{top - 7.5:.1f}" text-anchor="middle" font-size="13" '
+                f'font-weight="bold" fill="#fff">{escape(name)}</text>'
             )
 
     def _arrow(self, arrow: Arrow) -> None:
@@ -145,12 +175,18 @@ class _Sheet:
         elif target is not None and arrow.end is not None:
             end = self.ys[arrow.end]
             if target == source:
-                bow = f"C{source - 42:.1f},{begin + 12:.1f} {source - 42:.1f},{end - 12:.1f} {source - 6:.1f},{end:.1f}"
+                bow = (
+                    f"C{source - 42:.1f},{begin + 12:.1f} {source - 42:.1f},{end - 12:.1f} "
+                    f"{source - 6:.1f},{end:.1f}"
+                )
                 self.parts.append(f'<path d="M{source:.1f},{begin:.1f} {bow}" {style}>{title}</path>')
                 self._head(source - 30, end - 6, source - 5, end, colour)
             else:
                 x, y = _short_of(source, begin, target, end, 6)
-                self.parts.append(f'<line x1="{source:.1f}" y1="{begin:.1f}" x2="{x:.1f}" y2="{y:.1f}" {style}>{title}</line>')
+                self.parts.append(
+                    f'<line x1="{source:.1f}" y1="{begin:.1f}" x2="{x:.1f}" y2="{y:.1f}" '
+                    f"{style}>{title}</line>"
+                )
                 self._head(source, begin, x, y, colour)
 
     def _stub(self, arrow: Arrow, source: float, target: float | None, begin: float, title: str) -> None:
@@ -158,39 +194,58 @@ class _Sheet:
         way = 0.0 if target is None else math.copysign(34, target - source) if target != source else -24
         x, y = source + way, begin + 15
         self.parts.append(
-            f'<line x1="{source:.1f}" y1="{begin:.1f}" x2="{x:.1f}" y2="{y:.1f}" stroke="{self.colours[arrow.kind]}" stroke-width="1.3" '
+            f'<line x1="{source:.1f}" y1="{begin:.1f}" x2="{x:.1f}" y2="{y:.1f}" '
+            f'stroke="{self.colours[arrow.kind]}" stroke-width="1.3" '
             f'stroke-dasharray="2 3" opacity="0.75">{title}</line>'
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="#ffffff" stroke="{self.colours[arrow.kind]}" stroke-width="1.2" opacity="0.75"/>'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="#ffffff" stroke="{self.colours[arrow.kind]}" '
+            'stroke-width="1.2" opacity="0.75"/>'
         )
 
-    def _lost(self, arrow: Arrow, source: float, target: float | None, begin: float, style: str, title: str) -> None:
+    def _lost(
+        self, arrow: Arrow, source: float, target: float | None, begin: float, style: str, title: str
+    ) -> None:
         """A packet that is lost: it ends at a cross on the way, at the height of the step that loses it."""
         end = self.ys[arrow.end] if arrow.end is not None else begin
         x = source + 0.62 * ((target if target is not None else source + 90) - source)
         if target == source:
             x = source - 30
-        self.parts.append(f'<line x1="{source:.1f}" y1="{begin:.1f}" x2="{x:.1f}" y2="{end:.1f}" {style}>{title}</line>')
         self.parts.append(
-            f'<path d="M{x - 5:.1f},{end - 5:.1f} l10,10 m0,-10 l-10,10" stroke="{BAD}" stroke-width="2.6" stroke-linecap="round" fill="none"/>'
+            f'<line x1="{source:.1f}" y1="{begin:.1f}" x2="{x:.1f}" y2="{end:.1f}" {style}>{title}</line>'
+        )
+        self.parts.append(
+            f'<path d="M{x - 5:.1f},{end - 5:.1f} l10,10 m0,-10 l-10,10" stroke="{BAD}" stroke-width="2.6" '
+            'stroke-linecap="round" fill="none"/>'
         )
         self._text(x + 11, end + 4, f"lost {arrow.label}", f'fill="{BAD}"')
 
     def _head(self, x1: float, y1: float, x2: float, y2: float, colour: str) -> None:
         """The head of an arrow, as a triangle: markers are drawn differently from viewer to viewer."""
         angle = math.atan2(y2 - y1, x2 - x1)
-        points = [(x2, y2)] + [(x2 - 9 * math.cos(angle + turn), y2 - 9 * math.sin(angle + turn)) for turn in (0.38, -0.38)]
-        self.parts.append(f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="{colour}"/>')
+        points = [(x2, y2)] + [
+            (x2 - 9 * math.cos(angle + turn), y2 - 9 * math.sin(angle + turn)) for turn in (0.38, -0.38)
+        ]
+        self.parts.append(
+            f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="{colour}"/>'
+        )
 
     def _event(self, event: Event) -> None:
         if event.lane is None:
             return
         x, y = self.x(event.lane), self.ys[event.row]
         if event.row == 0:
-            self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#ffffff" stroke="{INK}" stroke-width="1.5"/>')
+            self.parts.append(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#ffffff" stroke="{INK}" stroke-width="1.5"/>'
+            )
             return
         fill = BAD if event.broken else GOOD if event.emits else INK
-        ring = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="none" stroke="{BAD}" stroke-width="1.8"/>' if event.broken else ""
-        self.parts.append(f'{ring}<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{fill}" stroke="#ffffff" stroke-width="1"/>')
+        ring = (
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="none" stroke="{BAD}" stroke-width="1.8"/>'
+            if event.broken
+            else ""
+        )
+        self.parts.append(
+            f'{ring}<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{fill}" stroke="#ffffff" stroke-width="1"/>'
+        )
         styles = {
             "name": 'font-weight="bold"',
             "detail": f'font-family="{MONO}" font-size="10.5" fill="#4a5568"',
@@ -201,13 +256,22 @@ class _Sheet:
             self._text(x + 13, y + 4 + self.drops.get(event.row, 0) + LINE * number, text, styles[style])
 
     def _text(self, x: float, y: float, text: str, style: str) -> None:
-        halo = 'stroke="#ffffff" stroke-width="3.5" stroke-opacity="0.8" stroke-linejoin="round" paint-order="stroke"'
+        halo = (
+            'stroke="#ffffff" stroke-width="3.5" stroke-opacity="0.8" stroke-linejoin="round" '
+            'paint-order="stroke"'
+        )
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {halo} {style}>{escape(text)}</text>')
 
     def _heading(self) -> None:
-        self.parts.append(f'<text x="{MARGIN}" y="{MARGIN + 10}" font-size="17" font-weight="bold">{escape(self.name)}</text>')
+        self.parts.append(
+            f'<text x="{MARGIN}" y="{MARGIN + 10}" font-size="17" '
+            f'font-weight="bold">{escape(self.name)}</text>'
+        )
         for number, line in enumerate(self.instance):
-            self.parts.append(f'<text x="{MARGIN}" y="{MARGIN + 30 + 18 * number}" font-size="12" fill="#4a5568">{escape(line)}</text>')
+            self.parts.append(
+                f'<text x="{MARGIN}" y="{MARGIN + 30 + 18 * number}" font-size="12" '
+                f'fill="#4a5568">{escape(line)}</text>'
+            )
 
     def _foot(self) -> float:
         """The legend and what the trace shows; the height of the whole drawing."""
@@ -216,19 +280,29 @@ class _Sheet:
             wide = 34 + len(name) * LETTER + 22
             if x + wide > self.width - MARGIN / 2:
                 x, y = float(MARGIN), y + 20
-            self.parts.append(f'<g transform="translate({x:.1f},{y:.1f})">{drawn}<text x="33" y="0">{escape(name)}</text></g>')
+            self.parts.append(
+                f'<g transform="translate({x:.1f},{y:.1f})">{drawn}<text x="33" '
+                f'y="0">{escape(name)}</text></g>'
+            )
             x += wide
         return self._verdict(y + 14)
 
     def _legend(self) -> list[tuple[str, str]]:
         """Each sign that the drawing uses, with its meaning."""
         line = '<line x1="0" y1="-4" x2="26" y2="-4"'
-        entries = [(kind, f'{line} stroke="{colour}" stroke-width="2"/>') for kind, colour in self.colours.items()]
+        entries = [
+            (kind, f'{line} stroke="{colour}" stroke-width="2"/>') for kind, colour in self.colours.items()
+        ]
         if any(arrow.again for arrow in self.diagram.arrows):
-            entries.append(("sent again", f'{line} stroke="{INK}" stroke-width="1.6" stroke-dasharray="6 4"/>'))
+            entries.append(
+                ("sent again", f'{line} stroke="{INK}" stroke-width="1.6" stroke-dasharray="6 4"/>')
+            )
         fates = {arrow.fate for arrow in self.diagram.arrows}
         if Fate.LOST in fates:
-            cross = f'<path d="M9,-9 l10,10 m0,-10 l-10,10" stroke="{BAD}" stroke-width="2.6" stroke-linecap="round" fill="none"/>'
+            cross = (
+                f'<path d="M9,-9 l10,10 m0,-10 l-10,10" stroke="{BAD}" stroke-width="2.6" '
+                'stroke-linecap="round" fill="none"/>'
+            )
             entries.append(("lost", cross))
         if Fate.FLYING in fates:
             end = f'<circle cx="25" cy="-4" r="2.6" fill="#fff" stroke="{INK}"/>'
@@ -243,11 +317,15 @@ class _Sheet:
         lines = textwrap.wrap(diagram.why, int((self.width - 2 * MARGIN - 28) / LETTER))
         height = 30 + 16 * len(lines)
         self.parts.append(
-            f'<rect x="{MARGIN}" y="{y:.1f}" width="{self.width - 2 * MARGIN:.0f}" height="{height}" rx="6" fill="#fff" stroke="{colour}"/>'
-            f'<text x="{MARGIN + 14}" y="{y + 20:.1f}" font-size="13" font-weight="bold" fill="{colour}">{sign} {escape(diagram.shows)}</text>'
+            f'<rect x="{MARGIN}" y="{y:.1f}" width="{self.width - 2 * MARGIN:.0f}" height="{height}" rx="6" '
+            f'fill="#fff" stroke="{colour}"/>'
+            f'<text x="{MARGIN + 14}" y="{y + 20:.1f}" font-size="13" font-weight="bold" '
+            f'fill="{colour}">{sign} {escape(diagram.shows)}</text>'
         )
         for number, line in enumerate(lines):
-            self.parts.append(f'<text x="{MARGIN + 14}" y="{y + 38 + 16 * number:.1f}" fill="#2d3748">{escape(line)}</text>')
+            self.parts.append(
+                f'<text x="{MARGIN + 14}" y="{y + 38 + 16 * number:.1f}" fill="#2d3748">{escape(line)}</text>'
+            )
         return y + height + MARGIN
 
 

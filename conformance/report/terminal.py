@@ -1,7 +1,8 @@
 """A space-time diagram in characters: time runs down, a lane a member; a message is drawn where it arrives.
 
-Every packet has a letter. The step that sends it lists it (`a▸p1` is packet a, on its way to p1), the step that receives it shows it
-crossing the lanes. A lost packet ends in ✗; what is listed and never arrives was in flight at the end. `again` marks a resend.
+Every packet has a letter. The step that sends it lists it (`a▸p1` is packet a, on its way to p1), the step
+that receives it shows it crossing the lanes. A lost packet ends in ✗; what is listed and never arrives was in
+flight at the end. `again` marks a resend.
 
 The text is rich's, so that a terminal shows colours and a file plain characters.
 """
@@ -57,7 +58,7 @@ class _Page:
         self._foot()
         return Text("\n").join(self.lines)
 
-    # Lines -------------------------------------------------------------------------------------------------------------------------------
+    # Lines --------------------------------------------------------------------------------------------------
 
     def column(self, lane: int) -> int:
         """Where the line of a lane stands."""
@@ -121,7 +122,11 @@ class _Page:
 
     def _room(self, lane: int) -> int:
         """Columns for text beside a lane; beside the last one the page may be used up."""
-        return self.lane_width - 3 if lane < len(self.diagram.lanes) - 1 else max(self.width - self.column(lane) - 2, NARROWEST)
+        return (
+            self.lane_width - 3
+            if lane < len(self.diagram.lanes) - 1
+            else max(self.width - self.column(lane) - 2, NARROWEST)
+        )
 
     def _note(self, lane: int, text: str, style: Style) -> None:
         for line in textwrap.wrap(text, self._room(lane), subsequent_indent="  ", break_long_words=True):
@@ -133,12 +138,17 @@ class _Page:
         """What a step puts in flight: `a▸p1`."""
         for source in (*range(len(self.diagram.lanes)), None):
             sent = [arrow for arrow in self.diagram.arrows if arrow.begin == row and arrow.source == source]
-            for label, group in itertools.groupby(sorted(sent, key=lambda arrow: arrow.label), key=lambda arrow: arrow.label):
+            for label, group in itertools.groupby(
+                sorted(sent, key=lambda arrow: arrow.label), key=lambda arrow: arrow.label
+            ):
                 self._sent(source, label, list(group))
 
     def _sent(self, source: int | None, label: str, arrows: list[Arrow]) -> None:
         unique = {self.letters[_packet(arrow)]: arrow for arrow in arrows}
-        ways = " ".join(letter + (f"▸{self.diagram.lanes[arrow.target]}" if arrow.target is not None else "") for letter, arrow in unique.items())
+        ways = " ".join(
+            letter + (f"▸{self.diagram.lanes[arrow.target]}" if arrow.target is not None else "")
+            for letter, arrow in unique.items()
+        )
         again = " again" if any(arrow.again for arrow in arrows) else ""
         text = f"{label}{again} {ways}"
         style = Style(color=self.colours[arrows[0].kind])
@@ -157,7 +167,11 @@ class _Page:
         style = Style(color=self.colours[arrow.kind])
         letter = self.letters[_packet(arrow)]
         lost = arrow.fate is Fate.LOST
-        here = self.column(arrow.target) if arrow.target is not None else self.column(len(self.diagram.lanes) - 1)
+        here = (
+            self.column(arrow.target)
+            if arrow.target is not None
+            else self.column(len(self.diagram.lanes) - 1)
+        )
         there = self.column(arrow.source) if arrow.source is not None else here - 2
         dot = ("✗", BROKEN) if event.broken else ("●", Style(bold=True))
         if here == there:

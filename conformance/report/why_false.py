@@ -1,8 +1,9 @@
 """The part of a predicate that makes it false in a state: which conjunct, for which values, with its sides.
 
-The text is taken apart as CPython evaluates it: the first false operand of `and`, all operands of `or`, the first values for which an `all`
-fails or a `not any` succeeds, and the body of a helper that is one `return`. What cannot be taken apart is shown with the values of its sides.
-CPython evaluates every part; nothing is parsed that was not executed as it stands.
+The text is taken apart as CPython evaluates it: the first false operand of `and`, all operands of `or`, the
+first values for which an `all` fails or a `not any` succeeds, and the body of a helper that is one `return`.
+What cannot be taken apart is shown with the values of its sides. CPython evaluates every part; nothing is
+parsed that was not executed as it stands.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ DEEPEST = 20
 
 @dataclass(frozen=True)
 class Failure:
-    """A part of a predicate that decides it: its text, what it is (`True`, `False`), its place, for which `names`, and the `sides` it compares."""
+    """A part of a predicate that decides it: its text, what it is (`True`, `False`), its place, for which
+    `names`, and the `sides` it compares.
+    """
 
     text: str
     value: bool
@@ -40,19 +43,24 @@ class Failure:
 
 
 def why_false(program: Program, state: State, predicate: str) -> tuple[Failure, ...]:
-    """What makes an invariant, a witness or an obligation false in `state`; empty when it is true there, or its text cannot be followed.
+    """What makes an invariant, a witness or an obligation false in `state`; empty when it is true there, or
+    its text cannot be followed.
 
     Raises:
         SpecError: the predicate cannot be evaluated in this state, or does not exist.
     """
     if program.reference.holds(state, predicate):
         return ()
-    method = next(item for item in program.declaration.methods if item.mark is not None and item.mark.name == predicate)
+    method = next(
+        item for item in program.declaration.methods if item.mark is not None and item.mark.name == predicate
+    )
     return tuple(_Reader(program, state).of_method(method, {}, value=False, depth=0))
 
 
 def why_shown(trace: Trace) -> tuple[Failure, ...]:
-    """What makes the invariant or obligation that a trace shows false in its last state; empty when it shows something else."""
+    """What makes the invariant or obligation that a trace shows false in its last state; empty when it shows
+    something else.
+    """
     program = trace.program
     marked = [method.mark for method in program.declaration.marked("invariant", "obligation")]
     if trace.loop is not None or not any(mark is not None and mark.name == trace.shows for mark in marked):
@@ -71,23 +79,37 @@ class _Reader:
         self.methods = {item.name: item for item in program.declaration.methods}
         self.spec = program.reference._thaw(state)
 
-    def of_method(self, method: MethodDeclaration, names: dict[str, Any], *, value: bool, depth: int) -> Iterator[Failure]:
-        """Why the method, with these arguments, gives `value`; nothing when its body is more than one `return`."""
+    def of_method(
+        self, method: MethodDeclaration, names: dict[str, Any], *, value: bool, depth: int
+    ) -> Iterator[Failure]:
+        """Why the method, with these arguments, gives `value`; nothing when its body is more than one
+        `return`.
+        """
         source, node = function_of(method.function)
-        body = [item for item in node.body if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))]
+        body = [
+            item
+            for item in node.body
+            if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))
+        ]
         if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None or depth > DEEPEST:
             return
-        text = _Text(self, source, method.function, node.args.args[0].arg if node.args.args else "self", depth)
+        text = _Text(
+            self, source, method.function, node.args.args[0].arg if node.args.args else "self", depth
+        )
         yield from text.why(body[0].value, names, value)
 
 
 class _Text:
     """The text of one method; `names` are its arguments and what its generators bind."""
 
-    def __init__(self, reader: _Reader, source: Source, function: Callable[..., Any], own: str, depth: int) -> None:
+    def __init__(
+        self, reader: _Reader, source: Source, function: Callable[..., Any], own: str, depth: int
+    ) -> None:
         self.reader, self.source, self.own, self.depth = reader, source, own, depth
         found = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        self.globals = function.__globals__ | {name: cell.cell_contents for name, cell in found if name != "__class__"}
+        self.globals = function.__globals__ | {
+            name: cell.cell_contents for name, cell in found if name != "__class__"
+        }
 
     def why(self, node: ast.expr, names: dict[str, Any], value: bool) -> Iterator[Failure]:
         """What makes the expression have this truth value."""
@@ -107,12 +129,23 @@ class _Text:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 yield from self.why(body if self.truth(test, names) else orelse, names, value)
                 return
-            case ast.Call(func=ast.Name(id=("all" | "any") as word), args=[ast.GeneratorExp() as generator]) if (word == "any") is value:
-                bound = next((item for item in self.bindings(generator, names) if self.truth(generator.elt, item) is value), None)
+            case ast.Call(
+                func=ast.Name(id=("all" | "any") as word), args=[ast.GeneratorExp() as generator]
+            ) if (word == "any") is value:
+                bound = next(
+                    (
+                        item
+                        for item in self.bindings(generator, names)
+                        if self.truth(generator.elt, item) is value
+                    ),
+                    None,
+                )
                 if bound is not None:
                     yield from self.why(generator.elt, bound, value)
                     return
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attribute)) if name == self.own and self.helper(node, attribute):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attribute)) if (
+                name == self.own and self.helper(node, attribute)
+            ):
                 found = list(self.inside(node, attribute, names, value))
                 if found:
                     yield from found
@@ -125,7 +158,10 @@ class _Text:
 
     def inside(self, node: ast.Call, name: str, names: dict[str, Any], value: bool) -> Iterator[Failure]:
         method = self.reader.methods[name]
-        given = {parameter.name: self.evaluate(part, names) for parameter, part in zip(method.parameters, node.args, strict=True)}
+        given = {
+            parameter.name: self.evaluate(part, names)
+            for parameter, part in zip(method.parameters, node.args, strict=True)
+        }
         yield from self.reader.of_method(method, given, value=value, depth=self.depth + 1)
 
     def bindings(self, generator: ast.GeneratorExp, names: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -146,12 +182,24 @@ class _Text:
     def leaf(self, node: ast.expr, names: dict[str, Any], value: bool) -> Failure:
         """A part that is not taken further apart."""
         sides: list[ast.expr] = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
-        shown = [(ast.unparse(side), compact(self.frozen(side, names))) for side in sides if not isinstance(side, ast.Constant)]
+        shown = [
+            (ast.unparse(side), compact(self.frozen(side, names)))
+            for side in sides
+            if not isinstance(side, ast.Constant)
+        ]
         used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
         bound = tuple((name, compact(item)) for name, item in names.items() if name in used)
         known = {name for name, _ in bound}
-        text = " ".join((ast.get_source_segment("".join(self.source.lines), node) or ast.unparse(node)).split())
-        return Failure(text, value, self.source.at(node), bound, tuple((side, said) for side, said in shown if side not in known))
+        text = " ".join(
+            (ast.get_source_segment("".join(self.source.lines), node) or ast.unparse(node)).split()
+        )
+        return Failure(
+            text,
+            value,
+            self.source.at(node),
+            bound,
+            tuple((side, said) for side, said in shown if side not in known),
+        )
 
     def frozen(self, node: ast.expr, names: dict[str, Any]) -> Any:
         """The value of a part as a state holds it."""

@@ -17,7 +17,9 @@ from antiphon.spec.lang.hints import did_you_mean
 
 @dataclass(frozen=True)
 class Reason:
-    """A guard that is false, its place, and the steps that fail at it (none: there is nothing that the parameter could be)."""
+    """A guard that is false, its place, and the steps that fail at it (none: there is nothing that the
+    parameter could be).
+    """
 
     guard: str
     at: Location
@@ -26,7 +28,9 @@ class Reason:
 
 @dataclass(frozen=True)
 class WhyNot:
-    """The answer about one action in one state: the steps that are enabled, and the guards that disable the others."""
+    """The answer about one action in one state: the steps that are enabled, and the guards that disable the
+    others.
+    """
 
     action: str
     enabled: tuple[Step, ...]
@@ -36,12 +40,15 @@ class WhyNot:
 def why_not(program: Program, state: State, action: str, arguments: Iterable[str] = ()) -> WhyNot:
     """Which guards disable `action` in `state`.
 
-    `arguments` are the first arguments in the compact notation (`p1`) or as in a specification (`Process(1)`); missing ones are all tried.
+    `arguments` are the first arguments in the compact notation (`p1`) or as in a specification
+    (`Process(1)`); missing ones are all tried.
 
     Raises:
         SpecError: no such action, or an argument that no parameter can be; the known ones are listed.
     """
-    method = next((item for item in program.declaration.marked("action", "environment") if item.name == action), None)
+    method = next(
+        (item for item in program.declaration.marked("action", "environment") if item.name == action), None
+    )
     if method is None:
         known = [item.name for item in program.declaration.marked("action", "environment")]
         hint = did_you_mean(action, known)
@@ -57,11 +64,22 @@ def why_not(program: Program, state: State, action: str, arguments: Iterable[str
             values = sorted((item for item in elements if domain.contains(item)), key=domain.rank)
         else:
             values = list(domain)
-        chosen = values if number >= len(given) else [value for value in values if given[number] in (compact(value), str(value))]
+        chosen = (
+            values
+            if number >= len(given)
+            else [value for value in values if given[number] in (compact(value), str(value))]
+        )
         if not chosen and not parameter.within:
-            raise SpecError(f"{action}: {parameter.name} cannot be {given[number]}; it is one of {', '.join(map(compact, values[:20]))}")
+            raise SpecError(
+                f"{action}: {parameter.name} cannot be {given[number]}; it is one of "
+                f"{', '.join(map(compact, values[:20]))}"
+            )
         if not chosen:
-            wanted = f"{given[number]} in self.{parameter.within}" if number < len(given) else f"{parameter.name} in self.{parameter.within}"
+            wanted = (
+                f"{given[number]} in self.{parameter.within}"
+                if number < len(given)
+                else f"{parameter.name} in self.{parameter.within}"
+            )
             return WhyNot(action, (), (Reason(wanted, method.at, ()),))
         ranges.append(chosen)
     return _try(program, state, [Step(action, values) for values in itertools.product(*ranges)])

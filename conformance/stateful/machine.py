@@ -14,7 +14,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from antiphon.conformance.bindings import Binding
 from antiphon.conformance.bindings import system as systems
@@ -78,11 +84,14 @@ class Tally:
             self.shortest = run
 
 
-def state_machine(comparison: Comparison, tally: Tally, *, shrinks: int = SHRINKS) -> type[RuleBasedStateMachine]:
+def state_machine(
+    comparison: Comparison, tally: Tally, *, shrinks: int = SHRINKS
+) -> type[RuleBasedStateMachine]:
     """A Hypothesis state machine class for both sides of `comparison`, which counts in `tally`.
 
     Run it with `run_state_machine_as_test`, or as `.TestCase` under pytest. It interrupts Hypothesis
-    (`ShrinksSpent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is what was found.
+    (`ShrinksSpent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is what was
+    found.
     """
     machine = comparison.machine
     starts = list(machine.initial())
@@ -149,7 +158,13 @@ def _rule_for(action: str) -> Any:
 
 
 def run_stateful(
-    binding: Binding, machine: Machine | None = None, *, runs: int = 100, steps: int = 40, seed_number: int = 0, shrinks: int = SHRINKS
+    binding: Binding,
+    machine: Machine | None = None,
+    *,
+    runs: int = 100,
+    steps: int = 40,
+    seed_number: int = 0,
+    shrinks: int = SHRINKS,
 ) -> StatefulReport:
     """Up to `runs` runs of up to `steps` steps each, from `seed_number`; the first difference, shortened.
 
@@ -170,9 +185,13 @@ def run_stateful(
         suppress_health_check=list(HealthCheck),
     )
     with contextlib.suppress(Diverged, ShrinksSpent):
-        run_state_machine_as_test(seed(seed_number)(state_machine(comparison, tally, shrinks=shrinks)), settings=chosen)
+        run_state_machine_as_test(
+            seed(seed_number)(state_machine(comparison, tally, shrinks=shrinks)), settings=chosen
+        )
     difference: Difference | None = None
     if tally.shortest is not None:
         found = comparison.difference(tally.shortest.start, tally.shortest.steps, tally.shortest.differs)
         difference = shorten(comparison, tally.shortest.start, found)
-    return StatefulReport(binding.program, tally.runs, tally.steps, time.perf_counter() - began, seed_number, difference)
+    return StatefulReport(
+        binding.program, tally.runs, tally.steps, time.perf_counter() - began, seed_number, difference
+    )

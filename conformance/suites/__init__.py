@@ -1,7 +1,7 @@
 """Every protocol core, every binding and every engine is checked by a function that a new one is handed to.
 
-A test of a new protocol is one call of each: `check_core("module:function")`, `check_binding(make)`; that of a new engine
-`check_engine(check)`, and `check_transitions(make)` where it takes single steps.
+A test of a new protocol is one call of each: `check_core("module:function")`, `check_binding(make)`; that of
+a new engine `check_engine(check)`, and `check_transitions(make)` where it takes single steps.
 """
 
 from antiphon.conformance.suites.bindings import check_binding

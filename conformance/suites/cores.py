@@ -138,7 +138,10 @@ class _Run:
         answer, other = self._answer(me, what, core, call, 0.0), self._answer(me, what, twin, call, SHIFT_MS)
         for name, mine, its in zip(answer._fields, answer, other, strict=True):
             if mine != its:
-                told = f"{name} differs from that of a core put to the same snapshot at another time: {mine!r}, {its!r}"
+                told = (
+                    f"{name} differs from that of a core put to the same snapshot at another time: {mine!r}, "
+                    f"{its!r}"
+                )
                 raise self._broken(me, what, told)
         self.last[me] = self.now
         self.delivered += len(answer.deliveries)

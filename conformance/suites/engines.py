@@ -56,10 +56,12 @@ def engine_programs() -> tuple[Program, ...]:
     up to 700 states.
     """
     return (
-        program(TwoPhase, managers=3), program(DieHard), program(Chameneos, creatures=2, meetings=2), program(CountsTooFar),
+        program(TwoPhase, managers=3), program(DieHard), program(Chameneos, creatures=2, meetings=2),
+        program(CountsTooFar),
         program(NeverBegins), program(BeginsOften), program(Figure2Checked, processes=2, messages=2),
         program(Figure2Checked, processes=2, messages=2, repairs="all"),
-        program(MovingSequencerChecked, processes=2, messages=1), program(RbpChecked, processes=2, messages=1),
+        program(MovingSequencerChecked, processes=2, messages=1),
+        program(RbpChecked, processes=2, messages=1),
     )  # fmt: skip
 
 
@@ -142,7 +144,7 @@ def _told(bound: Program) -> str:
     return f"{bound.name}({', '.join(f'{name}={value}' for name, value in bound.constants.items() if value is not False)})"
 
 
-# Reports ------------------------------------------------------------------------------------------------------
+# Reports ----------------------------------------------------------------------------------------------------
 
 
 def _differences(bound: Program, asked: Check, bounds: Bounds, *, exhaustive: bool) -> Iterator[str]:
@@ -229,7 +231,7 @@ def _passes_at_a_bound(bound: Program, asked: Check) -> Iterator[str]:
     yield from (f"{_told(bound)}: {verdict.property} holds after one step of more" for verdict in held)
 
 
-# Steps --------------------------------------------------------------------------------------------------------
+# Steps ------------------------------------------------------------------------------------------------------
 
 
 def _step_differences(bound: Program, engine: Transitions, depth: int | None) -> Iterator[str]:

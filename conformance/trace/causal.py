@@ -87,7 +87,9 @@ class _Merging:
                 if event.d in sends:
                     other, before = sends[event.d]
                     self._fault(
-                        process, position, f"datagram {event.d} was sent before, at {self._place(other, before)}"
+                        process,
+                        position,
+                        f"datagram {event.d} was sent before, at {self._place(other, before)}",
                     )
                 else:
                     sends[event.d] = (process, position)
@@ -103,7 +105,9 @@ class _Merging:
             if isinstance(event, Receive) and (process, position) not in self.ignored:
                 send = self.sends.get(event.d)
                 if send is None:
-                    self._fault(process, position, f"datagram {event.d} is received but no log shows its send")
+                    self._fault(
+                        process, position, f"datagram {event.d} is received but no log shows its send"
+                    )
                 elif send[1] >= len(self.times[send[0]]):
                     waiting.setdefault(send, []).append(process)
                     return

@@ -85,7 +85,10 @@ class SimulatedNetwork(Generic[M]):
             self._after_step(process)
 
     def __repr__(self) -> str:
-        return f"SimulatedNetwork(members={len(self.endpoints)}, seed={self.seed}, {self.faults}, now={self.now:.3f})"
+        return (
+            f"SimulatedNetwork(members={len(self.endpoints)}, seed={self.seed}, {self.faults}, "
+            f"now={self.now:.3f})"
+        )
 
     @property
     def datagrams(self) -> Counter[str]:

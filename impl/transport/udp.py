@@ -62,7 +62,9 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """
         expected = set(range(endpoint.core.members)) - {endpoint.core.me}
         if set(routes) - {endpoint.core.me} != expected:
-            raise InvalidMembership(f"routes to {sorted(routes)}; process {endpoint.core.me} needs routes to {sorted(expected)}")
+            raise InvalidMembership(
+                f"routes to {sorted(routes)}; process {endpoint.core.me} needs routes to {sorted(expected)}"
+            )
         self.endpoint = endpoint
         self.faults: Counter[str] = Counter()
         self._routes = dict(routes)
@@ -137,7 +139,9 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
     def error_received(self, exc: Exception) -> None:
         """Count what the operating system says about some earlier datagram."""
         code = exc.errno if isinstance(exc, OSError) and exc.errno is not None else None
-        self._fault(errno.errorcode.get(code, str(code)) if code is not None else type(exc).__name__, str(exc))
+        self._fault(
+            errno.errorcode.get(code, str(code)) if code is not None else type(exc).__name__, str(exc)
+        )
 
     def pause_writing(self) -> None:
         """The buffer is full: lose datagrams from now on."""

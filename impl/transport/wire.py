@@ -110,7 +110,10 @@ class Codec(Generic[M]):
         here = self.messages
         if (opening.protocol, opening.version) == (here.protocol, here.version):
             return None
-        told = f"protocol {opening.protocol!r} version {opening.version}; here {here.protocol!r} version {here.version}"
+        told = (
+            f"protocol {opening.protocol!r} version {opening.version}; here {here.protocol!r} version "
+            f"{here.version}"
+        )
         return Rejected(Rejection.FOREIGN_VERSION, told)
 
 

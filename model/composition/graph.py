@@ -40,21 +40,34 @@ def property_graph(given: Iterable[Property], layers: Sequence[Layer] = LAYERS) 
     return graph
 
 
-def smallest_on_graph(wanted: Iterable[Property], given: Iterable[Property], layers: Sequence[Layer] = LAYERS) -> Found:
+def smallest_on_graph(
+    wanted: Iterable[Property], given: Iterable[Property], layers: Sequence[Layer] = LAYERS
+) -> Found:
     """The well-formed stacks of the fewest layers above which everything wanted holds."""
     goal, start = frozenset(wanted), frozenset(given)
     graph = property_graph(start, layers)
     distance = nx.single_source_shortest_path_length(graph, start)
     ends = [node for node in graph if goal <= node]
     if not ends:
-        unreachable = sorted((item.name for item in goal if not any(item in node for node in graph)), key=lambda name: int(name[1:]))
-        reason = f"no layer can bring {', '.join(unreachable)}" if unreachable else "no stack has all of it at once"
-        return Found(Outcome.VIOLATED, (), f"{reason}; {graph.number_of_nodes()} sets of properties can be reached")
+        unreachable = sorted(
+            (item.name for item in goal if not any(item in node for node in graph)),
+            key=lambda name: int(name[1:]),
+        )
+        reason = (
+            f"no layer can bring {', '.join(unreachable)}"
+            if unreachable
+            else "no stack has all of it at once"
+        )
+        return Found(
+            Outcome.VIOLATED, (), f"{reason}; {graph.number_of_nodes()} sets of properties can be reached"
+        )
     size = min(distance[node] for node in ends)
     order = {layer.name: place for place, layer in enumerate(layers)}
     stacks = {stack for node in ends if distance[node] == size for stack in _stacks(graph, start, node)}
     chosen = tuple(sorted(stacks, key=lambda stack: [order[layer.name] for layer in reversed(stack)]))
-    return Found(Outcome.HOLDS, chosen, f"smallest of all: {graph.number_of_nodes()} sets of properties can be reached")
+    return Found(
+        Outcome.HOLDS, chosen, f"smallest of all: {graph.number_of_nodes()} sets of properties can be reached"
+    )
 
 
 def _stacks(graph: nx.DiGraph[Node], start: Node, end: Node) -> Iterator[Stack]:

@@ -17,15 +17,25 @@ from antiphon.model.verdict import Outcome
 from antiphon.spec.composition import LAYERS, Layer, Property
 
 
-def smallest_by_z3(wanted: Iterable[Property], given: Iterable[Property], layers: Sequence[Layer] = LAYERS, *, depth: int = 12) -> Found:
+def smallest_by_z3(
+    wanted: Iterable[Property],
+    given: Iterable[Property],
+    layers: Sequence[Layer] = LAYERS,
+    *,
+    depth: int = 12,
+) -> Found:
     """The well-formed stacks of the fewest layers, at most `depth`, above which everything wanted holds."""
     goal, start = frozenset(wanted), frozenset(given)
     for size in range(depth + 1):
         levels = _Levels(start, layers, size)
         stacks = levels.solutions(goal)
         if stacks:
-            return Found(Outcome.HOLDS, stacks, f"no stack of fewer than {size} layers satisfies the formulas")
-    return Found(Outcome.UNKNOWN, (), f"no stack of up to {depth} layers yields it; larger ones were not tried")
+            return Found(
+                Outcome.HOLDS, stacks, f"no stack of fewer than {size} layers satisfies the formulas"
+            )
+    return Found(
+        Outcome.UNKNOWN, (), f"no stack of up to {depth} layers yields it; larger ones were not tried"
+    )
 
 
 class _Levels:
@@ -39,7 +49,9 @@ class _Levels:
         self.layers = tuple(layers)
         self.solver = z3.Solver()
         self.choice = [z3.Int(f"layer_{level}") for level in range(size)]
-        self.holds = [{item: z3.Bool(f"{item.name}_{level}") for item in Property} for level in range(size + 1)]
+        self.holds = [
+            {item: z3.Bool(f"{item.name}_{level}") for item in Property} for level in range(size + 1)
+        ]
         for item, variable in self.holds[0].items():
             self.solver.add(variable == (item in given))
         for level, choice in enumerate(self.choice):
@@ -68,5 +80,7 @@ class _Levels:
             model = self.solver.model()
             numbers = [model.eval(choice, model_completion=True).as_long() for choice in self.choice]
             found.append(numbers)
-            self.solver.add(z3.Or([choice != number for choice, number in zip(self.choice, numbers, strict=True)]))
+            self.solver.add(
+                z3.Or([choice != number for choice, number in zip(self.choice, numbers, strict=True)])
+            )
         return tuple(tuple(self.layers[number] for number in reversed(numbers)) for numbers in sorted(found))

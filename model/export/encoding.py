@@ -51,9 +51,16 @@ def encode(value: Any, domain: types.Domain) -> Any:
         case types.IndexType():
             return repr(value)
         case types.Optional():
-            return {"tag": "None", "value": UNIT} if value is None else {"tag": "Some", "value": encode(value, parts[0])}
+            return (
+                {"tag": "None", "value": UNIT}
+                if value is None
+                else {"tag": "Some", "value": encode(value, parts[0])}
+            )
         case types.Record(fields=fields):
-            return {name: encode(getattr(value, name), part) for (name, _), part in zip(fields, parts, strict=True)}
+            return {
+                name: encode(getattr(value, name), part)
+                for (name, _), part in zip(fields, parts, strict=True)
+            }
         case types.Union(records=records):
             for record, part in zip(records, parts, strict=True):
                 if part.contains(value):
@@ -61,7 +68,12 @@ def encode(value: Any, domain: types.Domain) -> Any:
         case types.SetOf():
             return {"#set": [encode(item, parts[0]) for item in sorted(value, key=parts[0].rank)]}
         case types.MapOf():
-            return {"#map": [[encode(key, parts[0]), encode(item, parts[1])] for key, item in zip(parts[0], value, strict=True)]}
+            return {
+                "#map": [
+                    [encode(key, parts[0]), encode(item, parts[1])]
+                    for key, item in zip(parts[0], value, strict=True)
+                ]
+            }
         case types.SequenceOf():
             return [encode(item, parts[0]) for item in value]
     raise TypeError(f"{value!r} is no value of {domain.type!r}")
@@ -131,7 +143,10 @@ def _record(data: Any, domain: types.Domain) -> Any:
     names = [name for name, _ in domain.type.fields]
     fields = _expect(data, dict, domain)
     if set(fields) != set(names):
-        raise DecodingError(f"{_words(domain.type)} has the fields {', '.join(names) or 'none'}, not {', '.join(map(str, fields)) or 'none'}")
+        raise DecodingError(
+            f"{_words(domain.type)} has the fields {', '.join(names) or 'none'}, not "
+            f"{', '.join(map(str, fields)) or 'none'}"
+        )
     values = [_within(f".{name}", fields[name], part) for name, part in zip(names, domain.parts, strict=True)]
     return domain.type.python(*values)
 
@@ -161,7 +176,10 @@ def _within(part: str, data: Any, domain: types.Domain) -> Any:
 
 def _variant(data: Any, tags: tuple[str, ...], domain: types.Domain) -> tuple[str, Any]:
     if not isinstance(data, dict) or set(data) != {"tag", "value"} or data["tag"] not in tags:
-        raise DecodingError(f'{_shown(data)} where {_words(domain.type)} must stand, as {{"tag": "{tags[0]}", "value": ..}}; tags: {", ".join(tags)}')
+        raise DecodingError(
+            f'{_shown(data)} where {_words(domain.type)} must stand, as {{"tag": "{tags[0]}", "value": ..}}; '
+            f"tags: {', '.join(tags)}"
+        )
     return data["tag"], data["value"]
 
 
@@ -187,7 +205,12 @@ def _words(type: types.Type) -> str:
             return f"a value of {name}"
         case types.Union(records=records):
             return " or ".join(record.name for record in records)
-    return {types.Optional: "an optional value", types.SetOf: "a set", types.MapOf: "a map", types.SequenceOf: "a sequence"}[type.__class__]
+    return {
+        types.Optional: "an optional value",
+        types.SetOf: "a set",
+        types.MapOf: "a map",
+        types.SequenceOf: "a sequence",
+    }[type.__class__]
 
 
 def _shown(data: Any) -> str:

@@ -1,7 +1,7 @@
 """The values that an expression can have where each slot independently holds any of its own.
 
-Constant propagation over sets of values: a bound from above. Values of a boolean or a number are a set of ints,
-None when there are too many to list; those of a bit set the mask of the ranks that may be in it.
+Constant propagation over sets of values: a bound from above. Values of a boolean or a number are a set of
+ints, None when there are too many to list; those of a bit set the mask of the ranks that may be in it.
 
 This file knows nothing of steps or of the languages that models are written in.
 """
@@ -201,9 +201,15 @@ def escapes(update: Expression, mask: int, estimate: Estimate) -> Expression:
             return escapes(update.operands[0], mask, estimate)
         case Operator.SINGLE if estimate.members(update) & ~mask:
             (rank,) = update.operands
-            inside = [make.equal(rank, make.number(member)) for member in range(mask.bit_length()) if mask >> member & 1]
+            inside = [
+                make.equal(rank, make.number(member))
+                for member in range(mask.bit_length())
+                if mask >> member & 1
+            ]
             assert isinstance(update.sort, Bits)
-            return make.conjunction(make.within(rank, 0, update.sort.width - 1), make.negation(make.disjunction(*inside)))
+            return make.conjunction(
+                make.within(rank, 0, update.sort.width - 1), make.negation(make.disjunction(*inside))
+            )
     return make.boolean(bool(estimate.members(update) & ~mask))
 
 

@@ -57,7 +57,10 @@ def specification_name(spec: type[Spec]) -> str:
         TraceFileError: the class was made inside a function or in `__main__`, where nobody can import it.
     """
     if "<locals>" in spec.__qualname__ or spec.__module__ == "__main__":
-        raise TraceFileError(f"{spec.__name__} cannot be found again by import; put the class at the top of a module, then save the trace")
+        raise TraceFileError(
+            f"{spec.__name__} cannot be found again by import; put the class at the top of a module, then "
+            "save the trace"
+        )
     return f"{spec.__module__}:{spec.__qualname__}"
 
 
@@ -76,7 +79,10 @@ def to_itf(trace: Trace) -> dict[str, Any]:
     """The trace as ITF data. `loop`, in a lasso, is the index of the state that follows the last one."""
     bound = trace.program
     if not trace.initial:
-        raise TraceFileError(f"{trace.shows}: a counterexample to induction begins in no initial state, and cannot be replayed from a file")
+        raise TraceFileError(
+            f"{trace.shows}: a counterexample to induction begins in no initial state, and cannot be "
+            "replayed from a file"
+        )
     meta = _Meta(
         schema=SCHEMA,
         version=ITF_VERSION,
@@ -118,7 +124,9 @@ def load(path: str | Path) -> Trace:
     except OSError as error:
         raise TraceFileError(f"{place}: cannot be read: {error.strerror}") from error
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        where = f"{place}:{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else str(place)
+        where = (
+            f"{place}:{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else str(place)
+        )
         what = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise TraceFileError(f"{where}: not JSON: {what}") from error
     try:
@@ -139,7 +147,8 @@ def _rebuild(data: Any) -> Trace:
             f"the specification has changed since this trace was made\n"
             f"  the trace:     {meta.specification}, digest {meta.digest}\n"
             f"  at present:    {meta.specification}, digest {bound.digest}\n"
-            f"  make it again: check the specification with `antiphon check --save`, or go back to the version that made the trace"
+            "  make it again: check the specification with `antiphon check --save`, or go back to the "
+            "version that made the trace"
         )
     states = _read_states(data, bound, len(meta.steps))
     steps = [_decode_step(bound, item, number) for number, item in enumerate(meta.steps, 1)]
@@ -150,7 +159,9 @@ def _rebuild(data: Any) -> Trace:
     for index, (written, executed) in enumerate(zip(states, trace.states, strict=True)):
         if written != executed:
             name = next(name for name, a, b in zip(bound.variables, written, executed, strict=True) if a != b)
-            raise _Damage(f"states[{index}].{name} is not what the steps lead to; the file was edited or is damaged")
+            raise _Damage(
+                f"states[{index}].{name} is not what the steps lead to; the file was edited or is damaged"
+            )
     return trace
 
 
@@ -163,7 +174,10 @@ def _read_meta(data: Any) -> _Meta:
     if written.get("schema") != SCHEMA:
         raise _Damage(f"#meta.antiphon.schema is {written.get('schema')!r}, not {SCHEMA!r}")
     if written.get("version") != ITF_VERSION:
-        raise _Damage(f"#meta.antiphon.version is {written.get('version')!r}; this version of antiphon reads {ITF_VERSION}")
+        raise _Damage(
+            f"#meta.antiphon.version is {written.get('version')!r}; this version of antiphon reads "
+            f"{ITF_VERSION}"
+        )
     try:
         return msgspec.convert(written, _Meta)
     except msgspec.ValidationError as error:
@@ -178,7 +192,10 @@ def _bind(meta: _Meta) -> Program:
         for part in name.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
-        raise _Damage(f"specification {meta.specification!r} is not found ({error}); run where its module can be imported") from error
+        raise _Damage(
+            f"specification {meta.specification!r} is not found ({error}); run where its module can be "
+            "imported"
+        ) from error
     if not (isinstance(found, type) and issubclass(found, Spec)):
         raise _Damage(f"specification {meta.specification!r} is no specification class")
     try:
@@ -196,7 +213,10 @@ def _read_states(data: dict[str, Any], bound: Program, steps: int) -> list[State
 
 
 def _encode_state(bound: Program, state: State) -> dict[str, Any]:
-    return {name: encoding.encode(value, bound.domains[name]) for name, value in zip(bound.variables, state, strict=True)}
+    return {
+        name: encoding.encode(value, bound.domains[name])
+        for name, value in zip(bound.variables, state, strict=True)
+    }
 
 
 def _decode_state(bound: Program, data: Any, index: int) -> State:
@@ -209,14 +229,19 @@ def _decode_state(bound: Program, data: Any, index: int) -> State:
         try:
             values.append(encoding.decode(data[name], bound.domains[name]))
         except (encoding.DecodingError, SpecError) as error:
-            inner = error if isinstance(error, encoding.DecodingError) else encoding.DecodingError(error.reason)
+            inner = (
+                error if isinstance(error, encoding.DecodingError) else encoding.DecodingError(error.reason)
+            )
             raise inner.under(f"states[{index}].{name}") from None
     return tuple(values)
 
 
 def _encode_step(bound: Program, step: Step) -> dict[str, Any]:
     parameters = _parameters(bound, step.action)
-    arguments = [encoding.encode(value, bound.domain(kind)) for value, kind in zip(step.arguments, parameters, strict=True)]
+    arguments = [
+        encoding.encode(value, bound.domain(kind))
+        for value, kind in zip(step.arguments, parameters, strict=True)
+    ]
     return {"action": step.action, "arguments": arguments}
 
 

@@ -84,7 +84,9 @@ class _Search:
 
     def _enabled(self, step: GroundStep) -> bool:
         whole = Estimate(self.slots)
-        return whole(step.enabled) != frozenset((0,)) or any(whole(check.wrong) != frozenset((0,)) for check in step.checks)
+        return whole(step.enabled) != frozenset((0,)) or any(
+            whole(check.wrong) != frozenset((0,)) for check in step.checks
+        )
 
     def _apply(self, step: GroundStep) -> None:
         if Estimate(self.slots)(step.enabled) == frozenset((0,)):
@@ -120,11 +122,17 @@ class _Search:
         self.elements = fresh
 
     def _set_of(self, variable: str) -> int:
-        found = next(values for slot, values in zip(self.layout.slots, self.slots, strict=True) if slot.variable == variable)
+        found = next(
+            values
+            for slot, values in zip(self.layout.slots, self.slots, strict=True)
+            if slot.variable == variable
+        )
         assert isinstance(found, int)
         return found
 
-    def _arguments(self, method: MethodDeclaration, elements: dict[str, int]) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
+    def _arguments(
+        self, method: MethodDeclaration, elements: dict[str, int]
+    ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
         ranges = []
         for parameter in method.parameters:
             domain = self.program.domain(parameter.type)

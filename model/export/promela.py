@@ -65,7 +65,13 @@ class Model:
     counts_steps: bool = True
 
 
-def promela(program: Program, *, checks: bool = True, properties: Iterable[str] | None = None, members: Mapping[int, int] | None = None) -> Model:
+def promela(
+    program: Program,
+    *,
+    checks: bool = True,
+    properties: Iterable[str] | None = None,
+    members: Mapping[int, int] | None = None,
+) -> Model:
     """The model of `program`.
 
     Args:
@@ -85,7 +91,9 @@ def promela(program: Program, *, checks: bool = True, properties: Iterable[str] 
 
 def members_of(program: Program, states: Iterable[Sequence[int | bool]]) -> dict[int, int]:
     """The elements that occur in the bit-set slots of flattened states, as masks: what `members` takes."""
-    positions = [position for position, slot in enumerate(layout(program).slots) if isinstance(slot.sort, Bits)]
+    positions = [
+        position for position, slot in enumerate(layout(program).slots) if isinstance(slot.sort, Bits)
+    ]
     found = dict.fromkeys(positions, 0)
     for state in states:
         for position in positions:
@@ -96,7 +104,9 @@ def members_of(program: Program, states: Iterable[Sequence[int | bool]]) -> dict
 class _Maker:
     """Makes one model; every part of it is text."""
 
-    def __init__(self, program: Program, checks: bool, properties: Iterable[str] | None, members: Mapping[int, int]) -> None:
+    def __init__(
+        self, program: Program, checks: bool, properties: Iterable[str] | None, members: Mapping[int, int]
+    ) -> None:
         self.program, self.checks, self.members = program, checks, members
         self.slots = layout(program).slots
         found = possible(program, members)
@@ -126,7 +136,9 @@ class _Maker:
         for step in self.steps:
             there = Estimate(narrowed(self.values, step.enabled))
             _widen(masks, [step.enabled, *(check.wrong for check in step.checks)], whole)
-            _widen(masks, [*(value for _, value in step.updates), *(item.broken for item in step.breaks)], there)
+            _widen(
+                masks, [*(value for _, value in step.updates), *(item.broken for item in step.breaks)], there
+            )
         for holds, checks in self.predicates.values():
             _widen(masks, [holds, *(check.wrong for check in checks)], whole)
         return {width: Numbering(mask) for width, mask in masks.items()}
@@ -135,23 +147,38 @@ class _Maker:
         """The whole."""
         options = [line for step in self.steps for line in self._step(step)]
         variables = self.fields.all()
-        options = [*_kept(variables), *(line for name in self.predicates for line in self._invariant(name)), *options]
+        options = [
+            *_kept(variables),
+            *(line for name in self.predicates for line in self._invariant(name)),
+            *options,
+        ]
         start = self._start(variables)
+        more = "one state more than the specification has: the choice of an initial state"
         head = [
             f"/* {self.program.name} {_constants(self.program)}",
             f" * Made by antiphon from its specification, digest {self.program.digest[:16]}.",
             " * Run: spin -a FILE && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -c0 -E -m1000000",
-            f" * SPIN stores {'one state more than the specification has: the choice of an initial state' if start else 'the states of it'}. */",
+            f" * SPIN stores {more if start else 'the states of it'}. */",
             "",
         ]
         if self.names:
-            head += [f"#define {symbol} {number}" for number, symbol in enumerate(self.names.values(), 1)] + [""]
+            head += [f"#define {symbol} {number}" for number, symbol in enumerate(self.names.values(), 1)] + [
+                ""
+            ]
         first = self.initial_states[0] if not start else None
         head += [_declaration(field, self._initial(field, first)) for field in variables]
         head += [f"hidden int t{number};" for number in range(self.scratch)]
         body = ["", "active proctype protocol() {", *start, "end:", "  do", *options, "  od", "}", ""]
         bits = sum(field.width for field in variables)
-        return Model("\n".join([*head, *body]), 1 if start else 0, dict(enumerate(self.names, 1)), bits, len(self.steps), self.idle, not self.late)
+        return Model(
+            "\n".join([*head, *body]),
+            1 if start else 0,
+            dict(enumerate(self.names, 1)),
+            bits,
+            len(self.steps),
+            self.idle,
+            not self.late,
+        )
 
     # Initial states -----------------------------------------------------------------------------------------
 
@@ -160,7 +187,11 @@ class _Maker:
             return []
         lines = ["  if"]
         for state in self.initial_states:
-            given = [f"{field.name} = {self._initial(field, state)}" for field in variables if self._initial(field, state)]
+            given = [
+                f"{field.name} = {self._initial(field, state)}"
+                for field in variables
+                if self._initial(field, state)
+            ]
             lines.append(f"  :: d_step {{ true -> {'; '.join(given) or 'skip'} }}")
         return [*lines, "  fi;"]
 
@@ -200,7 +231,9 @@ class _Maker:
         if not late:
             return f"  :: d_step {{ {condition if condition != '1' else 'true'} -> {inner} }}"
         self.scratch = max(self.scratch, writer.used)
-        return f"  :: d_step {{ {'; '.join(['true', *writer.lines])}; if :: {condition} -> {inner} :: else fi }}"
+        return (
+            f"  :: d_step {{ {'; '.join(['true', *writer.lines])}; if :: {condition} -> {inner} :: else fi }}"
+        )
 
     def _fail(self, name: str) -> str:
         known = self.names.get(name)
@@ -225,7 +258,10 @@ class _Maker:
         asserted = self._asserted(step, there)
         roots = [*(condition for _, condition in asserted), *(value for _, value in step.updates)]
         writer = Writer(self.fields, there, roots, first=guarding.used)
-        failures = [f"assert(!({writer.truth(condition)}) || {self._fail(name)[7:-1]})" for name, condition in asserted]
+        failures = [
+            f"assert(!({writer.truth(condition)}) || {self._fail(name)[7:-1]})"
+            for name, condition in asserted
+        ]
         updates = self._updates(writer, step)
         inner = "; ".join([*writer.lines, *failures, *updates]) or "skip"
         self.scratch = max(self.scratch, writer.used)
@@ -235,7 +271,11 @@ class _Maker:
         """What must not be true when the step is taken, and the property that it breaks."""
         found = [(item.property, item.broken) for item in step.breaks if item.property in self.wanted]
         if self.checks:
-            outside = [escapes(value, self.members[slot], there) for slot, value in step.updates if slot in self.members]
+            outside = [
+                escapes(value, self.members[slot], there)
+                for slot, value in step.updates
+                if slot in self.members
+            ]
             found.append((OUTSIDE, make.disjunction(*outside)))
         return [(name, condition) for name, condition in found if there.certain(condition) != 0]
 
@@ -254,9 +294,19 @@ class _Maker:
 
 def _ordered(wanted: dict[str, tuple[str, str]], writer: Writer) -> list[str]:
     done: list[str] = []
-    reads = {name: {word for word in _words(text) if word in wanted and word != name} for name, (_, text) in wanted.items()}
+    reads = {
+        name: {word for word in _words(text) if word in wanted and word != name}
+        for name, (_, text) in wanted.items()
+    }
     while reads:
-        free = next((name for name in reads if not any(name in others for other, others in reads.items() if other != name)), None)
+        free = next(
+            (
+                name
+                for name in reads
+                if not any(name in others for other, others in reads.items() if other != name)
+            ),
+            None,
+        )
         if free is None:
             free = next(iter(reads))
             wanted[free] = free, writer.keep(wanted[free][1])
@@ -294,7 +344,11 @@ def _stored(field: Field, text: str) -> str:
     if text.lstrip("-").isdigit():
         return str(int(text) - field.low)
     plus = f" + {field.low})"
-    if text.startswith("(") and text.endswith(plus) and _words(text[1 : -len(plus)]) == {text[1 : -len(plus)]}:
+    if (
+        text.startswith("(")
+        and text.endswith(plus)
+        and _words(text[1 : -len(plus)]) == {text[1 : -len(plus)]}
+    ):
         return text[1 : -len(plus)]
     return f"({text} - {field.low})" if field.low > 0 else f"({text} + {-field.low})"
 
@@ -314,9 +368,14 @@ def _widen(masks: dict[int, int], roots: Iterable[Expression], estimate: Estimat
         seen.add(id(node))
         if isinstance(node.sort, Bits):
             masks[node.sort.width] = masks.get(node.sort.width, 0) | estimate.members(node)
-        if node.operator is Operator.DIFFERENCE and node.operands[1].operator in (Operator.CONSTANT, Operator.SINGLE):
+        if node.operator is Operator.DIFFERENCE and node.operands[1].operator in (
+            Operator.CONSTANT,
+            Operator.SINGLE,
+        ):
             todo.extend([node.operands[0], *node.operands[1].operands])
-        elif node.operator is Operator.INTERSECTION and Operator.CONSTANT in (part.operator for part in node.operands):
+        elif node.operator is Operator.INTERSECTION and Operator.CONSTANT in (
+            part.operator for part in node.operands
+        ):
             todo.extend(part for part in node.operands if part.operator is not Operator.CONSTANT)
         else:
             todo.extend(node.operands)

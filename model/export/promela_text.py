@@ -59,7 +59,9 @@ class Numbering:
 class Fields:
     """The variables of a model: of every slot the fields that hold it, none where it never changes."""
 
-    def __init__(self, slots: Sequence[SlotInfo], values: Sequence[Values], numberings: dict[int, Numbering]) -> None:
+    def __init__(
+        self, slots: Sequence[SlotInfo], values: Sequence[Values], numberings: dict[int, Numbering]
+    ) -> None:
         self.numberings = numberings
         names: Counter[str] = Counter()
         self.of_slot: list[tuple[Field | None, ...]] = []
@@ -82,13 +84,17 @@ class Fields:
         elif isinstance(slot.sort, Boolean):
             yield Field(name, 1)
         else:
-            low, high = (min(value), max(value)) if isinstance(value, frozenset) else (slot.sort.low, slot.sort.high)
+            low, high = (
+                (min(value), max(value)) if isinstance(value, frozenset) else (slot.sort.low, slot.sort.high)
+            )
             yield Field(name, (high - low).bit_length(), low)
 
     def all(self) -> list[Field]:
         """Every variable, the widest first, each word filled up, so that few bits are lost at borders."""
         words: list[tuple[int, list[Field]]] = []
-        for field in sorted((field for fields in self.of_slot for field in fields if field), key=lambda item: -item.width):
+        for field in sorted(
+            (field for fields in self.of_slot for field in fields if field), key=lambda item: -item.width
+        ):
             for number, (free, held) in enumerate(words):
                 if field.width <= free:
                     words[number] = free - field.width, [*held, field]
@@ -110,7 +116,15 @@ class Writer:
     Scratch assignments gather in `lines`, to variables from number `first` on.
     """
 
-    def __init__(self, fields: Fields, estimate: Estimate, roots: Iterable[Expression] = (), *, scratch: bool = True, first: int = 0) -> None:
+    def __init__(
+        self,
+        fields: Fields,
+        estimate: Estimate,
+        roots: Iterable[Expression] = (),
+        *,
+        scratch: bool = True,
+        first: int = 0,
+    ) -> None:
         self.fields, self.estimate = fields, estimate
         self.lines: list[str] = []
         self.used = first
@@ -157,7 +171,10 @@ class Writer:
                 return tuple(str(numbering.mask(members, word)) for word in range(numbering.words))
             return None
         if isinstance(node.sort, Number) and not -LARGEST <= node.sort.low <= node.sort.high <= LARGEST:
-            raise SpecError(f"a number from {node.sort.low} to {node.sort.high} does not fit the 32 bits that Promela computes with")
+            raise SpecError(
+                f"a number from {node.sort.low} to {node.sort.high} does not fit the 32 bits that Promela "
+                "computes with"
+            )
         certain = self.estimate.certain(node)
         return None if certain is None else (f"({certain})" if certain < 0 else str(certain),)
 
@@ -187,7 +204,13 @@ class Writer:
             return tuple(field.name if field else "0" for field in fields)
         (field,) = fields
         assert field is not None
-        return (f"({field.name} + {field.low})" if field.low > 0 else f"({field.name} - {-field.low})" if field.low else field.name,)
+        return (
+            f"({field.name} + {field.low})"
+            if field.low > 0
+            else f"({field.name} - {-field.low})"
+            if field.low
+            else field.name,
+        )
 
     # Sets ---------------------------------------------------------------------------------------------------
 
@@ -271,7 +294,11 @@ class Writer:
         spanned = {numbering.position[value] // WORD for value in known}
         if place is not None and len(spanned) == 1:
             (word,) = spanned
-            return f"(({words[word]} >> ({place} - {WORD * word})) & 1)" if word else f"(({words[0]} >> {place}) & 1)"
+            return (
+                f"(({words[word]} >> ({place} - {WORD * word})) & 1)"
+                if word
+                else f"(({words[0]} >> {place}) & 1)"
+            )
         tests = []
         for value in known:
             word, bit = divmod(numbering.position[value], WORD)
@@ -308,7 +335,9 @@ def _divide(node: Expression, parts: list[str]) -> str:
     if left.low >= 0 and right.low >= 0:
         quotient = f"({one} / {other})"
     else:
-        quotient = f"({one} / {other} - ((({one} % {other}) != 0) && ((({one} % {other}) < 0) != ({other} < 0))))"
+        quotient = (
+            f"({one} / {other} - ((({one} % {other}) != 0) && ((({one} % {other}) < 0) != ({other} < 0))))"
+        )
     return f"({other} == 0 -> 0 : {quotient})" if right.low <= 0 <= right.high else quotient
 
 
@@ -327,7 +356,9 @@ _OPERATIONS: dict[Operator, Callable[[Expression, list[str]], str]] = {
     Operator.NOT: lambda _, parts: f"(!{parts[0]})",
     Operator.AND: lambda _, parts: f"({' && '.join(part for part in parts if part != '1')})",
     Operator.OR: lambda _, parts: f"({' || '.join(part for part in parts if part != '0')})",
-    Operator.CHOOSE: lambda _, parts: parts[1] if parts[1] == parts[2] else f"({parts[0]} -> {parts[1]} : {parts[2]})",
+    Operator.CHOOSE: lambda _, parts: (
+        parts[1] if parts[1] == parts[2] else f"({parts[0]} -> {parts[1]} : {parts[2]})"
+    ),
     Operator.EQUAL: lambda _, parts: f"({parts[0]} == {parts[1]})",
     Operator.LESS: lambda _, parts: f"({parts[0]} < {parts[1]})",
     Operator.ADD: lambda _, parts: f"({parts[0]} + {parts[1]})",

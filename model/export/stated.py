@@ -21,5 +21,7 @@ def stated(program: Program, asked: Iterable[str] | None, *, promises: bool = Fa
     wanted = known if asked is None else list(asked)
     for name in wanted:
         if name not in known:
-            raise SpecError(f"{program.name} has no property {name!r} that is exported; {known_names(name, known)}")
+            raise SpecError(
+                f"{program.name} has no property {name!r} that is exported; {known_names(name, known)}"
+            )
     return frozenset(wanted)

@@ -28,7 +28,10 @@ from antiphon.spec.lang.walk import nodes
 HELPERS = {
     "SumOver": (
         "RECURSIVE SumOver(_, _)",
-        "SumOver(f, S) == IF S = {} THEN 0 ELSE LET x == CHOOSE x \\in S : TRUE IN f[x] + SumOver(f, S \\ {x})",
+        (
+            "SumOver(f, S) == IF S = {} THEN 0 "
+            "ELSE LET x == CHOOSE x \\in S : TRUE IN f[x] + SumOver(f, S \\ {x})"
+        ),
     ),
     "MaxOf": ("MaxOf(S) == CHOOSE m \\in S : \\A x \\in S : x <= m",),
     "MinOf": ("MinOf(S) == CHOOSE m \\in S : \\A x \\in S : m <= x",),
@@ -64,7 +67,9 @@ def tla(program: Program, *, name: str | None = None, properties: Iterable[str] 
 class _Maker:
     def __init__(self, program: Program, name: str, properties: Iterable[str] | None) -> None:
         if not name.isidentifier() or not name.isascii():
-            raise SpecError(f"{name!r} is no name of a TLA+ module", instead="letters, digits and underscores")
+            raise SpecError(
+                f"{name!r} is no name of a TLA+ module", instead="letters, digits and underscores"
+            )
         self.program, self.name, self.form = program, name, program.module
         self.functions = {function.name: function for function in self.form.functions}
         self.reads = {function: self._reads(function) for function in self.functions}
@@ -72,15 +77,19 @@ class _Maker:
         self.texts.names.fix(name)
         self.wanted = stated(program, properties, promises=True)
         for kind, names in (
-            ("variable", [item.name for item in self.form.variables]), ("constant", [item.name for item in self.form.constants]),
-            ("predicate", [item.name for item in self.form.predicates]), ("promise", [item.name for item in self.form.promises]),
+            ("variable", [item.name for item in self.form.variables]),
+            ("constant", [item.name for item in self.form.constants]),
+            ("predicate", [item.name for item in self.form.predicates]),
+            ("promise", [item.name for item in self.form.promises]),
             ("action", [item.name for item in self.form.actions]), ("function", list(self.functions)),
         ):  # fmt: skip
             for item in names:
                 self.texts.name(kind, item)
         for variable in self.form.variables:
             self.texts.domain(variable.type)
-        self.plain = Scope({item.name: self.texts.name("variable", item.name) for item in self.form.variables})
+        self.plain = Scope(
+            {item.name: self.texts.name("variable", item.name) for item in self.form.variables}
+        )
 
     def _reads(self, function: str) -> tuple[str, ...]:
         """The variables that a helper looks at, itself or through others, in order of declaration."""
@@ -94,21 +103,42 @@ class _Maker:
         variables = [texts.name("variable", item.name) for item in self.form.variables]
         helpers = [line for function in self._ordered() for line in self._function(function)]
         predicates = [line for predicate in self.form.predicates for line in self._predicate(predicate)]
-        promises = [line for promise in self.form.promises if promise.name in self.wanted for line in self._promise(promise)]
-        initial, actions = self._initial(), [line for action in self.form.actions for line in self._action(action)]
-        following = ["Next ==", *(f"  \\/ {self._every(action)}" for action in self.form.actions)] if self.form.actions else ["Next == FALSE"]
+        promises = [
+            line
+            for promise in self.form.promises
+            if promise.name in self.wanted
+            for line in self._promise(promise)
+        ]
+        initial, actions = (
+            self._initial(),
+            [line for action in self.form.actions for line in self._action(action)],
+        )
+        following = (
+            ["Next ==", *(f"  \\/ {self._every(action)}" for action in self.form.actions)]
+            if self.form.actions
+            else ["Next == FALSE"]
+        )
         fairness = list(self._fairness())
-        type_ok = [f"/\\ {texts.belongs(name, item.type)}" for name, item in zip(variables, self.form.variables, strict=True)]
-        constants = [f"{texts.name('constant', name)} == {literal(value)}" for name, value in self.program.constants.items()]
+        type_ok = [
+            f"/\\ {texts.belongs(name, item.type)}"
+            for name, item in zip(variables, self.form.variables, strict=True)
+        ]
+        constants = [
+            f"{texts.name('constant', name)} == {literal(value)}"
+            for name, value in self.program.constants.items()
+        ]
         kinds = [f"{name} == {text}" for name, text in texts.types.items()]
         used = [line for helper in HELPERS if helper in texts.helpers for line in HELPERS[helper]]
         title = f" MODULE {self.name} "
         blocks = [
-            [title.center(COLUMNS, "-"), f"(* {self.program.name}, made by antiphon from its specification, digest {self.program.digest[:16]}. *)"],
+            [title.center(COLUMNS, "-"), (f"(* {self.program.name}, made by antiphon from its specification, "
+                f"digest {self.program.digest[:16]}. *)")],
             ["EXTENDS Integers, Sequences, FiniteSets, TLC"],
-            ["CONSTANT None"], constants, kinds, [f"VARIABLES {', '.join(variables)}", "", f"vars == <<{', '.join(variables)}>>"], used, helpers,
+            ["CONSTANT None"], constants, kinds,
+            [f"VARIABLES {', '.join(variables)}", "", f"vars == <<{', '.join(variables)}>>"], used, helpers,
             ["TypeOK ==", *(f"  {line}" for line in type_ok)], predicates, initial, actions, following,
-            ["Spec == " + " /\\ ".join(["Init", "[][Next]_vars", *(["Fairness"] if fairness else [])])], promises,
+            ["Spec == " + " /\\ ".join(["Init", "[][Next]_vars", *(["Fairness"] if fairness else [])])],
+            promises,
         ]  # fmt: skip
         if fairness:
             blocks.insert(-2, ["Fairness ==", *(f"  /\\ {line}" for line in fairness)])
@@ -117,10 +147,18 @@ class _Maker:
 
     def _configuration(self) -> str:
         texts = self.texts
-        invariants = [item for item in self.form.predicates if item.kind is ir.PredicateKind.INVARIANT and item.name in self.wanted]
+        invariants = [
+            item
+            for item in self.form.predicates
+            if item.kind is ir.PredicateKind.INVARIANT and item.name in self.wanted
+        ]
         lines = ["CONSTANT None = None", "SPECIFICATION Spec", "CHECK_DEADLOCK FALSE", "INVARIANT TypeOK"]
         lines += [f"INVARIANT {texts.name('predicate', item.name)}" for item in invariants]
-        lines += [f"PROPERTY {texts.name('promise', item.name)}" for item in self.form.promises if item.name in self.wanted]
+        lines += [
+            f"PROPERTY {texts.name('promise', item.name)}"
+            for item in self.form.promises
+            if item.name in self.wanted
+        ]
         return "\n".join(lines) + "\n"
 
     # Helpers and predicates ---------------------------------------------------------------------------------
@@ -146,7 +184,9 @@ class _Maker:
         seen = {variable: self.texts.names.fresh(f"{variable}_") for variable in self.reads[function.name]}
         value = value_of(self.texts, function.body, Scope(seen, given))
         parameters = [*given.values(), *seen.values()]
-        head = self.texts.name("function", function.name) + (f"({', '.join(parameters)})" if parameters else "")
+        head = self.texts.name("function", function.name) + (
+            f"({', '.join(parameters)})" if parameters else ""
+        )
         yield from _documented(function.doc)
         yield f"{head} == {value}"
         yield ""
@@ -156,7 +196,10 @@ class _Maker:
             return
         self.texts.names.begin()
         yield from _documented(predicate.doc)
-        yield f"{self.texts.name('predicate', predicate.name)} == {value_of(self.texts, predicate.body, self.plain)}"
+        yield (
+            f"{self.texts.name('predicate', predicate.name)} == "
+            f"{value_of(self.texts, predicate.body, self.plain)}"
+        )
         yield ""
 
     def _promise(self, promise: ir.Promise) -> Iterator[str]:
@@ -179,7 +222,10 @@ class _Maker:
     def _initial(self) -> list[str]:
         defaults = [(item.name, self.texts.text(item.initial, Scope({}))) for item in self.form.variables]
         if not self.form.initials:
-            return ["Init ==", *(f"  /\\ {self.texts.name('variable', name)} = {text}" for name, text in defaults)]
+            return [
+                "Init ==",
+                *(f"  /\\ {self.texts.name('variable', name)} = {text}" for name, text in defaults),
+            ]
         lines: list[str] = ["Init =="]
         for start in self.form.initials:
             self.texts.names.begin()
@@ -188,8 +234,13 @@ class _Maker:
                 run.scope.variables[name] = run.define(name, text)
             quantified = self._bind(run, start.parameters)
             run.execute(straight(self.texts, start.body))
-            values = [f"{self.texts.name('variable', name)} = {text}" for name, text in run.scope.variables.items()]
-            lines += [f"  \\/ {quantified}" if quantified else "  \\/", *formula(run.lines, [*run.asserted, *values], 6)]
+            values = [
+                f"{self.texts.name('variable', name)} = {text}" for name, text in run.scope.variables.items()
+            ]
+            lines += [
+                f"  \\/ {quantified}" if quantified else "  \\/",
+                *formula(run.lines, [*run.asserted, *values], 6),
+            ]
         return lines
 
     def _bind(self, run: Run, parameters: Sequence[ir.Parameter]) -> str:
@@ -208,8 +259,14 @@ class _Maker:
         run.execute(straight(self.texts, action.body))
         names = [run.scope.locals[parameter.name] for parameter in action.parameters]
         head = self.texts.name("action", action.name) + (f"({', '.join(names)})" if names else "")
-        values = [f"{self.texts.name('variable', name)}' = {run.scope.variables[name]}" for name in run.changed]
-        same = [self.texts.name("variable", item.name) for item in self.form.variables if item.name not in run.changed]
+        values = [
+            f"{self.texts.name('variable', name)}' = {run.scope.variables[name]}" for name in run.changed
+        ]
+        same = [
+            self.texts.name("variable", item.name)
+            for item in self.form.variables
+            if item.name not in run.changed
+        ]
         if same:
             values.append(f"UNCHANGED <<{', '.join(same)}>>")
         yield from _documented(action.doc)
@@ -220,7 +277,11 @@ class _Maker:
     def _ranges(self, action: ir.Action) -> list[tuple[str, str, str]]:
         """Of every parameter of an action its own name, a name of the module, and the set it ranges over."""
         self.texts.names.begin()
-        method = next(item for item in self.program.declaration.marked("action", "environment") if item.name == action.name)
+        method = next(
+            item
+            for item in self.program.declaration.marked("action", "environment")
+            if item.name == action.name
+        )
         found = []
         for parameter, declared in zip(action.parameters, method.parameters, strict=True):
             name = self.texts.names.fresh(parameter.name)
@@ -234,7 +295,12 @@ class _Maker:
         """The elements of a set variable that a parameter takes."""
         name = self.texts.name("variable", variable)
         of = next(item.type for item in self.form.variables if item.name == variable)
-        if isinstance(of, types.SetOf) and isinstance(of.of, types.Union) and isinstance(wanted, types.Record | types.Union) and of.of != wanted:
+        if (
+            isinstance(of, types.SetOf)
+            and isinstance(of.of, types.Union)
+            and isinstance(wanted, types.Record | types.Union)
+            and of.of != wanted
+        ):
             records = wanted.records if isinstance(wanted, types.Union) else (wanted,)
             element = self.texts.names.fresh("e")
             kinds = ", ".join(f'"{record.name}"' for record in records)
@@ -264,7 +330,9 @@ class _Maker:
                 whole = self.texts.domain(parameter.type)
                 outer += f"\\A {name} \\in {whole} : "
                 inside += [f"{name} \\in {source}"] if source != whole else []
-            call = self.texts.name("action", action.name) + (f"({', '.join(name for _, name, _ in ranges)})" if ranges else "")
+            call = self.texts.name("action", action.name) + (
+                f"({', '.join(name for _, name, _ in ranges)})" if ranges else ""
+            )
             yield f"{outer}{sign}({inner}{' and '.join([*inside, call])})".replace(" and ", " /\\ ")
 
 

@@ -73,7 +73,7 @@ def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], 
             continue
         (target,) = places[line.name]
         text = f"({texts[number]})" if texts[number].startswith("IF ") else texts[number]
-        texts[target] = _WORD.sub(lambda found, name=line.name, text=text: text if found[0] == name else found[0], texts[target])  # type: ignore[misc]
+        texts[target] = _replaced(texts[target], line.name, text)
         uses[target].update(uses[number])
         for word in uses[number]:
             places[word].add(target)
@@ -97,3 +97,7 @@ def _bare(text: str) -> str:
                 return text
         text = text[1:-1]
     return text
+
+
+def _replaced(text: str, name: str, by: str) -> str:
+    return _WORD.sub(lambda found: by if found[0] == name else found[0], text)

@@ -108,7 +108,9 @@ class Run:
         self.inside(test, then)
         first, self.scope = self.scope, Scope(before.variables, before.locals)
         if otherwise:
-            self.inside(f"~{test}" if test.startswith("(") or test.isidentifier() else f"~({test})", otherwise)
+            self.inside(
+                f"~{test}" if test.startswith("(") or test.isidentifier() else f"~({test})", otherwise
+            )
         second, self.scope = self.scope, Scope(before.variables, before.locals)
         for variable, text in before.variables.items():
             one, other = first.variables[variable], second.variables[variable]
@@ -143,7 +145,10 @@ class Run:
         """All values of a type, as texts."""
         domain = types.bind(type, self.texts.constants)
         if domain.cardinality > MOST_UNROLLED:
-            raise SpecError(f"a loop over {domain.cardinality} values is not exported to TLA+; at most {MOST_UNROLLED}", binder.at)
+            raise SpecError(
+                f"a loop over {domain.cardinality} values is not exported to TLA+; at most {MOST_UNROLLED}",
+                binder.at,
+            )
         return [self.texts.value(value, type) for value in domain]
 
     def turn(self, name: str, value: str, condition: str, body: Body) -> None:
@@ -187,13 +192,25 @@ def straight(texts: Texts, body: Body) -> Body:
         if isinstance(statement, ir.Return):
             return (*made, statement)
         if isinstance(statement, ir.When) and (_returns(statement.then) or _returns(statement.otherwise)):
-            then, otherwise = straight(texts, (*statement.then, *rest)), straight(texts, (*statement.otherwise, *rest))
-            return (*made, ir.When(condition=statement.condition, then=then, otherwise=otherwise, at=statement.at))
+            then, otherwise = (
+                straight(texts, (*statement.then, *rest)),
+                straight(texts, (*statement.otherwise, *rest)),
+            )
+            return (
+                *made,
+                ir.When(condition=statement.condition, then=then, otherwise=otherwise, at=statement.at),
+            )
         if isinstance(statement, ir.Each) and _returns(statement.body):
-            raise SpecError("a return inside a loop is not exported to TLA+", statement.at, "next, any or all over the same domain")
+            raise SpecError(
+                "a return inside a loop is not exported to TLA+",
+                statement.at,
+                "next, any or all over the same domain",
+            )
         if isinstance(statement, ir.When):
             then, otherwise = straight(texts, statement.then), straight(texts, statement.otherwise)
-            statement = ir.When(condition=statement.condition, then=then, otherwise=otherwise, at=statement.at)
+            statement = ir.When(
+                condition=statement.condition, then=then, otherwise=otherwise, at=statement.at
+            )
         made.append(statement)
     return tuple(made)
 
@@ -219,10 +236,16 @@ def value_of(texts: Texts, body: Body, scope: Scope) -> str:
             case ir.Let(name=name, value=value):
                 given = texts.names.fresh(name)
                 text = texts.text(value, scope)
-                return f"(LET {given} == {text} IN {value_of(texts, body[position + 1 :], scope.bound(name, given))})"
+                return (
+                    f"(LET {given} == {text} IN "
+                    f"{value_of(texts, body[position + 1 :], scope.bound(name, given))})"
+                )
             case ir.When(condition=condition, then=then, otherwise=otherwise):
                 rest = body[position + 1 :]
-                one, other = value_of(texts, (*then, *rest), scope), value_of(texts, (*otherwise, *rest), scope)
+                one, other = (
+                    value_of(texts, (*then, *rest), scope),
+                    value_of(texts, (*otherwise, *rest), scope),
+                )
                 return f"(IF {texts.text(condition, scope)} THEN {one} ELSE {other})"
             case ir.Each(binder=binder, body=inner) if isinstance(binder.source, types.Type):
                 unrolled: list[ir.Statement] = []

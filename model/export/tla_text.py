@@ -70,18 +70,24 @@ class Texts(Types):
 
 
 def _joined(sign: str) -> Callable[[Texts, Any, Scope], str]:
-    return lambda texts, node, scope: "(" + f" {sign} ".join(texts.text(part, scope) for part in node.operands) + ")"
+    return lambda texts, node, scope: (
+        "(" + f" {sign} ".join(texts.text(part, scope) for part in node.operands) + ")"
+    )
 
 
 _COMPARISONS = {
-    ir.Comparison.EQUAL: "=", ir.Comparison.UNEQUAL: "#", ir.Comparison.LESS: "<", ir.Comparison.AT_MOST: "<=", ir.Comparison.GREATER: ">",
+    ir.Comparison.EQUAL: "=", ir.Comparison.UNEQUAL: "#", ir.Comparison.LESS: "<",
+    ir.Comparison.AT_MOST: "<=", ir.Comparison.GREATER: ">",
     ir.Comparison.AT_LEAST: ">=",
 }  # fmt: skip
 
 
 def _compare(texts: Texts, node: ir.Compare, scope: Scope) -> str:
     left, right, operator = texts.text(node.left, scope), texts.text(node.right, scope), node.operator
-    if isinstance(node.left.type, types.SetOf) and operator not in (ir.Comparison.EQUAL, ir.Comparison.UNEQUAL):
+    if isinstance(node.left.type, types.SetOf) and operator not in (
+        ir.Comparison.EQUAL,
+        ir.Comparison.UNEQUAL,
+    ):
         if operator in (ir.Comparison.GREATER, ir.Comparison.AT_LEAST):
             left, right = right, left
         if operator in (ir.Comparison.LESS, ir.Comparison.GREATER):
@@ -91,7 +97,8 @@ def _compare(texts: Texts, node: ir.Compare, scope: Scope) -> str:
 
 
 _ARITHMETIC = {
-    ir.Operation.ADD: "+", ir.Operation.SUBTRACT: "-", ir.Operation.MULTIPLY: "*", ir.Operation.DIVIDE: "\\div", ir.Operation.MODULO: "%",
+    ir.Operation.ADD: "+", ir.Operation.SUBTRACT: "-", ir.Operation.MULTIPLY: "*",
+    ir.Operation.DIVIDE: "\\div", ir.Operation.MODULO: "%",
 }  # fmt: skip
 
 
@@ -153,7 +160,10 @@ def _reduce(texts: Texts, node: ir.Reduce, scope: Scope) -> str:
     if node.default is None:
         return f"{operator}({values})"
     name = texts.names.fresh("values")
-    return f"(LET {name} == {values} IN IF {name} = {{}} THEN {texts.text(node.default, scope)} ELSE {operator}({name}))"
+    return (
+        f"(LET {name} == {values} IN IF {name} = {{}} THEN {texts.text(node.default, scope)} ELSE "
+        f"{operator}({name}))"
+    )
 
 
 def _sum(texts: Texts, binders: Sequence[ir.Binder], body: ir.Expression, scope: Scope) -> str:
@@ -162,24 +172,38 @@ def _sum(texts: Texts, binders: Sequence[ir.Binder], body: ir.Expression, scope:
         return f"Cardinality({source})"
     inner = _sum(texts, binders[1:], body, within) if len(binders) > 1 else texts.text(body, within)
     function = texts.names.fresh("f")
-    return f"(LET {function} == [{name} \\in {source} |-> {inner}] IN {texts.needs('SumOver')}({function}, DOMAIN {function}))"
+    return (
+        f"(LET {function} == [{name} \\in {source} |-> {inner}] IN {texts.needs('SumOver')}({function}, "
+        f"DOMAIN {function}))"
+    )
 
 
 def _first(texts: Texts, node: ir.First, scope: Scope) -> str:
     """`next`: the first of the sequence of all candidates, in domain order."""
     if len(node.binders) > 1:
-        raise SpecError("next over several loops is not exported to TLA+", node.at, "one loop in the next, and a helper for the other")
+        raise SpecError(
+            "next over several loops is not exported to TLA+",
+            node.at,
+            "one loop in the next, and a helper for the other",
+        )
     (binder,) = node.binders
     if isinstance(binder.source, types.Type):
         sequence = texts.in_order(binder.source)
     else:
         sequence = texts.text(binder.source, scope)
         if not isinstance(binder.source.type, types.SequenceOf):
-            raise SpecError("next over a set is not exported to TLA+", node.at, "next over the type, with `if` for membership")
+            raise SpecError(
+                "next over a set is not exported to TLA+",
+                node.at,
+                "next over the type, with `if` for membership",
+            )
     found = sequence
     if binder.condition is not None:
         name = texts.names.fresh(binder.name)
-        found = f"SelectSeq({sequence}, LAMBDA {name} : {texts.text(binder.condition, scope.bound(binder.name, name))})"
+        found = (
+            f"SelectSeq({sequence}, LAMBDA {name} : "
+            f"{texts.text(binder.condition, scope.bound(binder.name, name))})"
+        )
     kept = texts.names.fresh("found")
     body = texts.text(node.body, scope.bound(binder.name, f"{kept}[1]"))
     if node.default is not None:
@@ -190,7 +214,9 @@ def _first(texts: Texts, node: ir.First, scope: Scope) -> str:
 def _make_record(texts: Texts, node: ir.MakeRecord, scope: Scope) -> str:
     assert isinstance(node.type, types.Record)
     given = [texts.text(argument, scope) for argument in node.arguments]
-    return record(node.type.name, [(field, text) for (field, _), text in zip(node.type.fields, given, strict=True)])
+    return record(
+        node.type.name, [(field, text) for (field, _), text in zip(node.type.fields, given, strict=True)]
+    )
 
 
 def _is_record(texts: Texts, node: ir.IsRecord, scope: Scope) -> str:
@@ -201,7 +227,9 @@ def _is_record(texts: Texts, node: ir.IsRecord, scope: Scope) -> str:
 
 def _everywhere(texts: Texts, node: ir.Everywhere, scope: Scope) -> str:
     assert isinstance(node.type, types.MapOf)
-    return f"[{texts.names.fresh('k')} \\in {texts.domain(node.type.key)} |-> {texts.text(node.value, scope)}]"
+    return (
+        f"[{texts.names.fresh('k')} \\in {texts.domain(node.type.key)} |-> {texts.text(node.value, scope)}]"
+    )
 
 
 def _call(texts: Texts, node: ir.Call, scope: Scope) -> str:
@@ -248,9 +276,15 @@ _HANDLERS: dict[type[ir.Expression], Callable[[Texts, Any, Scope], str]] = {
     ir.MakeIndex: lambda texts, node, scope: texts.text(node.number, scope),
     ir.IndexNumber: lambda texts, node, scope: texts.text(node.index, scope),
     ir.MakeSequence: _items("<<", ">>"),
-    ir.Append: lambda texts, node, scope: f"Append({texts.text(node.sequence, scope)}, {texts.text(node.item, scope)})",
-    ir.Item: lambda texts, node, scope: f"{texts.text(node.sequence, scope)}[{texts.text(node.position, scope)} + 1]",
-    ir.DropFirst: lambda texts, node, scope: f"{texts.needs('DropFirst')}({texts.text(node.sequence, scope)})",
+    ir.Append: lambda texts, node, scope: (
+        f"Append({texts.text(node.sequence, scope)}, {texts.text(node.item, scope)})"
+    ),
+    ir.Item: lambda texts, node, scope: (
+        f"{texts.text(node.sequence, scope)}[{texts.text(node.position, scope)} + 1]"
+    ),
+    ir.DropFirst: lambda texts, node, scope: (
+        f"{texts.needs('DropFirst')}({texts.text(node.sequence, scope)})"
+    ),
     ir.Everywhere: _everywhere,
     ir.Call: _call,
 }

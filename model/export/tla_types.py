@@ -26,11 +26,16 @@ from typing import Any
 from antiphon.spec.lang import SpecError, types
 
 RESERVED = frozenset((
-    "ASSUME", "ASSUMPTION", "AXIOM", "CASE", "CHOOSE", "CONSTANT", "CONSTANTS", "DOMAIN", "ELSE", "ENABLED", "EXCEPT", "EXTENDS", "IF",
-    "IN", "INSTANCE", "LAMBDA", "LET", "LOCAL", "MODULE", "OTHER", "RECURSIVE", "SF_", "SUBSET", "THEN", "THEOREM", "UNCHANGED", "UNION",
-    "VARIABLE", "VARIABLES", "WF_", "WITH", "BOOLEAN", "TRUE", "FALSE", "STRING", "Nat", "Int", "Seq", "Len", "Append", "Head", "Tail",
-    "SubSeq", "SelectSeq", "Cardinality", "IsFiniteSet", "Print", "PrintT", "Assert", "JavaTime", "TLCGet", "TLCSet", "Permutations",
-    "SortSeq", "RandomElement", "Any", "ToString", "TLCEval", "None", "Init", "Next", "Spec", "TypeOK", "vars", "Fairness", "SumOver",
+    "ASSUME", "ASSUMPTION", "AXIOM", "CASE", "CHOOSE", "CONSTANT", "CONSTANTS", "DOMAIN", "ELSE", "ENABLED",
+    "EXCEPT", "EXTENDS", "IF",
+    "IN", "INSTANCE", "LAMBDA", "LET", "LOCAL", "MODULE", "OTHER", "RECURSIVE", "SF_", "SUBSET", "THEN",
+    "THEOREM", "UNCHANGED", "UNION",
+    "VARIABLE", "VARIABLES", "WF_", "WITH", "BOOLEAN", "TRUE", "FALSE", "STRING", "Nat", "Int", "Seq", "Len",
+    "Append", "Head", "Tail",
+    "SubSeq", "SelectSeq", "Cardinality", "IsFiniteSet", "Print", "PrintT", "Assert", "JavaTime", "TLCGet",
+    "TLCSet", "Permutations",
+    "SortSeq", "RandomElement", "Any", "ToString", "TLCEval", "None", "Init", "Next", "Spec", "TypeOK",
+    "vars", "Fairness", "SumOver",
     "MaxOf", "MinOf", "DropFirst", "record",
 ))  # fmt: skip
 """Words that no name of a specification may take in the module."""
@@ -99,7 +104,11 @@ class Types:
                 return "BOOLEAN"
             case types.Int():
                 bound = types.bind(type, self.constants)
-                return f"({bound.low} .. {bound.high})" if bound.low >= 0 else f"((-{-bound.low}) .. {integer(bound.high)})"
+                return (
+                    f"({bound.low} .. {bound.high})"
+                    if bound.low >= 0
+                    else f"((-{-bound.low}) .. {integer(bound.high)})"
+                )
             case types.Enumeration(name=name, members=members):
                 return self._define(type, name, "{" + ", ".join(map(string, members)) + "}")
             case types.IndexType(name=name, size=size):
@@ -108,7 +117,10 @@ class Types:
                 return f"({{None}} \\cup {self.domain(of)})"
             case types.Record(name=name, fields=fields):
                 if any(field == "record" for field, _ in fields):
-                    raise SpecError(f"{name} has a field record, which the TLA+ module needs for the names of records", instead="another name")
+                    raise SpecError(
+                        f"{name} has a field record, which the TLA+ module needs for the names of records",
+                        instead="another name",
+                    )
                 parts = [f'record : {{"{name}"}}', *(f"{field} : {self.domain(of)}" for field, of in fields)]
                 return self._define(type, name, f"[{', '.join(parts)}]")
             case types.Union(records=records):
@@ -118,7 +130,10 @@ class Types:
             case types.MapOf(key=key, value=value):
                 return f"[{self.domain(key)} -> {self.domain(value)}]"
             case types.SequenceOf(of=of):
-                return f"(UNION {{[1 .. n -> {self.domain(of)}] : n \\in 0 .. {types.bind(type, self.constants).most}}})"
+                return (
+                    f"(UNION {{[1 .. n -> {self.domain(of)}] : n \\in 0 .. "
+                    f"{types.bind(type, self.constants).most}}})"
+                )
         raise SpecError(f"a type that TLA+ has no set for: {type}")
 
     def _define(self, type: types.Type, name: str, text: str) -> str:
@@ -132,13 +147,19 @@ class Types:
         match type:
             case types.MapOf(key=key, value=of):
                 keys, name = self.domain(key), self.names.fresh("k")
-                return f"(DOMAIN {value} = {keys} /\\ \\A {name} \\in {keys} : {self.belongs(f'{value}[{name}]', of)})"
+                return (
+                    f"(DOMAIN {value} = {keys} /\\ \\A {name} \\in {keys} : "
+                    f"{self.belongs(f'{value}[{name}]', of)})"
+                )
             case types.SetOf(of=of):
                 name = self.names.fresh("e")
                 return f"(\\A {name} \\in {value} : {self.belongs(name, of)})"
             case types.SequenceOf(of=of):
                 name, most = self.names.fresh("i"), types.bind(type, self.constants).most
-                return f"(Len({value}) <= {most} /\\ \\A {name} \\in 1 .. Len({value}) : {self.belongs(f'{value}[{name}]', of)})"
+                return (
+                    f"(Len({value}) <= {most} /\\ \\A {name} \\in 1 .. Len({value}) : "
+                    f"{self.belongs(f'{value}[{name}]', of)})"
+                )
             case types.Optional(of=of):
                 return f"({value} = None \\/ {self.belongs(value, of)})"
         return f"({value} \\in {self.domain(type)})"
@@ -153,7 +174,11 @@ class Types:
             case types.Record(name=name, fields=fields):
                 return record(name, [(field, self.value(getattr(value, field), of)) for field, of in fields])
             case types.Union(records=records):
-                return next(self.value(value, record) for record in records if types.bind(record, self.constants).contains(value))
+                return next(
+                    self.value(value, record)
+                    for record in records
+                    if types.bind(record, self.constants).contains(value)
+                )
             case types.Optional(of=of):
                 return "None" if value is None else self.value(value, of)
             case types.IndexType():

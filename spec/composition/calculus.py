@@ -1,7 +1,9 @@
-"""A stack is well-formed when each layer finds below what it requires; above holds what is provided or passed on.
+"""A stack is well-formed when each layer finds below what it requires; above holds what is provided or passed
+on.
 
-The rule is that of the Horus paper (van Renesse, Birman, Friedman, Hayden, Karr 1995): a stack is well-formed if each layer's requirements are
-guaranteed by the stack underneath it, provided by the layer next below or inherited from a lower one.
+The rule is that of the Horus paper (van Renesse, Birman, Friedman, Hayden, Karr 1995): a stack is well-formed
+if each layer's requirements are guaranteed by the stack underneath it, provided by the layer next below or
+inherited from a lower one.
 
     well_formed(l:S)  =  well_formed(S) and Requires(l) is within Properties(S)
     Properties(l:S)   =  Provides(l) + (Inherits(l) within Properties(S))

@@ -1,8 +1,10 @@
-"""The entries of the table that the models of the layers confirm, each by checks that must come out as recorded.
+"""The entries of the table that the models of the layers confirm, each by checks that must come out as
+recorded.
 
-A provided or inherited property must hold above the layer's model, as far as its judge goes; a requirement is confirmed by a stack in which the
-property is missing below and something breaks above; `LACKS` says that a property which the row does not give is indeed not there. Bounds stand
-in the checks. MBRSHIP is abstract: what it provides is its definition, and only what stands on it is put to the test.
+A provided or inherited property must hold above the layer's model, as far as its judge goes; a requirement is
+confirmed by a stack in which the property is missing below and something breaks above; `LACKS` says that a
+property which the row does not give is indeed not there. Bounds stand in the checks. MBRSHIP is abstract:
+what it provides is its definition, and only what stands on it is put to the test.
 """
 
 from __future__ import annotations
@@ -56,13 +58,19 @@ _ORIGINS: _Constants = {"processes": 3, "messages": 2, "casts": 2, "senders": 2,
 _GROUP: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _SAME: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 3}
 _FULL: _Constants = {
-    "processes": 2, "messages": 1, "casts": 3, "buffer": 3, "crashes": 1, "patient": True, "oracle": "one that waits",
+    "processes": 2, "messages": 1, "casts": 3, "buffer": 3, "crashes": 1, "patient": True,
+    "oracle": "one that waits",
 }  # fmt: skip
 _PIECES: _Constants = {"processes": 3, "messages": 4, "casts": 2, "crashes": 1, "oracle": "one that waits"}
 
 
 def _check(
-    spec: type[Spec], property: str, outcome: Outcome, constants: _Constants, length: int | None = None, repairs: tuple[str, ...] | str = "all"
+    spec: type[Spec],
+    property: str,
+    outcome: Outcome,
+    constants: _Constants,
+    length: int | None = None,
+    repairs: tuple[str, ...] | str = "all",
 ) -> Check:
     return Check(spec, property, outcome, repairs, (), constants, length)
 
@@ -80,7 +88,8 @@ EVIDENCE: tuple[Entry, ...] = (
         ),
     ),
     Entry(
-        "NAK", Role.REQUIRES, Property.P11, "without source addresses the numbers of two senders are one sequence",
+        "NAK", Role.REQUIRES, Property.P11,
+        "without source addresses the numbers of two senders are one sequence",
         (_check(NakStack, "TrueSource", "violated", {**_SENDERS, "source_address": "left out"}, 2),),
     ),
     Entry("NAK", Role.INHERITS, Property.P11, "the origin is the author", (_check(NakStack, "TrueSource", "holds", _SENDERS),)),
@@ -94,17 +103,20 @@ EVIDENCE: tuple[Entry, ...] = (
         ),
     ),
     Entry(
-        "NAK", Role.LACKS, Property.P15, "destination sets change by themselves", (_check(DestinationSets, "ConsistentViews", "violated", _SETS, 1),)
+        "NAK", Role.LACKS, Property.P15, "destination sets change by themselves",
+        (_check(DestinationSets, "ConsistentViews", "violated", _SETS, 1),)
     ),
     Entry(
-        "NAK", Role.LACKS, Property.P9, "and then members miss what others deliver", (_check(DestinationSets, "Agreement", "violated", _SETS, 2),)
+        "NAK", Role.LACKS, Property.P9, "and then members miss what others deliver",
+        (_check(DestinationSets, "Agreement", "violated", _SETS, 2),)
     ),
     Entry(
         "FRAG", Role.REQUIRES, Property.P4, "over COM alone fragments come in any order",
         (_check(FragOverCom, "UniformIntegrity", "violated", {"processes": 2, "messages": 2, "casts": 4}, 2),),
     ),
     Entry(
-        "FRAG", Role.PROVIDES, Property.P12, "messages of two fragments come whole; with place holders below, as printed, they do not",
+        "FRAG", Role.PROVIDES, Property.P12,
+        "messages of two fragments come whole; with place holders below, as printed, they do not",
         (
             _check(FragStack, "UniformIntegrity", "holds", _FRAG),
             _check(FragStack, "UniformIntegrity", "violated", _FRAG, 7, ()),
@@ -116,7 +128,8 @@ EVIDENCE: tuple[Entry, ...] = (
     ),
     Entry("FRAG", Role.INHERITS, Property.P11, "the origin is the author", (_check(FragStack, "TrueSource", "holds", _ORIGINS),)),
     Entry(
-        "FRAG", Role.INHERITS, Property.P6, "a second FRAG, over TOTAL: whole messages are delivered in one order, by their last fragments",
+        "FRAG", Role.INHERITS, Property.P6,
+        "a second FRAG, over TOTAL: whole messages are delivered in one order, by their last fragments",
         (
             _check(FragOverTotalOrder, "TotalOrder", "holds", _PIECES),
             _check(FragOverTotalOrder, "PrefixOrder", "holds", _PIECES),
@@ -125,7 +138,8 @@ EVIDENCE: tuple[Entry, ...] = (
         ),
     ),
     Entry(
-        "FRAG", Role.INHERITS, Property.P8, "members that stay have put together the same, also of one that went down half-way",
+        "FRAG", Role.INHERITS, Property.P8,
+        "members that stay have put together the same, also of one that went down half-way",
         (_check(FragOverTotalViews, "VirtualSynchrony", "holds", _PIECES),),
     ),
     Entry(
@@ -134,7 +148,8 @@ EVIDENCE: tuple[Entry, ...] = (
     ),
     Entry("FRAG", Role.INHERITS, Property.P15, "views pass unchanged", (_check(FragOverTotalViews, "ConsistentViews", "holds", _PIECES),)),
     Entry(
-        "MBRSHIP", Role.PROVIDES, Property.P8, "members that stay have delivered the same; without the flush's agreement they have not",
+        "MBRSHIP", Role.PROVIDES, Property.P8,
+        "members that stay have delivered the same; without the flush's agreement they have not",
         (
             _check(MbrshipViews, "VirtualSynchrony", "holds", _GROUP),
             _check(MbrshipViews, "VirtualSynchrony", "violated", {**_GROUP, "agreed": False}, 7),
@@ -144,11 +159,13 @@ EVIDENCE: tuple[Entry, ...] = (
     Entry("MBRSHIP", Role.PROVIDES, Property.P15, "one view a number", (_check(MbrshipViews, "ConsistentViews", "holds", _GROUP),)),
     Entry("MBRSHIP", Role.INHERITS, Property.P4, "a view change keeps the order of a sender", (_check(MbrshipViews, "Fifo", "holds", _SAME),)),
     Entry(
-        "MBRSHIP", Role.INHERITS, Property.P12, "messages of two fragments come whole through MBRSHIP and TOTAL, across a view change",
+        "MBRSHIP", Role.INHERITS, Property.P12,
+        "messages of two fragments come whole through MBRSHIP and TOTAL, across a view change",
         (_check(HorusChecked, "UniformIntegrity", "holds", _FULL),),
     ),
     Entry(
-        "MBRSHIP", Role.INHERITS, Property.P11, "the origin is who broadcast the message", (_check(HorusChecked, "TrueSource", "holds", _FULL),)
+        "MBRSHIP", Role.INHERITS, Property.P11, "the origin is who broadcast the message",
+        (_check(HorusChecked, "TrueSource", "holds", _FULL),)
     ),
     Entry(
         "MBRSHIP", Role.LACKS, Property.P6, "two members deliver two messages in two orders",
@@ -159,7 +176,8 @@ EVIDENCE: tuple[Entry, ...] = (
         (_check(TotalStack, "Agreement", "violated", {**_GROUP, "agreed": False}, 7),),
     ),
     Entry(
-        "TOTAL", Role.REQUIRES, Property.P4, "what the flush sends, ordered by the rank of the source, needs the order of the source",
+        "TOTAL", Role.REQUIRES, Property.P4,
+        "what the flush sends, ordered by the rank of the source, needs the order of the source",
         (_check(TotalStack, "TotalOrder", "violated", {**_SAME, "in_order": False}, 11),),
     ),
     Entry(
@@ -178,9 +196,12 @@ EVIDENCE: tuple[Entry, ...] = (
         (_check(TotalStack, "SourceKept", "holds", _GROUP), _check(TotalStack, "Gap", "holds", _GROUP, 6)),
     ),
     Entry(
-        "TOTAL", Role.INHERITS, Property.P12, "messages of two fragments come whole to the application, across a view change",
+        "TOTAL", Role.INHERITS, Property.P12,
+        "messages of two fragments come whole to the application, across a view change",
         (_check(HorusChecked, "UniformIntegrity", "holds", _FULL),),
     ),
 )  # fmt: skip
-"""The confirmed entries, lower layers first. Nothing is known of any other entry of `LAYERS`: no model here has priorities (P2), unicasts of the
-application (P3), bytes (P10), causal order (P5, P13), stability (P7, P14) or merging (P16), and what NAK does to P12 takes NFRAG below it."""
+"""The confirmed entries, lower layers first. Nothing is known of any other entry of `LAYERS`: no model here
+has priorities (P2), unicasts of the application (P3), bytes (P10), causal order (P5, P13), stability (P7,
+P14) or merging (P16), and what NAK does to P12 takes NFRAG below it.
+"""

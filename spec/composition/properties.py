@@ -1,8 +1,9 @@
 """The sixteen properties that a layer can require or guarantee, numbered as in the Horus paper's Table 4.
 
-The table itself is a picture that the transcribed copy has lost: its caption calls it "A list of protocol properties, each of which can either be a
-requirement on the communication guarantees provided underneath the protocol, or a guarantee that is provided by the protocol itself." The names here
-are recalled, not read, and are no quotation.
+The table itself is a picture that the transcribed copy has lost: its caption calls it "A list of protocol
+properties, each of which can either be a requirement on the communication guarantees provided underneath the
+protocol, or a guarantee that is provided by the protocol itself." The names here are recalled, not read, and
+are no quotation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Creatures that meet in pairs take the colour that neither has: a game of concurrency.
 
-Sources: C. Kaiser, J.-F. Pradat-Peyre, "Chameneos, a concurrency game for Java, Ada and others", 2003; M. Ryndzionek, the TLA+ module Chameneos
-of the public TLA+ examples, with 34,534 reachable states for 4 creatures and 4 meetings.
+Sources: C. Kaiser, J.-F. Pradat-Peyre, "Chameneos, a concurrency game for Java, Ada and others", 2003; M.
+Ryndzionek, the TLA+ module Chameneos of the public TLA+ examples, with 34,534 reachable states for 4
+creatures and 4 meetings.
 
 Creatures are alike, but the module counts every arrangement of them, and so does a search without symmetry.
 """
@@ -11,7 +12,20 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, Index, Map, Set, Spec, action, everywhere, initial, invariant, require, witness
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    everywhere,
+    initial,
+    invariant,
+    require,
+    witness,
+)
 
 Meetings = Annotated[int, Between(0, "meetings")]
 """How many meetings there were."""

@@ -1,7 +1,9 @@
-"""The initiator with the smallest identity leads a ring: whoever hears of a smaller one has lost and passes it on.
+"""The initiator with the smallest identity leads a ring: whoever hears of a smaller one has lost and passes
+it on.
 
-Sources: E. Chang, R. Roberts, "An improved algorithm for decentralized extrema-finding in circular configurations of processes", CACM 22(5),
-1979; S. Merz, the PlusCal algorithm ChangRoberts of the public TLA+ examples, with 137 reachable states for 3 nodes.
+Sources: E. Chang, R. Roberts, "An improved algorithm for decentralized extrema-finding in circular
+configurations of processes", CACM 22(5), 1979; S. Merz, the PlusCal algorithm ChangRoberts of the public TLA+
+examples, with 137 reachable states for 3 nodes.
 
 As in the module's model the identity of a node is its number, and any nodes may be initiators.
 """
@@ -10,7 +12,20 @@ from __future__ import annotations
 
 from enum import Enum
 
-from antiphon.spec.lang import Const, Index, Map, Set, Spec, action, everywhere, initial, invariant, leads_to, require, witness
+from antiphon.spec.lang import (
+    Const,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    everywhere,
+    initial,
+    invariant,
+    leads_to,
+    require,
+    witness,
+)
 
 
 class Node(Index, size="nodes", ordered=True):
@@ -79,7 +94,14 @@ class ChangRoberts(Spec):
         """The winner is the initiator with the smallest identity, and everybody else has lost."""
         return all(
             self.standing[p] is not Standing.WON
-            or (self.initiator[p] and all(self.standing[q] is Standing.LOST and (not self.initiator[q] or q > p) for q in self.each(Node) if q != p))
+            or (
+                self.initiator[p]
+                and all(
+                    self.standing[q] is Standing.LOST and (not self.initiator[q] or q > p)
+                    for q in self.each(Node)
+                    if q != p
+                )
+            )
             for p in self.each(Node)
         )
 

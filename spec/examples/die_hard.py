@@ -1,9 +1,10 @@
 """Two jugs of five and three gallons measure four: the solution is the counterexample to `NotSolved`.
 
-Source: L. Lamport, the TLA+ module DieHard of the public TLA+ examples. With the jugs of the film there are 16 reachable states.
+Source: L. Lamport, the TLA+ module DieHard of the public TLA+ examples. With the jugs of the film there are
+16 reachable states.
 
-The jugs have no marks, so that the heroes fill a jug, empty it, or pour until one is empty or the other full. As in the module, each of these
-is always possible, also when it changes nothing.
+The jugs have no marks, so that the heroes fill a jug, empty it, or pour until one is empty or the other full.
+As in the module, each of these is always possible, also when it changes nothing.
 """
 
 from __future__ import annotations
@@ -59,5 +60,7 @@ class DieHard(Spec):
 
     @invariant
     def NotSolved(self) -> bool:
-        """The heroes have not measured what they need. It is hoped to be false: a run that breaks it is the solution."""
+        """The heroes have not measured what they need. It is hoped to be false: a run that breaks it is the
+        solution.
+        """
         return self.big != self.goal

@@ -1,10 +1,13 @@
-"""Philosophers share forks without starving: they keep dirty forks and hand them over clean (Chandy, Misra, 1984).
+"""Philosophers share forks without starving: they keep dirty forks and hand them over clean (Chandy, Misra,
+1984).
 
-Source: J. Hemphill, the PlusCal algorithm DiningPhilosophers of the public TLA+ examples; with 5 philosophers 67 reachable states.
+Source: J. Hemphill, the PlusCal algorithm DiningPhilosophers of the public TLA+ examples; with 5 philosophers
+67 reachable states.
 
-Philosopher p sits between fork p, on the left, and fork p + 1, on the right. What decides whether anybody ever eats is who has which fork at
-first: as in the module the lower neighbour of each fork (so the first philosopher has two and the last none), or, with `alike`, everybody the
-left one. A turn of a philosopher's loop that changes nothing is a step of the module; here it is none, since it would hide a deadlock.
+Philosopher p sits between fork p, on the left, and fork p + 1, on the right. What decides whether anybody
+ever eats is who has which fork at first: as in the module the lower neighbour of each fork (so the first
+philosopher has two and the last none), or, with `alike`, everybody the left one. A turn of a philosopher's
+loop that changes nothing is a step of the module; here it is none, since it would hide a deadlock.
 """
 
 from __future__ import annotations
@@ -12,7 +15,20 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, Index, Map, Spec, action, always_eventually, everywhere, initial, invariant, require, witness
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Index,
+    Map,
+    Spec,
+    action,
+    always_eventually,
+    everywhere,
+    initial,
+    invariant,
+    require,
+    witness,
+)
 
 Distance = Annotated[int, Between(-1, 1)]
 
@@ -70,7 +86,12 @@ class DiningPhilosophers(Spec):
         """Hand over one dirty fork, the left one first; then see what to do next."""
         right = self.beside(p, 1)
         require(self.place[p] is Place.LOOP)
-        require(self.must_hand_over(p, p) or self.must_hand_over(p, right) or not self.hungry[p] or self.can_eat(p))
+        require(
+            self.must_hand_over(p, p)
+            or self.must_hand_over(p, right)
+            or not self.hungry[p]
+            or self.can_eat(p)
+        )
         if not self.hungry[p]:
             self.place[p] = Place.THINK
         elif self.can_eat(p):
@@ -102,7 +123,10 @@ class DiningPhilosophers(Spec):
     def ExclusiveAccess(self) -> bool:
         """Philosophers who share a fork do not eat at the same time."""
         return not any(
-            p != q and (q == self.beside(p, 1) or p == self.beside(q, 1)) and self.place[p] is Place.EAT and self.place[q] is Place.EAT
+            p != q
+            and (q == self.beside(p, 1) or p == self.beside(q, 1))
+            and self.place[p] is Place.EAT
+            and self.place[q] is Place.EAT
             for p in self.each(Philosopher)
             for q in self.each(Philosopher)
         )

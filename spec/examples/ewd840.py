@@ -1,17 +1,34 @@
-"""A token that goes round a ring finds out whether everybody has stopped working, although work may begin again.
+"""A token that goes round a ring finds out whether everybody has stopped working, although work may begin
+again.
 
-Sources: E. W. Dijkstra, W. H. J. Feijen, A. J. M. van Gasteren, "Derivation of a termination detection algorithm for distributed computations"
-(EWD 840), 1983; S. Merz, the TLA+ module EWD840 of the public TLA+ examples, with 302 reachable states for 3 nodes and 1,566 for 4.
+Sources: E. W. Dijkstra, W. H. J. Feijen, A. J. M. van Gasteren, "Derivation of a termination detection
+algorithm for distributed computations" (EWD 840), 1983; S. Merz, the TLA+ module EWD840 of the public TLA+
+examples, with 302 reachable states for 3 nodes and 1,566 for 4.
 
-The token goes from node 0 to the last and from each node to the one before it. A node that has activated a later one is black and stains the
-token. As in the module everything but the token's colour is arbitrary at first.
+The token goes from node 0 to the last and from each node to the one before it. A node that has activated a
+later one is black and stains the token. As in the module everything but the token's colour is arbitrary at
+first.
 """
 
 from __future__ import annotations
 
 from enum import Enum
 
-from antiphon.spec.lang import Const, Index, Map, Set, Spec, action, environment, everywhere, initial, invariant, leads_to, require, witness
+from antiphon.spec.lang import (
+    Const,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    environment,
+    everywhere,
+    initial,
+    invariant,
+    leads_to,
+    require,
+    witness,
+)
 
 
 class Node(Index, size="nodes", ordered=True):
@@ -43,7 +60,10 @@ class EWD840(Spec):
         """Node 0 knows that nobody works."""
         first = Node(0)
         return (
-            self.token_at == first and self.token_color is Color.WHITE and self.color[first] is Color.WHITE and not self.active[first]
+            self.token_at == first
+            and self.token_color is Color.WHITE
+            and self.color[first] is Color.WHITE
+            and not self.active[first]
         )  # fmt: skip
 
     @initial
@@ -54,7 +74,7 @@ class EWD840(Spec):
             self.color[p] = Color.BLACK if p in black else Color.WHITE
         self.token_at = place
 
-    # The detection ------------------------------------------------------------------------------------------------------------------------
+    # The detection ------------------------------------------------------------------------------------------
 
     @action(fairness="weak")
     def initiate_probe(self) -> None:
@@ -68,7 +88,7 @@ class EWD840(Spec):
 
     @action(fairness="weak")
     def pass_token(self, p: Node) -> None:
-        """A node that does not work, or whose round is lost already, passes the token on and is white again."""
+        """A node that does not work, or whose round is lost, passes the token on and is white again."""
         require(p.index > 0 and self.token_at == p)
         require(not self.active[p] or self.color[p] is Color.BLACK or self.token_color is Color.BLACK)
         self.token_at = Node(p.index - 1)
@@ -76,11 +96,11 @@ class EWD840(Spec):
             self.token_color = Color.BLACK
         self.color[p] = Color.WHITE
 
-    # What is to be detected ---------------------------------------------------------------------------------------------------------------
+    # What is to be detected ---------------------------------------------------------------------------------
 
     @environment
     def send_message(self, p: Node, q: Node) -> None:
-        """A node that works gives work to another; to one that the token has passed already, it turns black."""
+        """A node that works gives work to another; if the token has passed that one, it turns black."""
         require(self.active[p] and p != q)
         self.active[q] = True
         if q > p:
@@ -92,7 +112,7 @@ class EWD840(Spec):
         require(self.active[p])
         self.active[p] = False
 
-    # Properties ---------------------------------------------------------------------------------------------------------------------------
+    # Properties ---------------------------------------------------------------------------------------------
 
     @invariant
     def TerminationDetection(self) -> bool:
@@ -101,7 +121,9 @@ class EWD840(Spec):
 
     @invariant
     def Inv(self) -> bool:
-        """Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black itself."""
+        """Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black
+        itself.
+        """
         return (
             all(not self.active[p] for p in self.each(Node) if self.token_at < p)
             or any(self.color[p] is Color.BLACK for p in self.each(Node) if p <= self.token_at)

@@ -1,10 +1,11 @@
 """The counts of states that TLC gave the TLA+ originals of the examples, to hold every engine against.
 
-Sources: the manifests of the public TLA+ examples (`distinctStates`, and `totalStates`, which counts initial states and transitions). Counts of
-TwoPhase and of DieHard, whose public model stops at the solution, are those that TLC gives the same modules without that.
+Sources: the manifests of the public TLA+ examples (`distinctStates`, and `totalStates`, which counts initial
+states and transitions). Counts of TwoPhase and of DieHard, whose public model stops at the solution, are
+those that TLC gives the same modules without that.
 
-`generated` is given where the original takes a step exactly where ours does: TLC counts a disjunction in a guard once for each side, and the
-loop of a philosopher also where it changes nothing.
+`generated` is given where the original takes a step exactly where ours does: TLC counts a disjunction in a
+guard once for each side, and the loop of a philosopher also where it changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from antiphon.spec.lang import Spec
 
 @dataclass(frozen=True)
 class Published:
-    """A published count: `distinct` reachable states of `spec` under `constants`; `generated`: initial states and transitions, if comparable."""
+    """A published count: `distinct` reachable states of `spec` under `constants`; `generated`: initial states
+    and transitions, if comparable.
+    """
 
     spec: type[Spec]
     constants: Mapping[str, int]

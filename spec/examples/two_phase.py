@@ -1,10 +1,11 @@
 """Two-phase commit: a transaction manager asks resource managers to prepare, and commits when all have.
 
-Source: J. Gray, L. Lamport, "Consensus on Transaction Commit", ACM TODS 31(1), 2006, appendix A (the TLA+ module TwoPhase), whose state counts
-are public: 288 states for 3 resource managers, 8,832 for 5, 296,448 for 7.
+Source: J. Gray, L. Lamport, "Consensus on Transaction Commit", ACM TODS 31(1), 2006, appendix A (the TLA+
+module TwoPhase), whose state counts are public: 288 states for 3 resource managers, 8,832 for 5, 296,448 for
+7.
 
-Messages are a set that only grows, so that loss, duplication and reordering come free. What the transaction manager decides is what it has
-sent; a resource manager may obey the same message again.
+Messages are a set that only grows, so that loss, duplication and reordering come free. What the transaction
+manager decides is what it has sent; a resource manager may obey the same message again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,20 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from antiphon.spec.lang import Const, In, Index, Map, Set, Spec, action, everywhere, invariant, record, require, witness
+from antiphon.spec.lang import (
+    Const,
+    In,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    everywhere,
+    invariant,
+    record,
+    require,
+    witness,
+)
 
 
 class RM(Index, size="managers", symmetric=True):
@@ -63,7 +77,7 @@ class TwoPhase(Spec):
     prepared: Set[RM] = Set()
     messages: Set[Prepared | Commit | Abort] = Set()
 
-    # The transaction manager -------------------------------------------------------------------------------------------------------------
+    # The transaction manager --------------------------------------------------------------------------------
 
     @action
     def learn_prepared(self, message: Annotated[Prepared, In("messages")]) -> None:
@@ -85,7 +99,7 @@ class TwoPhase(Spec):
         self.phase = Phase.ABORTED
         self.messages |= {Abort()}
 
-    # Resource managers -------------------------------------------------------------------------------------------------------------------
+    # Resource managers --------------------------------------------------------------------------------------
 
     @action
     def prepare(self, r: RM) -> None:
@@ -112,12 +126,16 @@ class TwoPhase(Spec):
         require(Abort() in self.messages)
         self.status[r] = Status.ABORTED
 
-    # Properties --------------------------------------------------------------------------------------------------------------------------
+    # Properties ---------------------------------------------------------------------------------------------
 
     @invariant
     def consistent(self) -> bool:
         """No resource manager has aborted while another has committed."""
-        return not any(self.status[a] is Status.ABORTED and self.status[b] is Status.COMMITTED for a in self.each(RM) for b in self.each(RM))
+        return not any(
+            self.status[a] is Status.ABORTED and self.status[b] is Status.COMMITTED
+            for a in self.each(RM)
+            for b in self.each(RM)
+        )
 
     @witness
     def all_committed(self) -> bool:

@@ -1,4 +1,5 @@
-"""The specification language: typed state, guarded actions, services and repairs, in a subset of Python that CPython executes as it stands.
+"""The specification language: typed state, guarded actions, services and repairs, in a subset of Python that
+CPython executes as it stands.
 
 `docs/language.md` teaches it. Authors import from here; engines take a `Program` or a `Machine`.
 """
@@ -46,6 +47,7 @@ __all__ = [
     "Ambiguity", "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map",
     "Program", "Reading", "Refusal", "Repair", "Seq", "Set", "Spec", "SpecError", "State", "Step",
     "Transition", "action", "always_eventually", "ambiguity", "budget", "constraint", "emit", "environment",
-    "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "mutation", "obligation", "on",
+    "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "mutation",
+    "obligation", "on",
     "present", "program", "reading", "record", "repair", "require", "restriction", "witness",
 ]  # fmt: skip

@@ -1,4 +1,5 @@
-"""An annotation means a type of the language; names are those where it was written, type variables the leaf's.
+"""An annotation means a type of the language; names are those where it was written, type variables the
+leaf's.
 
 This file evaluates annotations, which are the author's own; it reads no bodies.
 """
@@ -19,11 +20,16 @@ from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.source import place_of
 from antiphon.spec.lang.values import AtMost, Between, Index, Map
 
-_LANGUAGE = {name: getattr(values, name) for name in ("AtMost", "Between", "Const", "In", "Map", "Reading", "Repair", "Seq", "Set")}
+_LANGUAGE = {
+    name: getattr(values, name)
+    for name in ("AtMost", "Between", "Const", "In", "Map", "Reading", "Repair", "Seq", "Set")
+}
 
 
 class Scope:
-    """How an annotation is read: names from the class's module and surroundings, type variables from the composition."""
+    """How an annotation is read: names from the class's module and surroundings, type variables from the
+    composition.
+    """
 
     def __init__(self, leaf: type) -> None:
         self.variables: dict[TypeVar, Any] = {}
@@ -36,27 +42,47 @@ class Scope:
             origin = get_origin(base)
             if origin is None or origin is typing.Generic:
                 continue
-            for variable, argument in zip(getattr(origin, "__parameters__", ()), get_args(base), strict=False):
-                meaning = self.variables.get(argument, argument) if isinstance(argument, TypeVar) else argument
+            for variable, argument in zip(
+                getattr(origin, "__parameters__", ()), get_args(base), strict=False
+            ):
+                meaning = (
+                    self.variables.get(argument, argument) if isinstance(argument, TypeVar) else argument
+                )
                 if self.variables.setdefault(variable, meaning) != meaning:
                     raise SpecError(
-                        f"type variable {variable} means both {self.variables[variable]} and {meaning}", place_of(cls), "two type variables"
+                        f"type variable {variable} means both {self.variables[variable]} and {meaning}",
+                        place_of(cls),
+                        "two type variables",
                     )
         for base in cls.__bases__:
             self._bind(base)
 
     def evaluate(self, annotation: object, owner: Any) -> object:
-        """The object an annotation names; strings are evaluated where `owner` (a class or function) was written."""
+        """The object an annotation names; strings are evaluated where `owner` (a class or function) was
+        written.
+        """
         if not isinstance(annotation, str):
             return annotation
         module = sys.modules.get(getattr(owner, "__module__", ""), None)
-        names = _LANGUAGE | (vars(module) if module else {}) | getattr(owner, "__antiphon_globals__", {}) | getattr(owner, "__globals__", {})
+        names = (
+            _LANGUAGE
+            | (vars(module) if module else {})
+            | getattr(owner, "__antiphon_globals__", {})
+            | getattr(owner, "__globals__", {})
+        )
         names |= getattr(owner, "__antiphon_scope__", {})
-        names |= {name: item for name, item in getattr(owner, "__antiphon_inner__", lambda: vars(owner))().items() if isinstance(item, type)}
+        names |= {
+            name: item
+            for name, item in getattr(owner, "__antiphon_inner__", lambda: vars(owner))().items()
+            if isinstance(item, type)
+        }
         try:
             return eval(_compiled(annotation), names)  # noqa: S307 - the author's own annotation
         except Exception as error:
-            raise SpecError(f"annotation {annotation!r} of {owner.__name__}: {error}", instead="a type of the module or of the language") from error
+            raise SpecError(
+                f"annotation {annotation!r} of {owner.__name__}: {error}",
+                instead="a type of the module or of the language",
+            ) from error
 
     def type_of(self, annotation: object, owner: Any, what: str) -> types.Type:
         """The type of the language that an annotation means.
@@ -67,12 +93,16 @@ class Scope:
         annotation = self.evaluate(annotation, owner)
         if isinstance(annotation, TypeVar):
             if annotation not in self.variables:
-                raise SpecError(f"{what}: type variable {annotation} is not bound", instead="class X(Base[Message])")
+                raise SpecError(
+                    f"{what}: type variable {annotation} is not bound", instead="class X(Base[Message])"
+                )
             return self.type_of(self.variables[annotation], owner, what)
         if annotation is bool:
             return types.Bool()
         if annotation is int:
-            raise SpecError(f"{what}: a plain int has no bounds", instead='Annotated[int, Between(0, "messages")]')
+            raise SpecError(
+                f"{what}: a plain int has no bounds", instead='Annotated[int, Between(0, "messages")]'
+            )
         if isinstance(annotation, type) and get_origin(annotation) is None:
             return self._class_type(annotation, what)
         arguments = get_args(annotation)
@@ -84,12 +114,18 @@ class Scope:
             case origin if origin is frozenset:
                 return types.SetOf(self._part(arguments[0], owner, what))
             case origin if origin is Map:
-                return types.MapOf(self._part(arguments[0], owner, what), self.type_of(arguments[1], owner, what))
+                return types.MapOf(
+                    self._part(arguments[0], owner, what), self.type_of(arguments[1], owner, what)
+                )
             case origin if origin is tuple:
-                raise SpecError(f"{what}: a sequence needs its greatest length", instead='Annotated[Seq[Message], AtMost("messages")]')
+                raise SpecError(
+                    f"{what}: a sequence needs its greatest length",
+                    instead='Annotated[Seq[Message], AtMost("messages")]',
+                )
         raise SpecError(
             f"{what}: {annotation!r} is no type of the language",
-            instead="bool, Annotated[int, Between(..)], Enum, Index, record, X | None, Set[X], Map[K, V], Annotated[Seq[X], AtMost(..)]",
+            instead="bool, Annotated[int, Between(..)], Enum, Index, record, X | None, Set[X], Map[K, V], "
+            "Annotated[Seq[X], AtMost(..)]",
         )
 
     def _part(self, annotation: object, owner: Any, what: str) -> types.Type:
@@ -97,7 +133,10 @@ class Scope:
         kind = self.type_of(annotation, owner, what)
         if isinstance(kind, types.MapOf):
             instead = "Map[Key, Map[Key, Value]], or a record"
-            raise SpecError(f"{what}: a map is a state variable or the value of one, never an element or a key", instead=instead)
+            raise SpecError(
+                f"{what}: a map is a state variable or the value of one, never an element or a key",
+                instead=instead,
+            )
         return kind
 
     def _class_type(self, python: type, what: str) -> types.Type:
@@ -109,18 +148,29 @@ class Scope:
             return types.Enumeration(python.__name__, tuple(member.name for member in python), python)
         if dataclasses.is_dataclass(python):
             return self._record_type(python, what)
-        raise SpecError(f"{what}: class {python.__name__} is no type of the language", instead="a record, an Index or an Enum")
+        raise SpecError(
+            f"{what}: class {python.__name__} is no type of the language",
+            instead="a record, an Index or an Enum",
+        )
 
     def _record_type(self, python: type, what: str) -> types.Record:
         known = self._records.get(python)
         if known is None:
             if "__antiphon_scope__" not in vars(python):
-                raise SpecError(f"{what}: {python.__name__} is a dataclass, but no record", instead="@record above the class")
+                raise SpecError(
+                    f"{what}: {python.__name__} is a dataclass, but no record",
+                    instead="@record above the class",
+                )
             if python in self._open:
-                raise SpecError(f"{python.__name__} contains itself; a value has a fixed size", place_of(python), "a set or sequence of records")
+                raise SpecError(
+                    f"{python.__name__} contains itself; a value has a fixed size",
+                    place_of(python),
+                    "a set or sequence of records",
+                )
             self._open.add(python)
             fields = [
-                (item.name, self._part(item.type, python, f"{python.__name__}.{item.name}")) for item in dataclasses.fields(python)
+                (item.name, self._part(item.type, python, f"{python.__name__}.{item.name}"))
+                for item in dataclasses.fields(python)
             ]
             self._open.discard(python)
             known = self._records[python] = types.Record(python.__name__, tuple(fields), python)
@@ -134,23 +184,35 @@ class Scope:
                 return types.Int(_size(note.low, what), _size(note.high, what))
             if isinstance(note, AtMost):
                 if get_origin(base) is not tuple or len(get_args(base)) != 2 or get_args(base)[1] is not ...:
-                    raise SpecError(f"{what}: AtMost bounds a sequence", instead='Annotated[Seq[Message], AtMost("messages")]')
+                    raise SpecError(
+                        f"{what}: AtMost bounds a sequence",
+                        instead='Annotated[Seq[Message], AtMost("messages")]',
+                    )
                 return types.SequenceOf(self._part(get_args(base)[0], owner, what), _size(note.most, what))
         return self.type_of(base, owner, what)
 
     def _union(self, arguments: tuple[Any, ...], owner: Any, what: str) -> types.Type:
         parts = [self.type_of(argument, owner, what) for argument in arguments if argument is not type(None)]
-        records = [record for part in parts for record in (part.records if isinstance(part, types.Union) else (part,))]
+        records = [
+            record
+            for part in parts
+            for record in (part.records if isinstance(part, types.Union) else (part,))
+        ]
         if len(records) == 1:
             whole: types.Type = records[0]
             if isinstance(whole, types.Optional):
                 return whole
             if isinstance(whole, types.MapOf):
-                raise SpecError(f"{what}: a map is always there; its values may be None", instead="Map[Key, Value | None]")
+                raise SpecError(
+                    f"{what}: a map is always there; its values may be None", instead="Map[Key, Value | None]"
+                )
         else:
             for part in records:
                 if not isinstance(part, types.Record):
-                    raise SpecError(f"{what}: only records are joined by |, and None with anything", instead="records that hold them")
+                    raise SpecError(
+                        f"{what}: only records are joined by |, and None with anything",
+                        instead="records that hold them",
+                    )
             whole = types.Union(tuple(record for record in records if isinstance(record, types.Record)))
         return types.Optional(whole) if type(None) in arguments else whole
 
@@ -163,7 +225,10 @@ def _compiled(annotation: str) -> CodeType:
 
 def _size(size: object, what: str) -> int | str:
     if isinstance(size, bool) or not isinstance(size, int | str):
-        raise SpecError(f"{what}: {size!r} is no size", instead='an int, or an expression over constants such as "messages + 1"')
+        raise SpecError(
+            f"{what}: {size!r} is no size",
+            instead='an int, or an expression over constants such as "messages + 1"',
+        )
     return size
 
 

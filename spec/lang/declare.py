@@ -1,7 +1,9 @@
-"""What a specification class declares: constants, variants, variables, steps and predicates, typed, bases first.
+"""What a specification class declares: constants, variants, variables, steps and predicates, typed, bases
+first.
 
-This file reads annotations and marks; it does not read bodies (the front end does) and runs nothing. Composition is inheritance: a part
-that is declared in two unrelated bases under one name is refused, since each would overwrite the other's state.
+This file reads annotations and marks; it does not read bodies (the front end does) and runs nothing.
+Composition is inheritance: a part that is declared in two unrelated bases under one name is refused, since
+each would overwrite the other's state.
 """
 
 from __future__ import annotations
@@ -18,12 +20,20 @@ from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.source import is_settled, place_of, place_of_function
 from antiphon.spec.lang.values import In, Mark, PromiseNote, ReadingNote, RepairNote, RestrictionNote
-from antiphon.spec.lang.variants import calls_super, mutation_of, offered, repair_of, replaces_silently, restriction_of
+from antiphon.spec.lang.variants import (
+    calls_super,
+    mutation_of,
+    offered,
+    repair_of,
+    replaces_silently,
+    restriction_of,
+)
 
 
 @dataclass(frozen=True)
 class ConstantDeclaration:
-    """A constant: `default` is an int, bool or str; `repair`, `reading` or `restriction` is set when it is one.
+    """A constant: `default` is an int, bool or str; `repair`, `reading` or `restriction` is set when it is
+    one.
 
     `switches` says that it switches variants, whose classes stand at `at`: no text asks for its value.
     """
@@ -64,7 +74,8 @@ class ParameterDeclaration:
 class MethodDeclaration:
     """A method of the specification; `mark` is None for a helper. `owner` is the class whose text it is.
 
-    `replaces` names the helper that `super()` means in it: the text of the next base, under a name of its own; empty when it says no `super()`.
+    `replaces` names the helper that `super()` means in it: the text of the next base, under a name of its
+    own; empty when it says no `super()`.
     """
 
     name: str
@@ -79,7 +90,9 @@ class MethodDeclaration:
 
 @dataclass(frozen=True)
 class PromiseDeclaration:
-    """A class attribute `name = leads_to(...)`, `eventually(...)` or `always_eventually(...)`; `note` names its methods."""
+    """A class attribute `name = leads_to(...)`, `eventually(...)` or `always_eventually(...)`; `note` names
+    its methods.
+    """
 
     name: str
     note: PromiseNote
@@ -88,7 +101,7 @@ class PromiseDeclaration:
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything a specification class declares, in order, bases first. Empty bodies are not looked at here."""
+    """Everything a specification class declares, in order, bases first. Bodies are not looked at here."""
 
     name: str
     constants: tuple[ConstantDeclaration, ...]
@@ -98,7 +111,9 @@ class Declaration:
 
     def marked(self, *kinds: str) -> tuple[MethodDeclaration, ...]:
         """The methods with one of these marks."""
-        return tuple(method for method in self.methods if method.mark is not None and method.mark.kind in kinds)
+        return tuple(
+            method for method in self.methods if method.mark is not None and method.mark.kind in kinds
+        )
 
 
 def declare(cls: type) -> Declaration:
@@ -127,7 +142,11 @@ def _annotations(part: type) -> dict[str, Any]:
     try:
         return dict(inspect.get_annotations(part))
     except Exception as error:
-        raise SpecError(f"the annotations of {part.__name__} cannot be evaluated: {error}", place_of(part), "types of the module") from error
+        raise SpecError(
+            f"the annotations of {part.__name__} cannot be evaluated: {error}",
+            place_of(part),
+            "types of the module",
+        ) from error
 
 
 class _Parts:
@@ -152,7 +171,9 @@ class _Parts:
         self._own(name, part)
         at, what = place_of(part, name), f"{part.__name__}.{name}"
         if name.startswith("_") or name == "each":
-            raise SpecError(f"{what}: this name is taken", at, "a name that begins with a letter and is not `each`")
+            raise SpecError(
+                f"{what}: this name is taken", at, "a name that begins with a letter and is not `each`"
+            )
         try:
             self._declare_name(name, self.scope.evaluate(written, part), part, what, at)
         except SpecError as error:
@@ -175,33 +196,44 @@ class _Parts:
             self._new_default(name, default, part)
         elif name in self.variables:
             self._own(name, part)
-            self.variables[name] = dataclasses.replace(self.variables[name], default=default, at=place_of(part, name))
+            self.variables[name] = dataclasses.replace(
+                self.variables[name], default=default, at=place_of(part, name)
+            )
 
     def _new_default(self, name: str, default: Any, part: type) -> None:
         constant = self.constants[name]
         allowed = constant.reading.choices if constant.reading else ()
         if type(default) is not type(constant.default) or (allowed and default not in allowed):
             kind = f"one of {', '.join(allowed)}" if allowed else f"a {type(constant.default).__name__}"
-            raise SpecError(f"{part.__name__}.{name} = {default!r} is no new default", place_of(part, name), kind)
+            raise SpecError(
+                f"{part.__name__}.{name} = {default!r} is no new default", place_of(part, name), kind
+            )
         self.constants[name] = dataclasses.replace(constant, default=default)
 
     def _own(self, name: str, part: type, function: Any = None) -> None:
-        """A name belongs to one line of inheritance: two unrelated parts that declare it collide, unless a class below both does too.
+        """A name belongs to one line of inheritance: two unrelated parts that declare it collide, unless a
+        class below both does too.
 
         Variants change what others declare; what is above one keeps what it says.
         """
         previous = self.owners.get(name)
         self.clashes.pop(name, None)
-        if previous is not None and function is not None and (part in self.variants or previous in self.variants):
+        if (
+            previous is not None
+            and function is not None
+            and (part in self.variants or previous in self.variants)
+        ):
             if not issubclass(part, previous) and replaces_silently(part, previous, function, self.variants):
                 self.clashes[name] = SpecError(
                     f"{part.__name__}.{name} replaces what the variant {previous.__name__} says",
                     place_of(part, name),
-                    f"super().{name}(...) in it, or builds_on=({previous.__name__},), or supersedes=({previous.__name__},)",
+                    f"super().{name}(...) in it, or builds_on=({previous.__name__},), or "
+                    f"supersedes=({previous.__name__},)",
                 )
         elif previous is not None and not issubclass(part, previous):
             self.clashes[name] = SpecError(
-                f"{part.__name__}.{name} and {previous.__name__}.{name} are two parts of one composed specification",
+                f"{part.__name__}.{name} and {previous.__name__}.{name} are two parts of one composed "
+                "specification",
                 place_of(part, name),
                 "another name in one of them",
             )
@@ -209,23 +241,33 @@ class _Parts:
 
     def _declare_name(self, name: str, annotation: object, part: type, what: str, at: Location) -> None:
         if name not in vars(part):
-            raise SpecError(f"{what} has no value", at, instead=f"{name}: ... = initial value (maps: everywhere(value))")
+            raise SpecError(
+                f"{what} has no value", at, instead=f"{name}: ... = initial value (maps: everywhere(value))"
+            )
         default = vars(part)[name]
         notes = notes_of(annotation)
         if isinstance(default, RepairNote):
             self.constants[name] = ConstantDeclaration(name, False, repair=default)
         elif isinstance(default, ReadingNote):
             if not default.choices:
-                raise SpecError(f"{what}: a reading needs its choices", at, 'reading("first", "second", about="...")')
+                raise SpecError(
+                    f"{what}: a reading needs its choices", at, 'reading("first", "second", about="...")'
+                )
             self.constants[name] = ConstantDeclaration(name, default.choices[0], reading=default)
         elif any(isinstance(note, values._Constant) for note in notes):
             if type(default) not in (int, bool):
-                raise SpecError(f"{what}: a constant is an int or a bool, not {default!r}", at, f"{name}: Const[int] = 3")
+                raise SpecError(
+                    f"{what}: a constant is an int or a bool, not {default!r}", at, f"{name}: Const[int] = 3"
+                )
             self.constants[name] = ConstantDeclaration(name, default)
         elif any(isinstance(note, values._Repair | values._Reading) for note in notes):
-            raise SpecError(f"{what}: it says not what it is", at, f'{name}: Repair = repair("...", answers="...")')
+            raise SpecError(
+                f"{what}: it says not what it is", at, f'{name}: Repair = repair("...", answers="...")'
+            )
         else:
-            self.variables[name] = VariableDeclaration(name, self.scope.type_of(annotation, part, what), default, at)
+            self.variables[name] = VariableDeclaration(
+                name, self.scope.type_of(annotation, part, what), default, at
+            )
 
     def declaration(self) -> Declaration:
         """The whole, once every class was read."""
@@ -236,13 +278,27 @@ class _Parts:
             if name in self.variables or name in self.constants or name == "each":
                 function, part, _ = texts[-1]
                 at = place_of_function(function)
-                raise SpecError(f"{part.__name__}.{name} is a method and the name of something else", at, "another name")
+                raise SpecError(
+                    f"{part.__name__}.{name} is a method and the name of something else", at, "another name"
+                )
         for name, promise in self.promises.items():
             if name in self.variables or name in self.constants or name in self.functions or name == "each":
-                raise SpecError(f"{self.leaf.__name__}.{name} is a promise and the name of something else", promise.at, "another name")
-        methods = tuple(method for name, texts in self.functions.items() for method in self._methods(name, texts))
+                raise SpecError(
+                    f"{self.leaf.__name__}.{name} is a promise and the name of something else",
+                    promise.at,
+                    "another name",
+                )
+        methods = tuple(
+            method for name, texts in self.functions.items() for method in self._methods(name, texts)
+        )
         variables = tuple(self.variables.values())
-        return Declaration(self.leaf.__name__, tuple(self.constants.values()), variables, methods, tuple(self.promises.values()))
+        return Declaration(
+            self.leaf.__name__,
+            tuple(self.constants.values()),
+            variables,
+            methods,
+            tuple(self.promises.values()),
+        )
 
     def _offered(self) -> None:
         """The constants that switch variants on."""
@@ -250,22 +306,43 @@ class _Parts:
         found = []
         for item in offers.restrictions:
             restricts = restriction_of(item)
-            found.append(ConstantDeclaration(restricts.name, False, restriction=RestrictionNote(restricts.about), at=place_of(item)))
-        found += [ConstantDeclaration(mutation_of(item).name, False, at=place_of(item)) for item in offers.mutations]
+            found.append(
+                ConstantDeclaration(
+                    restricts.name, False, restriction=RestrictionNote(restricts.about), at=place_of(item)
+                )
+            )
         found += [
-            ConstantDeclaration(item.name, item.printed, reading=ReadingNote(item.choices, item.about), at=place_of(self.leaf))
+            ConstantDeclaration(mutation_of(item).name, False, at=place_of(item)) for item in offers.mutations
+        ]
+        found += [
+            ConstantDeclaration(
+                item.name, item.printed, reading=ReadingNote(item.choices, item.about), at=place_of(self.leaf)
+            )
             for item in offers.readings
         ]
         for item in offers.repairs:
             note = repair_of(item)
             builds_on = tuple(repair_of(other).name for other in note.builds_on)
-            found.append(ConstantDeclaration(note.name, False, repair=RepairNote(note.about, note.answers, builds_on), at=place_of(item)))
+            found.append(
+                ConstantDeclaration(
+                    note.name,
+                    False,
+                    repair=RepairNote(note.about, note.answers, builds_on),
+                    at=place_of(item),
+                )
+            )
         for constant in found:
             if constant.name in self.constants or constant.name in self.variables:
-                raise SpecError(f"{constant.name} is a variant and the name of something else", constant.at, "another name for the class")
+                raise SpecError(
+                    f"{constant.name} is a variant and the name of something else",
+                    constant.at,
+                    "another name for the class",
+                )
             self.constants[constant.name] = constant
 
-    def _methods(self, name: str, texts: list[tuple[Callable[..., Any], type, Mark | None]]) -> list[MethodDeclaration]:
+    def _methods(
+        self, name: str, texts: list[tuple[Callable[..., Any], type, Mark | None]]
+    ) -> list[MethodDeclaration]:
         """The method, and before it the helpers that `super()` means in it, the deepest first."""
         called = len(texts) - 1
         while called > 0 and calls_super(texts[called][0]):
@@ -293,16 +370,21 @@ class _Parts:
 
 
 def _same_signature(method: MethodDeclaration, replaced: MethodDeclaration) -> None:
-    if [(item.name, item.type) for item in method.parameters] != [(item.name, item.type) for item in replaced.parameters]:
+    if [(item.name, item.type) for item in method.parameters] != [
+        (item.name, item.type) for item in replaced.parameters
+    ]:
         names = ", ".join(item.name for item in replaced.parameters)
         raise SpecError(
-            f"{method.owner.__name__}.{method.function.__name__} has other parameters than what super() means there",
+            f"{method.owner.__name__}.{method.function.__name__} has other parameters than what super() "
+            "means there",
             method.at,
             f"def {method.function.__name__}(self{', ' if names else ''}{names}), with the same types",
         )
 
 
-def _method(name: str, function: Callable[..., Any], owner: type, mark: Mark | None, scope: Scope) -> MethodDeclaration:
+def _method(
+    name: str, function: Callable[..., Any], owner: type, mark: Mark | None, scope: Scope
+) -> MethodDeclaration:
     at = place_of_function(function)
     try:
         return _typed_method(name, function, owner, mark, scope, at)
@@ -316,7 +398,11 @@ def _typed_method(
     try:
         signature = inspect.signature(function, follow_wrapped=False)
     except Exception as error:
-        raise SpecError(f"the annotations of {owner.__name__}.{name} cannot be evaluated: {error}", at, "types of the module") from error
+        raise SpecError(
+            f"the annotations of {owner.__name__}.{name} cannot be evaluated: {error}",
+            at,
+            "types of the module",
+        ) from error
     site = _Site(function, owner)
     if not signature.parameters:
         raise SpecError(f"{owner.__name__}.{name} has no `self`", at, f"def {name}(self, ...)")
@@ -324,17 +410,31 @@ def _typed_method(
     for parameter in list(signature.parameters.values())[1:]:
         what = f"{owner.__name__}.{name}({parameter.name})"
         if parameter.annotation is inspect.Parameter.empty:
-            raise SpecError(f"{what} has no type", place_of_function(function, parameter.name), instead=f"{parameter.name}: Process")
+            raise SpecError(
+                f"{what} has no type",
+                place_of_function(function, parameter.name),
+                instead=f"{parameter.name}: Process",
+            )
         try:
             annotation = scope.evaluate(parameter.annotation, site)
             within = next((note.variable for note in notes_of(annotation) if isinstance(note, In)), "")
-            parameters.append(ParameterDeclaration(parameter.name, scope.type_of(annotation, site, what), within))
+            parameters.append(
+                ParameterDeclaration(parameter.name, scope.type_of(annotation, site, what), within)
+            )
         except SpecError as error:
-            raise error if error.at else SpecError(error.reason, place_of_function(function, parameter.name), error.instead) from error
+            raise (
+                error
+                if error.at
+                else SpecError(error.reason, place_of_function(function, parameter.name), error.instead)
+            ) from error
     written = signature.return_annotation
     returned: types.Type | None = None
     if written is not inspect.Signature.empty and (annotation := scope.evaluate(written, site)) is not None:
-        returned = INTEGER_RESULT if annotation is int else scope.type_of(annotation, site, f"{owner.__name__}.{name}() -> ...")
+        returned = (
+            INTEGER_RESULT
+            if annotation is int
+            else scope.type_of(annotation, site, f"{owner.__name__}.{name}() -> ...")
+        )
     return MethodDeclaration(name, function, owner, tuple(parameters), returned, mark, at)
 
 
@@ -362,9 +462,11 @@ class _Site:
 
 
 def actor_of(method: MethodDeclaration, gate: MethodDeclaration) -> str | None:
-    """Who takes an action, as a gate sees it: its first parameter, or the receiver `to` of the packet that is its first parameter.
+    """Who takes an action, as a gate sees it: its first parameter, or the receiver `to` of the packet that is
+    its first parameter.
 
-    The text of the actor (`p`, `packet.to`); None when the gate is about something else, or the method is no action of the algorithm.
+    The text of the actor (`p`, `packet.to`); None when the gate is about something else, or the method is no
+    action of the algorithm.
     """
     if method.mark is None or method.mark.kind != "action" or not method.parameters:
         return None
@@ -378,7 +480,9 @@ def actor_of(method: MethodDeclaration, gate: MethodDeclaration) -> str | None:
 
 def constrains(action: MethodDeclaration, constraint: MethodDeclaration) -> bool:
     """Whether a constraint is asked of an action: it names it, or it names none."""
-    return constraint.mark is not None and (not constraint.mark.actions or action.name in constraint.mark.actions)
+    return constraint.mark is not None and (
+        not constraint.mark.actions or action.name in constraint.mark.actions
+    )
 
 
 def constrained(action: MethodDeclaration, constraint: MethodDeclaration) -> tuple[int, ...]:
@@ -391,7 +495,8 @@ def constrained(action: MethodDeclaration, constraint: MethodDeclaration) -> tup
     for parameter in constraint.parameters:
         if known.get(parameter.name, (0, None))[1] != parameter.type:
             raise SpecError(
-                f"the constraint {constraint.name} asks for {parameter.name}, and {action.name} has no parameter of that name and type",
+                f"the constraint {constraint.name} asks for {parameter.name}, and {action.name} has no "
+                "parameter of that name and type",
                 constraint.at,
                 f"parameters of {action.name}: {', '.join(known) or 'none'}",
             )

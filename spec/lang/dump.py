@@ -1,7 +1,8 @@
-"""The intermediate form as text: a line a statement, prefix expressions, named types first; equal modules, equal text.
+"""The intermediate form as text: a line a statement, prefix expressions, named types first; equal modules,
+equal text.
 
-The text is for people and for digests: it holds everything that has meaning and no place in a file. The first line carries the version of
-the form. There is no parser for it.
+The text is for people and for digests: it holds everything that has meaning and no place in a file. The first
+line carries the version of the form. There is no parser for it.
 """
 
 from __future__ import annotations
@@ -16,59 +17,69 @@ from antiphon.spec.lang import ir, types
 INDENT = "  "
 
 TYPED = (
-    ir.SetLiteral, ir.Gather, ir.MakeRecord, ir.MakeIndex, ir.MakeSequence, ir.Append, ir.Everywhere, ir.Present, ir.Choose, ir.First,
+    ir.SetLiteral, ir.Gather, ir.MakeRecord, ir.MakeIndex, ir.MakeSequence, ir.Append, ir.Everywhere,
+    ir.Present, ir.Choose, ir.First,
 )  # fmt: skip
 """Expressions whose type does not follow from their parts."""
 
 
-def dump(module: ir.Module) -> str:
-    """The text of a module, ending with a newline."""
-    return "\n".join(_module(module)) + "\n"
+def dump(module: ir.Module, *, prose: bool = True) -> str:
+    """The text of a module, ending with a newline; without `prose` only what has meaning: no docstrings, no
+    sentences about constants.
+    """
+    return "\n".join(_module(module, prose=prose)) + "\n"
 
 
-def _module(module: ir.Module) -> Iterator[str]:
+def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
     yield f"antiphon.ir {module.version}"
     yield f"module {module.name}"
     yield from _named_types(module)
     for constant in module.constants:
-        notes = "".join(f" {key}={value!r}" for key, value in _notes(constant) if value)
+        notes = "".join(f" {key}={value!r}" for key, value in _notes(constant) if value and prose)
         yield f"{constant.role} {constant.name}: {type_text(constant.type)} = {constant.default!r}{notes}"
     for variable in module.variables:
         yield f"variable {variable.name}: {type_text(variable.type)} = {expression_text(variable.initial)}"
     groups: tuple[tuple[str, Iterable[ir.Definition]], ...] = (
-        ("function", module.functions), ("procedure", module.procedures), ("initial", module.initials), ("action", module.actions),
+        ("function", module.functions), ("procedure", module.procedures), ("initial", module.initials),
+        ("action", module.actions),
         ("handler", module.handlers), ("predicate", module.predicates),
     )  # fmt: skip
     for word, definitions in groups:
         for definition in definitions:
-            yield from _definition(word, definition)
+            yield from _definition(word, definition, prose=prose)
     if module.properties:
         yield f"properties {' '.join(module.properties)}"
     for promise in module.promises:
-        given = ", ".join(f"{parameter.name}: {type_text(parameter.type)}" for parameter in promise.parameters)
+        given = ", ".join(
+            f"{parameter.name}: {type_text(parameter.type)}" for parameter in promise.parameters
+        )
         parts = [] if promise.premise is None else [expression_text(promise.premise)]
-        yield " ".join(["promise", f"{promise.name}({given})", *parts, promise.kind.value, expression_text(promise.goal)])
+        yield " ".join(
+            ["promise", f"{promise.name}({given})", *parts, promise.kind.value, expression_text(promise.goal)]
+        )
 
 
 def _notes(constant: ir.ConstantDefinition) -> tuple[tuple[str, Any], ...]:
     return ("about", constant.about), ("answers", constant.answers), ("builds_on", constant.builds_on)
 
 
-def _definition(word: str, definition: ir.Definition) -> Iterator[str]:
+def _definition(word: str, definition: ir.Definition, *, prose: bool) -> Iterator[str]:
     given = ", ".join(f"{parameter.name}: {type_text(parameter.type)}" for parameter in definition.parameters)
     after = ""
     match definition:
         case ir.Function(type=of):
             after = f" -> {type_text(of)}"
         case ir.Action(fault=fault, fairness=fairness, per=per):
-            after = (" fault" if fault else "") + (f" {fairness.value} fairness" if fairness is not ir.Fairness.NONE else "")
+            after = (" fault" if fault else "") + (
+                f" {fairness.value} fairness" if fairness is not ir.Fairness.NONE else ""
+            )
             after += f" per {', '.join(per)}" if per else ""
         case ir.Handler(event=event):
             after = f" on {event}"
         case ir.Predicate(kind=kind):
             word = kind.value
     yield f"{word} {definition.name}({given}){after}"
-    if definition.doc:
+    if definition.doc and prose:
         yield f"{INDENT}doc {definition.doc!r}"
     yield from _block(definition.body, 1)
 
@@ -130,7 +141,11 @@ def expression_text(node: ir.Expression) -> str:
             return name
         case ir.Constant(name=name):
             return f"(constant {name})"
-    parts = [_part(getattr(node, item.name)) for item in dataclasses.fields(node) if item.name not in ("at", "type")]
+    parts = [
+        _part(getattr(node, item.name))
+        for item in dataclasses.fields(node)
+        if item.name not in ("at", "type")
+    ]
     kind = f" : {type_text(node.type)}" if isinstance(node, TYPED) else ""
     return f"({type(node).__name__.lower()}{''.join(f' {part}' for part in parts)}{kind})"
 
@@ -148,7 +163,9 @@ def _part(value: Any) -> str:
 
 
 def _binder(binder: ir.Binder) -> str:
-    source = type_text(binder.source) if isinstance(binder.source, types.Type) else expression_text(binder.source)
+    source = (
+        type_text(binder.source) if isinstance(binder.source, types.Type) else expression_text(binder.source)
+    )
     test = f" if {expression_text(binder.condition)}" if binder.condition is not None else ""
     return f"<{binder.name}: {type_text(binder.type)} in {source}{test}>"
 
@@ -194,14 +211,23 @@ def _named_types(module: ir.Module) -> Iterator[str]:
             seen.add(id(part))
             match part:
                 case types.Record(name=name, fields=fields):
-                    found.setdefault(f"record {name}({', '.join(f'{field}: {type_text(of)}' for field, of in fields)})")
+                    found.setdefault(
+                        f"record {name}({', '.join(f'{field}: {type_text(of)}' for field, of in fields)})"
+                    )
                     pending.extend(of for _, of in fields)
                 case types.Enumeration(name=name, members=members):
                     found.setdefault(f"enumeration {name}({', '.join(members)})")
                 case types.IndexType(name=name, size=size, ordered=ordered, symmetric=symmetric):
-                    found.setdefault(f"index {name}[{size}]{' ordered' if ordered else ''}{' symmetric' if symmetric else ''}")
+                    found.setdefault(
+                        "index "
+                        f"{name}[{size}]{' ordered' if ordered else ''}{' symmetric' if symmetric else ''}"
+                    )
         if dataclasses.is_dataclass(part):
-            pending.extend(getattr(part, item.name) for item in dataclasses.fields(part) if item.name not in ("at", "python"))
+            pending.extend(
+                getattr(part, item.name)
+                for item in dataclasses.fields(part)
+                if item.name not in ("at", "python")
+            )
         elif isinstance(part, tuple):
             pending.extend(part)
     yield from sorted(found)

@@ -1,7 +1,8 @@
 """What is wrong with a specification is one error, located, that names the culprit and the way to write it.
 
-`SpecError` is the author's mistake (an unsupported construct, a type error, a value that leaves its domain); it is never raised for a
-property that fails, which is a result, nor for a guard that is false, which is `Disabled` and stays inside the machine.
+`SpecError` is the author's mistake (an unsupported construct, a type error, a value that leaves its domain);
+it is never raised for a property that fails, which is a result, nor for a guard that is false, which is
+`Disabled` and stays inside the machine.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class Location:
 class SpecError(Exception):
     """A specification cannot be read or run as written.
 
-    `at` is the place, `reason` what is wrong, `instead` the supported way to write it (empty when the reason says it).
+    `at` is the place, `reason` what is wrong, `instead` the supported way to write it (empty when the reason
+    says it).
     """
 
     def __init__(self, reason: str, at: Location | None = None, instead: str = "") -> None:

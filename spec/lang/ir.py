@@ -1,25 +1,29 @@
 """The intermediate form: what a specification is once it is read, on which every reading but CPython's rests.
 
-The form is typed and symbolic: domains, quantifiers, calls and sizes are kept; binding constants and unrolling are later passes. Every node
-is a frozen dataclass with a public constructor, so that a program may also build specifications (`tests` and notebooks do).
+The form is typed and symbolic: domains, quantifiers, calls and sizes are kept; binding constants and
+unrolling are later passes. Every node is a frozen dataclass with a public constructor, so that a program may
+also build specifications (`tests` and notebooks do).
 
 Meaning, shared by all readings (CPython's execution of the source is the reference):
 
-1. Evaluation is strict and left to right, except `And`, `Or`, `Choose`, `Quantify`, `First`, which stop as Python does. An unused local is
-   evaluated.
-2. Partial operations are *checks*: `Lookup` and `Item` outside the domain, `Present` of None, `MakeIndex` and `MakeRecord` out of range,
-   `Field` of the wrong record of a union, division by zero, `First` and `Reduce` (min, max) of nothing without a default, an `Assign` or
-   a call argument that leaves its declared domain (so a sequence too long). A failing check on an executed path is a bug of the
-   specification (`SpecError`), never "not enabled". Checks before a false `Require` count; after it nothing is executed.
+1. Evaluation is strict and left to right, except `And`, `Or`, `Choose`, `Quantify`, `First`, which stop as
+   Python does. An unused local is evaluated.
+2. Partial operations are *checks*: `Lookup` and `Item` outside the domain, `Present` of None, `MakeIndex` and
+   `MakeRecord` out of range, `Field` of the wrong record of a union, division by zero, `First` and `Reduce`
+   (min, max) of nothing without a default, an `Assign` or a call argument that leaves its declared domain (so
+   a sequence too long). A failing check on an executed path is a bug of the specification (`SpecError`),
+   never "not enabled". Checks before a false `Require` count; after it nothing is executed.
 3. Integers are unbounded between stores; `//` and `%` round as Python's.
-4. `Require` is false: the step is not enabled. `Expect` is false: the step exists and breaks the property; execution goes on.
+4. `Require` is false: the step is not enabled. `Expect` is false: the step exists and breaks the property;
+   execution goes on.
 5. `Emit` yields the event and then runs every handler of its record type, in the order of `Module.handlers`.
-6. Binders range in domain order over a type (`source` is a Type) or over the elements of a set or the items of a sequence (`source` is an
-   Expression).
+6. Binders range in domain order over a type (`source` is a Type) or over the elements of a set or the items
+   of a sequence (`source` is an Expression).
 7. Quantifiers over a set of states do not exist; values are immutable; only `Assign` changes a variable.
-8. An integer expression has the type `INTEGER`, also one that reads a bounded variable; declared bounds stand in variables, parameters,
-   fields, keys, elements and in `Binder.type`. An expression of one type may stand where a wider one is expected (a value where it may be
-   None, a record where a union is, a sequence where a longer one is); element types of sets that meet in one operation are equal.
+8. An integer expression has the type `INTEGER`, also one that reads a bounded variable; declared bounds stand
+   in variables, parameters, fields, keys, elements and in `Binder.type`. An expression of one type may stand
+   where a wider one is expected (a value where it may be None, a record where a union is, a sequence where a
+   longer one is); element types of sets that meet in one operation are equal.
 
 This file knows nothing of Python source, packing, or Z3.
 """
@@ -70,14 +74,18 @@ BOOL = types.Bool()
 
 @dataclass(frozen=True, kw_only=True)
 class Literal(Expression):
-    """A constant of the text: bool, int, None, a member of an enumeration (the Python object), a reading's name (str)."""
+    """A constant of the text: bool, int, None, a member of an enumeration (the Python object), a reading's
+    name (str).
+    """
 
     value: Any
 
 
 @dataclass(frozen=True, kw_only=True)
 class Constant(Expression):
-    """A constant of the spec by name: an integer or boolean parameter, a repair (Bool) or a reading (Enumeration without Python class)."""
+    """A constant of the spec by name: an integer or boolean parameter, a repair (Bool) or a reading
+    (Enumeration without Python class).
+    """
 
     name: str
 
@@ -113,7 +121,9 @@ class Field(Expression):
 
 
 class Comparison(Enum):
-    """How two values compare. EQUAL and UNEQUAL on any one type; the rest on integers, ordered indices, and sets (subset)."""
+    """How two values compare. EQUAL and UNEQUAL on any one type; the rest on integers, ordered indices, and
+    sets (subset).
+    """
 
     EQUAL = "=="
     UNEQUAL = "!="
@@ -125,7 +135,9 @@ class Comparison(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Compare(Expression):
-    """Two values compared. On sets the orders mean (proper) inclusion. None and records of a union may be compared with EQUAL."""
+    """Two values compared. On sets the orders mean (proper) inclusion. None and records of a union may be
+    compared with EQUAL.
+    """
 
     operator: Comparison
     left: Expression
@@ -167,7 +179,9 @@ class And(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Budget(Expression):
-    """`budget(condition)`: means its condition. Steps that only this keeps from happening are kept back by a bound of the exploration."""
+    """`budget(condition)`: means its condition. Steps that only this keeps from happening are kept back by a
+    bound of the exploration.
+    """
 
     condition: Expression
 
@@ -198,7 +212,9 @@ class Member(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class SetLiteral(Expression):
-    """`{a, b}` or the empty set; all items are evaluated; checked: each item is in the element domain of `type`."""
+    """`{a, b}` or the empty set; all items are evaluated; checked: each item is in the element domain of
+    `type`.
+    """
 
     items: tuple[Expression, ...]
 
@@ -232,7 +248,8 @@ class Size(Expression):
 class Binder(Node):
     """One `for name in source if condition` of a loop, a quantifier or a comprehension.
 
-    `source` is a type (all its values) or an expression (elements of a set, items of a sequence); `type` is the type of the name.
+    `source` is a type (all its values) or an expression (elements of a set, items of a sequence); `type` is
+    the type of the name.
     """
 
     name: str
@@ -275,7 +292,9 @@ class Reduction(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Reduce(Expression):
-    """`sum/min/max(body for ...)`; min and max of nothing give `default`, or fail the check when there is none. A count is a sum of 1."""
+    """`sum/min/max(body for ...)`; min and max of nothing give `default`, or fail the check when there is
+    none. A count is a sum of 1.
+    """
 
     reduction: Reduction
     binders: tuple[Binder, ...]
@@ -285,7 +304,9 @@ class Reduce(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class First(Expression):
-    """`next(body for ...)`, `next((body for ...), default)`: the first in domain order; without default checked: there is one."""
+    """`next(body for ...)`, `next((body for ...), default)`: the first in domain order; without default
+    checked: there is one.
+    """
 
     binders: tuple[Binder, ...]
     body: Expression
@@ -301,7 +322,9 @@ class MakeRecord(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class IsRecord(Expression):
-    """`isinstance(value, R)` for `value` of a union (or optional union) type; `records` are the accepted record names."""
+    """`isinstance(value, R)` for `value` of a union (or optional union) type; `records` are the accepted
+    record names.
+    """
 
     value: Expression
     records: tuple[str, ...]
@@ -309,7 +332,9 @@ class IsRecord(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Present(Expression):
-    """`present(value)`: an optional value that is not None; checked. Also a value narrowed to one record of a union; checked by `type`."""
+    """`present(value)`: an optional value that is not None; checked. Also a value narrowed to one record of a
+    union; checked by `type`.
+    """
 
     value: Expression
 
@@ -330,14 +355,18 @@ class IndexNumber(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class MakeSequence(Expression):
-    """`(a, b)`: a sequence of these items; `type` is the SequenceOf with exactly room for them; the length is checked at the store."""
+    """`(a, b)`: a sequence of these items; `type` is the SequenceOf with exactly room for them; the length is
+    checked at the store.
+    """
 
     items: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Append(Expression):
-    """`sequence + (item,)`; `type` has room for one item more than `sequence`; the length is checked at the store."""
+    """`sequence + (item,)`; `type` has room for one item more than `sequence`; the length is checked at the
+    store.
+    """
 
     sequence: Expression
     item: Expression
@@ -345,7 +374,9 @@ class Append(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Item(Expression):
-    """`sequence[position]`; checked: 0 <= position < len (negative positions are refused by the front end when literal)."""
+    """`sequence[position]`; checked: 0 <= position < len (negative positions are refused by the front end
+    when literal).
+    """
 
     sequence: Expression
     position: Expression
@@ -367,7 +398,7 @@ class Everywhere(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Call(Expression):
-    """A value helper applied to arguments; each argument is checked against the parameter's declared domain."""
+    """A value helper applied to arguments, each checked against the parameter's declared domain."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -383,7 +414,9 @@ class Statement(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Assign(Statement):
-    """`self.variable[key]... = value`; keys are evaluated first to last after the value; checked: keys and value in their domains."""
+    """`self.variable[key]... = value`; keys are evaluated first to last after the value; checked: keys and
+    value in their domains.
+    """
 
     variable: str
     keys: tuple[Expression, ...]
@@ -394,8 +427,8 @@ class Assign(Statement):
 class Let(Statement):
     """A local name; `type` is its static type. A local never names a map.
 
-    It is bound once on each path (in a loop: in each iteration). Bound with one name in both branches of a `When`, it may be used after it;
-    bound in a loop, only in that iteration.
+    It is bound once on each path (in a loop: in each iteration). Bound with one name in both branches of a
+    `When`, it may be used after it; bound in a loop, only in that iteration.
     """
 
     name: str
@@ -414,7 +447,9 @@ class When(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Each(Statement):
-    """`for`: the body once a value of the binder, in domain order; the front end has shown that the order does not matter, or is meant."""
+    """`for`: the body once a value of the binder, in domain order; the front end has shown that the order
+    does not matter, or is meant.
+    """
 
     binder: Binder
     body: tuple[Statement, ...]
@@ -437,7 +472,9 @@ class Emit(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Expect(Statement):
-    """`expect(condition, "Property", clash)`: when false, the step breaks `property`; `clash` is the event it clashes with, if any."""
+    """`expect(condition, "Property", clash)`: when false, the step breaks `property`; `clash` is the event it
+    clashes with, if any.
+    """
 
     condition: Expression
     property: str
@@ -503,12 +540,16 @@ class Fairness(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Action(Definition):
-    """A step of the algorithm, or of the environment (`fault`: loss, duplication, crash; excluded from "enabled" at quiescence)."""
+    """A step of the algorithm, or of the environment (`fault`: loss, duplication, crash; excluded from
+    "enabled" at quiescence).
+    """
 
     fault: bool = False
     fairness: Fairness = Fairness.NONE
     per: tuple[str, ...] = ()
-    """Parameters for each value of which fairness is promised by itself; none: one promise for the action with any arguments."""
+    """Parameters for each value of which fairness is promised by itself; none: one promise for the action
+    with any arguments.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -530,7 +571,8 @@ class PredicateKind(Enum):
 class Predicate(Definition):
     """A boolean over states, as a function body.
 
-    Always true (invariant), somewhere true (witness), true when nothing more can happen and always reachable again (obligation).
+    Always true (invariant), somewhere true (witness), true when nothing more can happen and always reachable
+    again (obligation).
     """
 
     kind: PredicateKind
@@ -546,10 +588,12 @@ class PromiseKind(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Promise(Node):
-    """What must come about on every fair run, for all values of `parameters`; booleans over a state and these.
+    """What must come about on every fair run, for all values of `parameters`; booleans over a state and
+    these.
 
-    `premise` leads to `goal` (which may be true at once), or, without premise, `goal` is true once, or again and again. A run is fair when
-    every promise of `Action.fairness` is kept; a step that changes nothing counts neither as possible nor as taken. Faults are never due.
+    `premise` leads to `goal` (which may be true at once), or, without premise, `goal` is true once, or again
+    and again. A run is fair when every promise of `Action.fairness` is kept; a step that changes nothing
+    counts neither as possible nor as taken. Faults are never due.
     """
 
     name: str
@@ -561,7 +605,9 @@ class Promise(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class ConstantDefinition(Node):
-    """A parameter of the spec: `type` is Bool, Integer or Enumeration (a reading); `role` says which of the three kinds it is."""
+    """A parameter of the spec: `type` is Bool, Integer or Enumeration (a reading); `role` says which of the
+    three kinds it is.
+    """
 
     name: str
     type: types.Type
@@ -592,7 +638,9 @@ class Module:
     functions: tuple[Function, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     initials: tuple[Action, ...] = ()
-    """Parameterised initial states: from the defaults each runs once for each parameter tuple; none means the defaults alone."""
+    """Parameterised initial states: from the defaults each runs once for each parameter tuple; none means the
+    defaults alone.
+    """
     actions: tuple[Action, ...] = ()
     handlers: tuple[Handler, ...] = ()
     predicates: tuple[Predicate, ...] = ()

@@ -1,7 +1,8 @@
-"""A specification is run through one interface: the reference, the engines and the bindings of implementations share it.
+"""A specification is run through one interface: the reference, the engines and the bindings of
+implementations share it.
 
-A state is the tuple of the values of the variables, in order of declaration; it is immutable and hashable. A step names an action and its
-arguments. Nothing here knows how a machine finds successors.
+A state is the tuple of the values of the variables, in order of declaration; it is immutable and hashable. A
+step names an action and its arguments. Nothing here knows how a machine finds successors.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A property that a step breaks: the guard that failed (text and place), the event that was judged, the event it clashes with."""
+    """A property that a step breaks: the guard that failed (text and place), the event that was judged, the
+    event it clashes with.
+    """
 
     property: str
     guard: str
@@ -55,7 +58,9 @@ class Transition:
 
 
 class Machine(Protocol):
-    """Initial states, enabled steps, successors, predicates. All engines and conformance take this or a `Program`, nothing else."""
+    """Initial states, enabled steps, successors, predicates. All engines and conformance take this or a
+    `Program`, nothing else.
+    """
 
     def initial(self) -> Sequence[State]:
         """The initial states, without repetition, in a fixed order."""
@@ -66,9 +71,8 @@ class Machine(Protocol):
     def apply(self, state: State, step: Step) -> Transition:
         """The one transition of `step`.
 
-        Raises:
-            Disabled: the step is not enabled.
-            SpecError: the specification itself is wrong (a value leaves its domain, None where something must be).
+        Raises: Disabled: the step is not enabled. SpecError: the specification itself is wrong (a value
+            leaves its domain, None where something must be).
         """
 
     def holds(self, state: State, predicate: str) -> bool:

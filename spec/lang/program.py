@@ -1,7 +1,7 @@
 """Engines take a `Program`: a specification class with every constant bound.
 
-Binding checks names and sizes and says which are known. The same program gives the reference machine (CPython executes the text) and the
-intermediate form (the front end reads the text).
+Binding checks names and sizes and says which are known. The same program gives the reference machine (CPython
+executes the text) and the intermediate form (the front end reads the text).
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ class Program:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, of the intermediate form and the constants: it changes when the meaning of the text can have changed."""
+        """SHA-256, in hex, of the intermediate form and the constants: it changes when the meaning of the
+        text can have changed.
+        """
         text = _text(self.text, self.module) + repr(sorted(self.constants.items()))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -86,9 +88,9 @@ def _text(cls: type, module: ir.Module) -> str:
     from antiphon.spec.lang.dump import dump
 
     if not is_settled(cls):
-        return dump(module)
+        return dump(module, prose=False)
     if cls not in _TEXTS:
-        _TEXTS[cls] = dump(module)
+        _TEXTS[cls] = dump(module, prose=False)
     return _TEXTS[cls]
 
 
@@ -97,28 +99,35 @@ _TEXTS: dict[type, str] = {}
 
 
 def program(
-    spec: type[Spec], *, repairs: Iterable[str] | str = (), without: Iterable[str] = (), **constants: int | bool | str
+    spec: type[Spec],
+    *,
+    repairs: Iterable[str] | str = (),
+    without: Iterable[str] = (),
+    **constants: int | bool | str,
 ) -> Program:
     """Binds constants, repairs and readings of a specification by name.
 
-    `repairs` is a collection of repair names to switch on, or "all"; `without` names repairs that are left out of them, each with
-    whatever builds on it.
+    `repairs` is a collection of repair names to switch on, or "all"; `without` names repairs that are left
+    out of them, each with whatever builds on it.
 
-    Raises:
-        SpecError: an unknown name (the known ones are listed), a reading that does not exist, a constant of the wrong type, or a
-            repair without one that it builds on.
+    Raises: SpecError: an unknown name (the known ones are listed), a reading that does not exist, a constant
+        of the wrong type, or a repair without one that it builds on.
     """
     declaration = declare(spec)
     known = {constant.name: constant for constant in declaration.constants}
     bound: dict[str, int | bool | str] = {name: constant.default for name, constant in known.items()}
-    wanted = [name for name, constant in known.items() if constant.repair] if repairs == "all" else list(repairs)
+    wanted = (
+        [name for name, constant in known.items() if constant.repair] if repairs == "all" else list(repairs)
+    )
     wanted = _left_over(spec, wanted, without, known)
     for name, value in [(name, True) for name in wanted] + list(constants.items()):
         if name not in known:
             raise SpecError(f"{spec.__name__} has no constant {name!r}; {known_names(name, known)}")
         constant = known[name]
         if constant.reading and value not in constant.reading.choices:
-            raise SpecError(f"{spec.__name__}.{name} = {value!r}; its readings are {', '.join(constant.reading.choices)}")
+            raise SpecError(
+                f"{spec.__name__}.{name} = {value!r}; its readings are {', '.join(constant.reading.choices)}"
+            )
         if not constant.reading and type(value) is not type(constant.default):
             raise SpecError(f"{spec.__name__}.{name} = {value!r}; it is a {type(constant.default).__name__}")
         bound[name] = value
@@ -126,18 +135,28 @@ def program(
     for variable, domain in made.domains.items():
         if domain.parts and isinstance(domain.type, types.MapOf) and domain.parts[0].cardinality == 0:
             keys = domain.parts[0].type
-            size = f"{keys.size} is {types.evaluate_size(keys.size, bound)}" if isinstance(keys, types.IndexType) else "its key type is empty"
-            raise SpecError(f"{spec.__name__}.{variable} is a map without keys: {size}; it must be at least 1")
+            size = (
+                f"{keys.size} is {types.evaluate_size(keys.size, bound)}"
+                if isinstance(keys, types.IndexType)
+                else "its key type is empty"
+            )
+            raise SpecError(
+                f"{spec.__name__}.{variable} is a map without keys: {size}; it must be at least 1"
+            )
     return made
 
 
-def _left_over(spec: type[Spec], wanted: list[str], without: Iterable[str], known: Mapping[str, ConstantDeclaration]) -> list[str]:
+def _left_over(
+    spec: type[Spec], wanted: list[str], without: Iterable[str], known: Mapping[str, ConstantDeclaration]
+) -> list[str]:
     """The repairs that are wanted, but those that are left out and what builds on them."""
     gone = set(without)
     for name in gone:
         if name not in known or known[name].repair is None:
             repairs = [other for other, constant in known.items() if constant.repair]
-            raise SpecError(f"{spec.__name__} has no repair {name!r} to leave out; {known_names(name, repairs)}")
+            raise SpecError(
+                f"{spec.__name__} has no repair {name!r} to leave out; {known_names(name, repairs)}"
+            )
     more = gone
     while more:
         left = [known[name] for name in wanted if name in known and name not in gone]

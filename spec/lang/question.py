@@ -1,7 +1,9 @@
-"""A person's expression is a witness of a subclass of the specification, so that every reading can look for it.
+"""A person's expression is a witness of a subclass of the specification, so that every reading can look for
+it.
 
-The expression is Python in the subset that predicates are written in: `self` is the state, names mean what they mean in the module of the
-specification, and the types of the specification are known by their names. Errors say where in the expression they are.
+The expression is Python in the subset that predicates are written in: `self` is the state, names mean what
+they mean in the module of the specification, and the types of the specification are known by their names.
+Errors say where in the expression they are.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ _HEAD = """class {spec}(Asked):
 
 
 def asked(bound: Program, expression: str) -> tuple[Program, str]:
-    """The program with one more witness, true where `expression` is, and the name of that witness. Its states and steps are the same.
+    """The program with one more witness, true where `expression` is, and the name of that witness. Its states
+    and steps are the same.
 
     Raises:
         SpecError: the text is no boolean expression of the language; `at` is the place in it.
@@ -46,13 +49,17 @@ def asked(bound: Program, expression: str) -> tuple[Program, str]:
     file = f"<expression {number} about {bound.name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     module = ModuleType(f"antiphon_asked_{number}")
-    vars(module).update(_names(bound.spec) | {"__name__": module.__name__, "Asked": bound.spec, "witness": witness})
+    vars(module).update(
+        _names(bound.spec) | {"__name__": module.__name__, "Asked": bound.spec, "witness": witness}
+    )
     sys.modules[module.__name__] = module
     try:
         compiled = compile(source, file, "exec", dont_inherit=True)
     except SyntaxError as error:  # what stands in no method, though it is an expression: await
         place = Location(FILE, max((error.lineno or 1) - _HEAD.count("\n"), 1), error.offset or 1)
-        raise SpecError(f"this is no expression of Python here: {error.msg}", place, "one boolean expression over self") from error
+        raise SpecError(
+            f"this is no expression of Python here: {error.msg}", place, "one boolean expression over self"
+        ) from error
     exec(compiled, vars(module))  # noqa: S102 - one class with one method; the expression is not run here
     try:
         made = program(vars(module)[bound.name]).with_constants(**bound.constants)
@@ -64,14 +71,20 @@ def asked(bound: Program, expression: str) -> tuple[Program, str]:
 
 def _parse(text: str) -> None:
     if not text:
-        raise SpecError("there is no expression", Location(FILE, 1), "any(self.holding[p] for p in self.each(Process))")
+        raise SpecError(
+            "there is no expression", Location(FILE, 1), "any(self.holding[p] for p in self.each(Process))"
+        )
     try:
         ast.parse(text, mode="eval")
     except SyntaxError as error:
         place = Location(FILE, error.lineno or 1, error.offset or 1)
-        raise SpecError(f"this is no expression of Python: {error.msg}", place, "one boolean expression over self") from error
+        raise SpecError(
+            f"this is no expression of Python: {error.msg}", place, "one boolean expression over self"
+        ) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise SpecError(f"this is no expression of Python: {error}", Location(FILE, 1), "one boolean expression over self") from error
+        raise SpecError(
+            f"this is no expression of Python: {error}", Location(FILE, 1), "one boolean expression over self"
+        ) from error
 
 
 def _placed(error: SpecError, file: str) -> SpecError:
@@ -90,7 +103,9 @@ def _free(name: str, bound: Program) -> str:
 
 
 def _names(spec: type[Spec]) -> dict[str, Any]:
-    """What names mean in an expression: the types of the specification, then those of the modules of its parts, the class's own last."""
+    """What names mean in an expression: the types of the specification, then those of the modules of its
+    parts, the class's own last.
+    """
     found: dict[str, Any] = {}
     for part in reversed(spec.__mro__):
         if issubclass(part, Spec) and part is not Spec:

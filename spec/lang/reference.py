@@ -1,7 +1,8 @@
 """CPython executes the text of a specification: this machine is the reference for every other reading.
 
-Each step thaws the state into a fresh instance, runs the method, and freezes the result. It is slow and literal on purpose; nothing here is
-shared with the front end or the compiled readings, except types and declarations.
+Each step thaws the state into a fresh instance, runs the method, and freezes the result. It is slow and
+literal on purpose; nothing here is shared with the front end or the compiled readings, except types and
+declarations.
 """
 
 from __future__ import annotations
@@ -38,15 +39,29 @@ class Reference:
         self.program, self._unspent = program, unspent
         self._scope = Scope(program.text)
         self._live = _checked(program)
-        self._maps = {name for name, domain in program.domains.items() if isinstance(domain.type, types.MapOf)}
+        self._maps = {
+            name for name, domain in program.domains.items() if isinstance(domain.type, types.MapOf)
+        }
         self._domains: dict[object, types.Domain] = {}
-        self._constants = {item.name: program.constants[item.name] for item in program.declaration.constants if not item.switches}
+        self._constants = {
+            item.name: program.constants[item.name]
+            for item in program.declaration.constants
+            if not item.switches
+        }
         declaration = program.declaration
         self._actions = {method.name: method for method in declaration.marked("action", "environment")}
-        self._predicates = {method.mark.name: method for method in declaration.marked("invariant", "witness", "obligation") if method.mark}
+        self._predicates = {
+            method.mark.name: method
+            for method in declaration.marked("invariant", "witness", "obligation")
+            if method.mark
+        }
         self._gates = declaration.marked("gate")
         self._constraints = {
-            method.name: [(item, constrained(method, item)) for item in declaration.marked("constraint") if constrains(method, item)]
+            method.name: [
+                (item, constrained(method, item))
+                for item in declaration.marked("constraint")
+                if constrains(method, item)
+            ]
             for method in self._actions.values()
         }
         self._handlers = declaration.marked("on")
@@ -55,7 +70,7 @@ class Reference:
         self._refused: list[Refusal] = []
         self._judged: list[object] = []
 
-    # The interface -----------------------------------------------------------------------------------------------------------------------
+    # The interface ------------------------------------------------------------------------------------------
 
     def initial(self) -> list[State]:
         """The initial states, without repetition.
@@ -73,7 +88,11 @@ class Reference:
         for method in self._starts:
             for number, arguments in enumerate(self._arguments(method, base)):
                 if number == MOST_STARTS:
-                    raise SpecError(f"there are more than {MOST_STARTS:,} ways to begin", method.at, "smaller constants, or fewer parameters")
+                    raise SpecError(
+                        f"there are more than {MOST_STARTS:,} ways to begin",
+                        method.at,
+                        "smaller constants, or fewer parameters",
+                    )
                 try:
                     found.setdefault(self._run(base, method, arguments).state)
                 except Disabled:
@@ -91,7 +110,9 @@ class Reference:
                 yield Step(method.name, arguments)
 
     def apply(self, state: State, step: Step) -> Transition:
-        """The transition of `step`; Disabled when a guard is false, SpecError when the specification is wrong."""
+        """The transition of `step`; Disabled when a guard is false, SpecError when the specification is
+        wrong.
+        """
         return self._run(state, self._method(step.action), step.arguments)
 
     def successors(self, state: State) -> Iterator[Transition]:
@@ -107,7 +128,9 @@ class Reference:
         """Whether the predicate is true in `state`."""
         method = self._predicates.get(predicate)
         if method is None:
-            raise SpecError(f"{self.program.name} has no predicate {predicate!r}; known: {', '.join(self._predicates)}")
+            raise SpecError(
+                f"{self.program.name} has no predicate {predicate!r}; known: {', '.join(self._predicates)}"
+            )
         spec = self._thaw(state)
         result = self._call(spec, method, ())
         if not isinstance(result, bool):
@@ -122,14 +145,18 @@ class Reference:
         return self._call(self._thaw(state), method, arguments)
 
     def session(self) -> Session:
-        """A live instance in the first initial state, for judging a long sequence of events without freezing the state in between."""
+        """A live instance in the first initial state, for judging a long sequence of events without freezing
+        the state in between.
+        """
         return Session(self, self._thaw(next(iter(self.initial()))))
 
-    # Execution ---------------------------------------------------------------------------------------------------------------------------
+    # Execution ----------------------------------------------------------------------------------------------
 
     def _method(self, action: str) -> MethodDeclaration:
         if action not in self._actions:
-            raise SpecError(f"{self.program.name} has no action {action!r}; its actions are {', '.join(self._actions)}")
+            raise SpecError(
+                f"{self.program.name} has no action {action!r}; its actions are {', '.join(self._actions)}"
+            )
         return self._actions[action]
 
     def _arguments(self, method: MethodDeclaration, state: State) -> Iterable[tuple[Any, ...]]:
@@ -149,7 +176,9 @@ class Reference:
         spec = self._thaw(state)
         for parameter, argument in zip(method.parameters, arguments, strict=True):
             if not self.program.domain(parameter.type).contains(argument):
-                raise SpecError(f"{method.name}({parameter.name}={argument!r}) leaves the domain of the parameter")
+                raise SpecError(
+                    f"{method.name}({parameter.name}={argument!r}) leaves the domain of the parameter"
+                )
             if parameter.within and argument not in state[self.program.variables.index(parameter.within)]:
                 raise Disabled(method.at, f"{parameter.name} in self.{parameter.within}")
         self._events, self._refused, self._judged = [], [], []
@@ -164,7 +193,10 @@ class Reference:
                 raise Disabled(constraint.at, call_text(constraint))
         self._call(spec, method, arguments)
         found = spec.__dict__
-        frozen = tuple(_freeze(found[name]) if name in found else value for name, value in zip(self.program.variables, state, strict=True))
+        frozen = tuple(
+            _freeze(found[name]) if name in found else value
+            for name, value in zip(self.program.variables, state, strict=True)
+        )
         return Transition(Step(method.name, arguments), frozen, tuple(self._events), tuple(self._refused))
 
     def _thaw(self, state: State) -> Spec:
@@ -186,7 +218,9 @@ class Reference:
         except Disabled:
             raise
         except SpecError as error:
-            raise error if error.at else SpecError(error.reason, self._raised_at(error, method), error.instead) from error
+            raise (
+                error if error.at else SpecError(error.reason, self._raised_at(error, method), error.instead)
+            ) from error
         except Exception as error:
             raise SpecError(f"{type(error).__name__}: {error}", self._raised_at(error, method)) from error
         finally:
@@ -202,7 +236,7 @@ class Reference:
             trace = trace.tb_next
         return place
 
-    # What specifications call ------------------------------------------------------------------------------------------------------------
+    # What specifications call -------------------------------------------------------------------------------
 
     def check_made(self, value: object) -> None:
         """A record or index that was just made must be in its domain."""
@@ -244,7 +278,9 @@ class Reference:
         self._refused.append(Refusal(property, text, at, self._judged[-1] if self._judged else None, clash))
 
     def domain_of(self, python: object) -> types.Domain:
-        """The domain of a type as it is written in a specification: `Process`, `Annotated[int, Between(..)]`, a type variable."""
+        """The domain of a type as it is written in a specification: `Process`, `Annotated[int, Between(..)]`,
+        a type variable.
+        """
         domain = self._domains.get(python)
         if domain is None:
             domain = self.program.domain(self._scope.type_of(python, self.program.text, "self.each"))
@@ -253,7 +289,7 @@ class Reference:
 
 
 class Session:
-    """A specification that stays live: events go in one after the other, its handlers run, refusals come out."""
+    """A specification that stays live: events go in one by one, its handlers run, refusals come out."""
 
     def __init__(self, machine: Reference, spec: Spec) -> None:
         self._machine, self._live = machine, spec
@@ -279,7 +315,9 @@ def _freeze(value: Any) -> Any:
 
 
 class _LiveMap:
-    """A variable that is a map: its live form is made where a step first looks at it, and stands in the instance from then on."""
+    """A variable that is a map: its live form is made where a step first looks at it, and stands in the
+    instance from then on.
+    """
 
     def __init__(self, name: str, position: int, domain: types.Domain) -> None:
         self.name, self.position, self.domain = name, position, domain
@@ -291,8 +329,12 @@ class _LiveMap:
 
 
 def _checked(program: Program) -> type[Spec]:
-    """The specification class with helpers that check their arguments (CPython would take anything, the other readings check), and its maps."""
-    helpers = [method for method in program.declaration.methods if method.mark is None or method.mark.kind in HELPERS]
+    """The specification class with helpers that check their arguments (CPython would take anything, the other
+    readings check), and its maps.
+    """
+    helpers = [
+        method for method in program.declaration.methods if method.mark is None or method.mark.kind in HELPERS
+    ]
     parts: dict[str, object] = {method.name: _checking(method, program) for method in helpers}
     for position, (name, domain) in enumerate(program.domains.items()):
         if isinstance(domain.type, types.MapOf):
@@ -315,7 +357,9 @@ def _checking(method: MethodDeclaration, program: Program) -> Callable[..., Any]
             raise SpecError(f"{method.name} takes {', '.join(names) or 'no arguments'}")
         for name, domain, argument in zip(names, domains, arguments, strict=True):
             if not domain.contains(argument):
-                raise SpecError(f"{method.name}({name}={argument!r}) leaves its domain, {values.describe(domain)}")
+                raise SpecError(
+                    f"{method.name}({name}={argument!r}) leaves its domain, {values.describe(domain)}"
+                )
         return values.settled(function(spec, *arguments))
 
     return call
@@ -326,7 +370,9 @@ def _position(code: CodeType, instruction: int, line: int) -> Location:
     """The place of an instruction; columns count characters from 1."""
     start, _, column, _ = list(code.co_positions())[instruction // 2]
     text = linecache.getline(code.co_filename, start or line)
-    return Location(code.co_filename, start or line, len(text.encode()[: column or 0].decode(errors="replace")) + 1)
+    return Location(
+        code.co_filename, start or line, len(text.encode()[: column or 0].decode(errors="replace")) + 1
+    )
 
 
 def _source(depth: int) -> tuple[Location, str]:

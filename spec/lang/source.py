@@ -1,7 +1,9 @@
-"""Where a specification stands in its file: the parsed text of a function or class, and the place of every node of it.
+"""Where a specification stands in its file: the parsed text of a function or class, and the place of every
+node of it.
 
-A file is parsed once for each content. Text comes from `linecache`, so that notebooks, documentation and generated specifications, which
-register there, are read like files. This file knows Python's syntax and nothing of the language.
+A file is parsed once for each content. Text comes from `linecache`, so that notebooks, documentation and
+generated specifications, which register there, are read like files. This file knows Python's syntax and
+nothing of the language.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ def _parse(file: str, lines: tuple[str, ...]) -> Source:
     try:
         tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise SpecError(f"the text of {file} is no longer Python: {error}", Location(file, getattr(error, "lineno", 0) or 0)) from error
+        raise SpecError(
+            f"the text of {file} is no longer Python: {error}",
+            Location(file, getattr(error, "lineno", 0) or 0),
+        ) from error
     source = Source(file, lines)
     pending: list[tuple[ast.AST, str]] = [(tree, "")]
     while pending:
@@ -50,7 +55,9 @@ def _parse(file: str, lines: tuple[str, ...]) -> Source:
             inner = prefix
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
                 if isinstance(child, ast.FunctionDef):
-                    source.functions[child.decorator_list[0].lineno if child.decorator_list else child.lineno] = child
+                    source.functions[
+                        child.decorator_list[0].lineno if child.decorator_list else child.lineno
+                    ] = child
                 inner = f"{prefix}{child.name}.<locals>."
             elif isinstance(child, ast.ClassDef):
                 source.classes.setdefault(f"{prefix}{child.name}", []).append(child)
@@ -94,17 +101,23 @@ def function_of(function: Any) -> tuple[Source, ast.FunctionDef]:
 
 
 def is_settled(cls: type) -> bool:
-    """Whether neither a class nor what its text names can change while the process runs: all of it is a specification of this package.
+    """Whether neither a class nor what its text names can change while the process runs: all of it is a
+    specification of this package.
 
-    What was found out about it then is good for ever. A class of somebody else may stand in a notebook, where the next cell changes what it names.
+    What was found out about it then is good for ever. A class of somebody else may stand in a notebook, where
+    the next cell changes what it names.
     """
     own = __name__.removesuffix("lang.source")
-    return all(part.__module__.startswith(own) or part.__module__ in ("builtins", "typing") for part in cls.__mro__)
+    return all(
+        part.__module__.startswith(own) or part.__module__ in ("builtins", "typing") for part in cls.__mro__
+    )
 
 
 @lru_cache(maxsize=512)
 def class_of(cls: type) -> tuple[Source, ast.ClassDef] | None:
-    """The definition of a class, when its text can be found: by qualified name, and by the line where it was made."""
+    """The definition of a class, when its text can be found: by qualified name, and by the line where it was
+    made.
+    """
     file, line = vars(cls).get("__antiphon_place__", ("<unknown>", 0))
     try:
         source = source_of(file, vars(sys.modules.get(cls.__module__, ast)))
@@ -125,7 +138,9 @@ def place_of(cls: type, name: str = "") -> Location:
         return Location(*vars(cls).get("__antiphon_place__", ("<unknown>", 0)))
     source, node = found
     for statement in node.body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        targets = (
+            statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        )
         if name and any(isinstance(target, ast.Name) and target.id == name for target in targets):
             return source.at(statement)
         if name and isinstance(statement, ast.FunctionDef) and statement.name == name:

@@ -1,7 +1,8 @@
-"""A specification is a subclass of `Spec`: annotated attributes are its state and constants, marked methods its steps.
+"""A specification is a subclass of `Spec`: annotated attributes are its state and constants, marked methods
+its steps.
 
-`Spec` itself only holds the live state while a machine executes a step; what the class declares is read by `declare`, its bodies by the
-front end.
+`Spec` itself only holds the live state while a machine executes a step; what the class declares is read by
+`declare`, its bodies by the front end.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ T = TypeVar("T")
 class Spec:
     """Base class of specifications.
 
-    State variables are annotated class attributes with a default, constants are `Const[...]`. Methods marked `action`, `environment`,
-    `invariant`, `witness`, `obligation`, `initial`, `gate`, `constraint` or `on(Event)` are its behaviour; unmarked methods are helpers.
-    The keywords `repairs`, `readings`, `restrictions` and `mutations` of a class name the variants that can be switched on (`variants`).
+    State variables are annotated class attributes with a default, constants are `Const[...]`. Methods marked
+    `action`, `environment`, `invariant`, `witness`, `obligation`, `initial`, `gate`, `constraint` or
+    `on(Event)` are its behaviour; unmarked methods are helpers. The keywords `repairs`, `readings`,
+    `restrictions` and `mutations` of a class name the variants that can be switched on (`variants`).
     """
 
     def __init_subclass__(
@@ -38,12 +40,17 @@ class Spec:
         variants.remember(cls, variants.Offer(repairs, readings, restrictions, mutations))
 
     def __init__(self) -> None:
-        raise SpecError(f"{type(self).__name__} is not instantiated; bind it: program({type(self).__name__}, processes=3)")
+        raise SpecError(
+            f"{type(self).__name__} is not instantiated; bind it: program({type(self).__name__}, processes=3)"
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         domains: dict[str, types.Domain] = self.__dict__["_domains"]
         if name not in domains:
-            raise SpecError(f"{type(self).__name__} has no state variable {name!r}; its variables are {', '.join(domains)}")
+            raise SpecError(
+                f"{type(self).__name__} has no state variable {name!r}; its variables are "
+                f"{', '.join(domains)}"
+            )
         self.__dict__[name] = values.store(value, domains[name], f"self.{name}")
 
     @overload

@@ -1,14 +1,18 @@
-"""The types of the language: a closed set with finite domains, whose sizes stay symbolic until constants are bound.
+"""The types of the language: a closed set with finite domains, whose sizes stay symbolic until constants are
+bound.
 
-A `Type` is written once, with sizes as expressions over the constants of the spec (`Int("0", "messages")`). `bind` turns it into a
-`Domain`: numbers in place of names, and with them an enumeration of every value in one fixed order, the *domain order*. The position of a
-value in that order is its *rank*, a natural number below `cardinality`. Every reading of a spec agrees on ranks:
+A `Type` is written once, with sizes as expressions over the constants of the spec (`Int("0", "messages")`).
+`bind` turns it into a `Domain`: numbers in place of names, and with them an enumeration of every value in one
+fixed order, the *domain order*. The position of a value in that order is its *rank*, a natural number below
+`cardinality`. Every reading of a spec agrees on ranks:
 
 1. booleans: False, True; integers: ascending; enumerations and indices: as declared;
 2. optional values: None first, then the values;
-3. records: lexicographic, the first field most significant; unions: the records one after the other, as declared;
+3. records: lexicographic, the first field most significant; unions: the records one after the other, as
+   declared;
 4. sets: the number whose bit k says whether the element of rank k is in the set;
-5. maps: mixed radix over the keys in domain order, the first key most significant (a map value is the tuple of its values in key order);
+5. maps: mixed radix over the keys in domain order, the first key most significant (a map value is the tuple
+   of its values in key order);
 6. sequences: by length, then lexicographic.
 
 This file knows nothing of actions, expressions or states.
@@ -27,20 +31,24 @@ from typing import Any
 from antiphon.spec.lang.errors import SpecError
 
 Value = Any
-"""A value of a specification: bool, int, Enum member, Index, record, None, frozenset, tuple (maps in key order, sequences)."""
+"""A value of a specification: bool, int, Enum member, Index, record, None, frozenset, tuple (maps in key
+order, sequences).
+"""
 
 Constants = Mapping[str, "int | bool | str"]
 """The constants of an instance by name: sizes and bounds, repairs (bool), readings (str)."""
 
 _OPERATORS: dict[type[ast.operator], Any] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
 }  # fmt: skip
 
 
 def evaluate_size(size: int | str, constants: Constants) -> int:
     """The number that a size expression stands for.
 
-    `size` is an integer or an arithmetic expression (+ - * // %) over names of integer constants, such as `"messages + 1"`.
+    `size` is an integer or an arithmetic expression (+ - * // %) over names of integer constants, such as
+    `"messages + 1"`.
 
     Raises:
         SpecError: the expression names an unknown constant or is not arithmetic.
@@ -58,7 +66,10 @@ def evaluate_size(size: int | str, constants: Constants) -> int:
                 return int(constants[name])
             case ast.Name(id=name):
                 known = ", ".join(sorted(constants)) or "none"
-                raise SpecError(f"size {size!r} names {name!r}, which is no integer constant of this spec; constants: {known}")
+                raise SpecError(
+                    f"size {size!r} names {name!r}, which is no integer constant of this spec; constants: "
+                    f"{known}"
+                )
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 one, two = walk(left), walk(right)
                 if two == 0 and isinstance(op, ast.FloorDiv | ast.Mod):
@@ -69,7 +80,9 @@ def evaluate_size(size: int | str, constants: Constants) -> int:
     try:
         return walk(ast.parse(size, mode="eval").body)
     except (SyntaxError, ValueError, TypeError) as error:
-        raise SpecError(f"size {size!r} is not arithmetic over constants; write for example 'messages + 1'") from error
+        raise SpecError(
+            f"size {size!r} is not arithmetic over constants; write for example 'messages + 1'"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -92,7 +105,9 @@ class Int(Type):
 
 @dataclass(frozen=True)
 class Enumeration(Type):
-    """Named values in the order of declaration. `python` is the Enum class, or None when the members are plain strings (a reading)."""
+    """Named values in the order of declaration. `python` is the Enum class, or None when the members are
+    plain strings (a reading).
+    """
 
     name: str
     members: tuple[str, ...]
@@ -101,7 +116,9 @@ class Enumeration(Type):
 
 @dataclass(frozen=True)
 class IndexType(Type):
-    """The `size` members of an index set. Symmetric: members are interchangeable. Ordered: their order has meaning."""
+    """The `size` members of an index set. Symmetric: members are interchangeable. Ordered: their order has
+    meaning.
+    """
 
     name: str
     size: int | str
@@ -194,7 +211,7 @@ class Domain:
             case MapOf():
                 return int(self.parts[1].cardinality ** self.parts[0].cardinality)
             case SequenceOf():
-                return int(sum(self.parts[0].cardinality**length for length in range(self.most + 1)))
+                return int(sum(self.parts[0].cardinality ** length for length in range(self.most + 1)))
         raise TypeError(f"unknown type {self.type!r}")
 
     def contains(self, value: Value) -> bool:
@@ -212,12 +229,15 @@ class Domain:
                 return value is None or self.parts[0].contains(value)
             case Record(fields=fields, python=python):
                 return type(value) is python and all(
-                    part.contains(getattr(value, name)) for (name, _), part in zip(fields, self.parts, strict=True)
+                    part.contains(getattr(value, name))
+                    for (name, _), part in zip(fields, self.parts, strict=True)
                 )
             case Union():
                 return any(part.contains(value) for part in self.parts)
             case SetOf():
-                return isinstance(value, frozenset) and all(self.parts[0].contains(element) for element in value)
+                return isinstance(value, frozenset) and all(
+                    self.parts[0].contains(element) for element in value
+                )
             case MapOf():
                 return (
                     type(value) is tuple
@@ -225,7 +245,11 @@ class Domain:
                     and all(self.parts[1].contains(item) for item in value)
                 )
             case SequenceOf():
-                return type(value) is tuple and len(value) <= self.most and all(self.parts[0].contains(item) for item in value)
+                return (
+                    type(value) is tuple
+                    and len(value) <= self.most
+                    and all(self.parts[0].contains(item) for item in value)
+                )
         raise TypeError(f"unknown type {self.type!r}")
 
     def rank(self, value: Value) -> int:
@@ -255,7 +279,7 @@ class Domain:
             case MapOf():
                 return _radix((self.parts[1],) * len(value), value)
             case SequenceOf():
-                shorter = sum(self.parts[0].cardinality**length for length in range(len(value)))
+                shorter = sum(self.parts[0].cardinality ** length for length in range(len(value)))
                 return int(shorter + _radix((self.parts[0],) * len(value), value))
         raise TypeError(f"unknown type {self.type!r}")
 
@@ -290,7 +314,7 @@ class Domain:
 
     def _sequence(self, rank: int) -> Value:
         length = 0
-        while rank >= (here := self.parts[0].cardinality**length):
+        while rank >= (here := self.parts[0].cardinality ** length):
             rank -= here
             length += 1
         return _unradix((self.parts[0],) * length, rank)

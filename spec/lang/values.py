@@ -1,7 +1,9 @@
-"""The values of a specification are immutable Python objects; only a map changes, and only as a state variable.
+"""The values of a specification are immutable Python objects; only a map changes, and only as a state
+variable.
 
-Sets are frozensets, sequences are tuples, enumerations are `enum.Enum`, records are frozen dataclasses. An `Index` is not an integer: it
-equals only itself. Inside a step the machine that executes it is *active*, and values are checked against its sizes as they are made.
+Sets are frozensets, sequences are tuples, enumerations are `enum.Enum`, records are frozen dataclasses. An
+`Index` is not an integer: it equals only itself. Inside a step the machine that executes it is *active*, and
+values are checked against its sizes as they are made.
 """
 
 from __future__ import annotations
@@ -12,7 +14,18 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType
-from typing import Annotated, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, dataclass_transform, overload
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Protocol,
+    Self,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    overload,
+)
 
 from antiphon.spec.lang import types
 from antiphon.spec.lang.errors import SpecError
@@ -51,7 +64,9 @@ def active() -> Context:
         SpecError: no machine is executing; `require`, `emit` and `expect` belong inside a specification.
     """
     if not _active:
-        raise SpecError("require, emit and expect work only inside the actions of a specification that a machine executes")
+        raise SpecError(
+            "require, emit and expect work only inside the actions of a specification that a machine executes"
+        )
     return _active[-1]
 
 
@@ -59,7 +74,9 @@ Set = frozenset
 """A finite set, immutable: `self.received[p] |= {m}`."""
 
 Seq = tuple[T, ...]
-"""A bounded sequence, immutable: `self.queue += (m,)`; declare it as `Annotated[Seq[Message], AtMost("messages")]`."""
+"""A bounded sequence, immutable: `self.queue += (m,)`; declare it as `Annotated[Seq[Message],
+AtMost("messages")]`.
+"""
 
 
 @dataclass(frozen=True)
@@ -79,7 +96,9 @@ class AtMost:
 
 @dataclass(frozen=True)
 class In:
-    """A parameter that ranges over the present elements of the state variable `variable`, a set: `Annotated[Ack, In("network")]`."""
+    """A parameter that ranges over the present elements of the state variable `variable`, a set:
+    `Annotated[Ack, In("network")]`.
+    """
 
     variable: str
 
@@ -100,10 +119,14 @@ Const = Annotated[T, _Constant()]
 """A constant of the specification: `processes: Const[int] = 3`."""
 
 Repair = Annotated[bool, _Repair()]
-"""A named departure from the published text, off by default: `one_identifier: Repair = repair("...", answers="RBP-03")`."""
+"""A named departure from the published text, off by default: `one_identifier: Repair = repair("...",
+answers="RBP-03")`.
+"""
 
 Reading = Annotated[str, _Reading()]
-"""One of several meanings of an ambiguous sentence: `nesting: Reading = reading("outer", "inner", about="...")`."""
+"""One of several meanings of an ambiguous sentence: `nesting: Reading = reading("outer", "inner",
+about="...")`.
+"""
 
 
 @dataclass(frozen=True)
@@ -137,21 +160,29 @@ class ReadingNote:
     about: str
 
 
-def repair(about: str, *, answers: str, builds_on: tuple[Any, ...] = (), supersedes: tuple[type, ...] = ()) -> Any:
-    """Declares a class as a repair: what it changes, the claim it answers, the repairs it builds on. See `variants`."""
+def repair(
+    about: str, *, answers: str, builds_on: tuple[Any, ...] = (), supersedes: tuple[type, ...] = ()
+) -> Any:
+    """Declares a class as a repair: what it changes, the claim it answers, the repairs it builds on. See
+    `variants`.
+    """
     return RepairNote(about, answers, builds_on, supersedes)
 
 
 def reading(*choices: str, about: str) -> str:
-    """Declares a reading; the first choice is the default. In the specification it is a string: `if self.nesting == "inner":`."""
+    """Declares a reading; the first choice is the default. In the specification it is a string: `if
+    self.nesting == "inner":`.
+    """
     return cast(str, ReadingNote(choices, about))
 
 
 class Index:
-    """A named finite set of interchangeable or ordered members: `class Process(Index, size="processes"): ...`.
+    """A named finite set of interchangeable or ordered members: `class Process(Index, size="processes"):
+    ...`.
 
-    `size` names a constant (or is an expression over constants). `symmetric`: members may be exchanged without changing behaviour.
-    `ordered`: members compare by `<`, and "first" has a meaning. `Process(2)` is the third member; `p.index` its number from 0.
+    `size` names a constant (or is an expression over constants). `symmetric`: members may be exchanged
+    without changing behaviour. `ordered`: members compare by `<`, and "first" has a meaning. `Process(2)` is
+    the third member; `p.index` its number from 0.
     """
 
     __slots__ = ("index",)
@@ -163,7 +194,9 @@ class Index:
 
     def __init_subclass__(cls, *, size: int | str, ordered: bool = False, symmetric: bool = False) -> None:
         if ordered and symmetric:
-            raise SpecError(f"{cls.__name__} cannot be both ordered and symmetric: exchanging members changes their order")
+            raise SpecError(
+                f"{cls.__name__} cannot be both ordered and symmetric: exchanging members changes their order"
+            )
         cls._size, cls._ordered, cls._symmetric, cls._members = size, ordered, symmetric, {}
 
     def __new__(cls, index: int) -> Self:
@@ -184,7 +217,10 @@ class Index:
 
     def _comparable(self, other: object) -> Index:
         if type(other) is not type(self) or not self._ordered:
-            raise SpecError(f"{self!r} and {other!r} have no order; declare `class {type(self).__name__}(Index, ordered=True)` if they do")
+            raise SpecError(
+                f"{self!r} and {other!r} have no order; declare `class {type(self).__name__}(Index, "
+                "ordered=True)` if they do"
+            )
         return other
 
     def __lt__(self, other: object) -> bool:
@@ -208,7 +244,9 @@ class Index:
 
 @dataclass_transform(frozen_default=True)
 def record(cls: type[T]) -> type[T]:
-    """A record: a frozen dataclass whose fields have types of the language. Messages, identifiers and events are records."""
+    """A record: a frozen dataclass whose fields have types of the language. Messages, identifiers and events
+    are records.
+    """
 
     def settle(self: object) -> None:
         for name, value in vars(self).items():
@@ -224,18 +262,22 @@ def record(cls: type[T]) -> type[T]:
 
 
 def note_place(cls: type) -> None:
-    """Remember where a class is being made: its file and line, and the names around it, which its annotations may use."""
+    """Remember where a class is being made: its file and line, and the names around it, which its annotations
+    may use.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") != cls.__module__:
         frame = frame.f_back
     inside = frame is not None and frame.f_locals is not frame.f_globals
     cls.__antiphon_scope__ = dict(frame.f_locals) if frame is not None and inside else {}  # type: ignore[attr-defined]
     cls.__antiphon_globals__ = frame.f_globals if frame is not None else {}  # type: ignore[attr-defined]
-    cls.__antiphon_place__ = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("<unknown>", 0)  # type: ignore[attr-defined]
+    place = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("<unknown>", 0)
+    cls.__antiphon_place__ = place  # type: ignore[attr-defined]
 
 
 class Map(Generic[K, V]):
-    """A total map from every value of `K`. Only a state variable is one; it changes by assignment: `self.holder[p] = True`.
+    """A total map from every value of `K`. Only a state variable is one; it changes by assignment:
+    `self.holder[p] = True`.
 
     It lives inside an executing machine; a state holds the tuple of its values in key order.
     """
@@ -291,8 +333,14 @@ def thaw(value: Any, domain: types.Domain, where: str) -> object:
         return value
     keys, values = domain.parts
     if not isinstance(values.type, types.MapOf) and len(value) == keys.cardinality:
-        return Map(domain, list(value), where)  # no text is made for what needs none: this is done for each step that is tried
-    return Map(domain, [thaw(item, values, f"{where}[{key!r}]") for key, item in zip(keys, value, strict=True)], where)
+        return Map(
+            domain, list(value), where
+        )  # no text is made for what needs none: this is done for each step that is tried
+    return Map(
+        domain,
+        [thaw(item, values, f"{where}[{key!r}]") for key, item in zip(keys, value, strict=True)],
+        where,
+    )
 
 
 @dataclass(frozen=True)
@@ -340,9 +388,14 @@ def _few(domain: types.Domain) -> str:
 
 
 def present(value: T | None) -> T:
-    """An optional value that is there. None is a bug of the specification, not a guard: test `is not None` first."""
+    """An optional value that is there. None is a bug of the specification, not a guard: test `is not None`
+    first.
+    """
     if value is None:
-        raise SpecError("present(None): the optional value is absent; guard it with `require(x is not None)` or `if x is not None`")
+        raise SpecError(
+            "present(None): the optional value is absent; guard it with `require(x is not None)` or `if x "
+            "is not None`"
+        )
     return value
 
 
@@ -354,8 +407,8 @@ def require(condition: bool) -> None:
 def budget(condition: bool) -> bool:
     """The part of a guard that bounds the exploration; it means its condition.
 
-    Written `require(self.waits[p] and budget(self.expired < self.timeouts))`. Where nothing more can happen because such a budget is spent, an
-    obligation is not violated: it is unknown.
+    Written `require(self.waits[p] and budget(self.expired < self.timeouts))`. Where nothing more can happen
+    because such a budget is spent, an obligation is not violated: it is unknown.
     """
     return active().budget(condition)
 
@@ -366,7 +419,9 @@ def emit(event: object) -> None:
 
 
 def expect(condition: bool, property: str, clash: object = None) -> None:
-    """In a service: when the condition is False, this step breaks `property`; `clash` is the earlier event it clashes with."""
+    """In a service: when the condition is False, this step breaks `property`; `clash` is the earlier event it
+    clashes with.
+    """
     active().expect(condition, property, clash, 2)
 
 
@@ -410,14 +465,18 @@ def action(*, fairness: str, per: str | tuple[str, ...] = ()) -> Callable[[Marke
 def action(function: Any = None, *, fairness: str = "none", per: str | tuple[str, ...] = ()) -> Any:
     """A step of the algorithm: guards (`require`), then updates.
 
-    `fairness`: "none" (it need not happen), "weak" (it happens if it stays possible) or "strong" (if it becomes possible again and again).
-    The promise is about the action with any arguments; `per` names parameters for each value of which it is made by itself.
+    `fairness`: "none" (it need not happen), "weak" (it happens if it stays possible) or "strong" (if it
+    becomes possible again and again). The promise is about the action with any arguments; `per` names
+    parameters for each value of which it is made by itself.
     """
     if fairness not in ("none", "weak", "strong"):
         raise SpecError(f"fairness is none, weak or strong, not {fairness!r}")
     names = (per,) if isinstance(per, str) else tuple(per)
     if names and fairness == "none":
-        raise SpecError(f"per={per!r} says for whom an action is fair, and fairness is none", instead=f'fairness="weak", per={per!r}')
+        raise SpecError(
+            f"per={per!r} says for whom an action is fair, and fairness is none",
+            instead=f'fairness="weak", per={per!r}',
+        )
     marker = _marker(Mark("action", fairness=fairness, per=names))
     return marker if function is None else marker(function)
 
@@ -428,7 +487,7 @@ def environment(function: Marked) -> Marked:
 
 
 def initial(function: Marked) -> Marked:
-    """Parameterised initial states: runs once for each value of its parameters, from the declared defaults."""
+    """Parameterised initial states: runs once for each value of its parameters, from the defaults."""
     return _marker(Mark("initial"))(function)
 
 
@@ -443,13 +502,17 @@ def witness(function: Marked) -> Marked:
 
 
 def obligation(function: Marked) -> Marked:
-    """A boolean that must be true where nothing but faults can happen, and reachable again, without faults, from every state."""
+    """A boolean that must be true where nothing but faults can happen, and reachable again, without faults,
+    from every state.
+    """
     return _marker(Mark("obligation"))(function)
 
 
 @dataclass(frozen=True)
 class PromiseNote:
-    """What must come about on every fair run. `kind` is leads_to, eventually or always_eventually; `premise` and `goal` name methods."""
+    """What must come about on every fair run. `kind` is leads_to, eventually or always_eventually; `premise`
+    and `goal` name methods.
+    """
 
     kind: str
     goal: str
@@ -457,10 +520,11 @@ class PromiseNote:
 
 
 def leads_to(premise: str, goal: str) -> PromiseNote:
-    """A promise about every fair run: a state in which `premise` is true is followed by one (perhaps the same) in which `goal` is.
+    """A promise about every fair run: a state in which `premise` is true is followed by one (perhaps the
+    same) in which `goal` is.
 
-    Both name methods that give a bool; of methods with parameters it is promised for all values, the same in both. Written
-    `fed = leads_to("hungry", "eats")`.
+    Both name methods that give a bool; of methods with parameters it is promised for all values, the same in
+    both. Written `fed = leads_to("hungry", "eats")`.
     """
     return PromiseNote("leads_to", goal, premise)
 
@@ -476,15 +540,19 @@ def always_eventually(goal: str) -> PromiseNote:
 
 
 def gate(function: Marked) -> Marked:
-    """A condition on the actor: every `action` needs it whose first parameter, or its field `to`, has the type of the gate's parameter."""
+    """A condition on the actor: every `action` needs it whose first parameter, or its field `to`, has the
+    type of the gate's parameter.
+    """
     return _marker(Mark("gate"))(function)
 
 
 def constraint(*actions: str) -> Callable[[Marked], Marked]:
-    """A bound of the exploration, which is no part of what is modelled: the actions that are named happen only where it is true.
+    """A bound of the exploration, which is no part of what is modelled: the actions that are named happen
+    only where it is true.
 
-    Without names it is asked of every action, so that nothing leads on from a state where it is false. Its parameters are found among
-    those of each action by name. A verdict under a constraint says so; `budget(...)` inside it keeps its meaning.
+    Without names it is asked of every action, so that nothing leads on from a state where it is false. Its
+    parameters are found among those of each action by name. A verdict under a constraint says so;
+    `budget(...)` inside it keeps its meaning.
     """
     return _marker(Mark("constraint", actions=actions))
 

@@ -1,13 +1,15 @@
-"""A variant is a class that changes a specification at one place and is switched on by name: repair, reading, restriction, mutation.
+"""A variant is a class that changes a specification at one place and is switched on by name: repair, reading,
+restriction, mutation.
 
-1. The text of a specification knows nothing of its variants. A variant subclasses the class that it changes and overrides one small hook
-   of it; `super()` inside it means what would be there without it.
-2. A class says by keyword which variants can be switched on: `class Checked(Literal, repairs=(...), readings=(...), restrictions=(...))`.
-   Subclasses inherit the offer.
-3. What is on stands directly above what it changes, below everything else: properties and bounds see the repaired text. Of two that change
-   the same hook the later one wins, and must call `super()`, build on the earlier one, or say that it supersedes it. A repair settles a
-   sentence however it is read.
-4. The constant of a variant is its class name in snake case: `RingFromOne` is `ring_from_one`. A reading is the choice of an ambiguity.
+1. The text of a specification knows nothing of its variants. A variant subclasses the class that it changes
+   and overrides one small hook of it; `super()` inside it means what would be there without it.
+2. A class says by keyword which variants can be switched on: `class Checked(Literal, repairs=(...),
+   readings=(...), restrictions=(...))`. Subclasses inherit the offer.
+3. What is on stands directly above what it changes, below everything else: properties and bounds see the
+   repaired text. Of two that change the same hook the later one wins, and must call `super()`, build on the
+   earlier one, or say that it supersedes it. A repair settles a sentence however it is read.
+4. The constant of a variant is its class name in snake case: `RingFromOne` is `ring_from_one`. A reading is
+   the choice of an ambiguity.
 
 This file composes classes; it reads no bodies and knows no engine.
 """
@@ -28,7 +30,8 @@ Class = TypeVar("Class", bound=type)
 
 @dataclass(frozen=True)
 class Repair:
-    """A named departure from the published text: what it changes, the claim it answers, the repairs without which it means nothing.
+    """A named departure from the published text: what it changes, the claim it answers, the repairs without
+    which it means nothing.
 
     `supersedes` names repairs of the same hook that say nothing any more where this one is on.
     """
@@ -58,7 +61,9 @@ class Mutation:
 
 @dataclass(eq=False)
 class Ambiguity:
-    """A sentence with several meanings. `printed` names the one that the text itself has; each other one is a class, `meanings[choice]`."""
+    """A sentence with several meanings. `printed` names the one that the text itself has; each other one is a
+    class, `meanings[choice]`.
+    """
 
     name: str
     printed: str
@@ -75,7 +80,9 @@ class Ambiguity:
 
         def mark(cls: Class) -> Class:
             if choice in self.choices:
-                raise SpecError(f"{self.name} has the reading {choice!r} already", place_of(cls), "another name")
+                raise SpecError(
+                    f"{self.name} has the reading {choice!r} already", place_of(cls), "another name"
+                )
             self.meanings[choice] = cls
             return cls
 
@@ -93,11 +100,15 @@ class Offer:
 
 
 def ambiguity(name: str, printed: str, *, about: str) -> Ambiguity:
-    """A sentence with several meanings; `printed` names that of the text as it stands, the others are classes marked with `reading`."""
+    """A sentence with several meanings; `printed` names that of the text as it stands, the others are classes
+    marked with `reading`.
+    """
     return Ambiguity(name, printed, about, {})
 
 
-def mark_repair(cls: Any, about: str, answers: str, builds_on: tuple[type, ...], supersedes: tuple[type, ...]) -> Any:
+def mark_repair(
+    cls: Any, about: str, answers: str, builds_on: tuple[type, ...], supersedes: tuple[type, ...]
+) -> Any:
     """Declares a class as a repair."""
     cls.__antiphon_variant__ = Repair(_snake(cls.__name__), about, answers, builds_on, supersedes)
     return cls
@@ -144,7 +155,9 @@ Note = TypeVar("Note", Repair, Restriction, Mutation)
 def _note(cls: type, kind: type[Note], keyword: str, instead: str) -> Note:
     note = vars(cls).get("__antiphon_variant__")
     if not isinstance(note, kind):
-        raise SpecError(f"{cls.__name__} stands in {keyword} and is none", place_of(cls), f"{instead} above the class")
+        raise SpecError(
+            f"{cls.__name__} stands in {keyword} and is none", place_of(cls), f"{instead} above the class"
+        )
     return note
 
 
@@ -155,7 +168,11 @@ def remember(cls: type, offer: Offer) -> None:
 
 def offered(cls: type) -> Offer:
     """The variants that can be switched on for a class: its bases' and its own."""
-    offers = [vars(part)["__antiphon_offer__"] for part in reversed(cls.__mro__) if "__antiphon_offer__" in vars(part)]
+    offers = [
+        vars(part)["__antiphon_offer__"]
+        for part in reversed(cls.__mro__)
+        if "__antiphon_offer__" in vars(part)
+    ]
     return Offer(
         tuple(dict.fromkeys(item for part in offers for item in part.repairs)),
         tuple(dict.fromkeys(item for part in offers for item in part.readings)),
@@ -171,20 +188,29 @@ def active_variants(cls: type, constants: Mapping[str, int | bool | str]) -> tup
         SpecError: a repair is on without one that it builds on.
     """
     offers = offered(cls)
-    readings = [item.meanings[str(constants[item.name])] for item in offers.readings if constants[item.name] != item.printed]
+    readings = [
+        item.meanings[str(constants[item.name])]
+        for item in offers.readings
+        if constants[item.name] != item.printed
+    ]
     repairs = [item for item in offers.repairs if constants[repair_of(item).name]]
     for item in repairs:
         note = repair_of(item)
         missing = [repair_of(other).name for other in note.builds_on if other not in repairs]
         if missing:
-            raise SpecError(f"the repair {note.name} of {cls.__name__} builds on {', '.join(missing)}", place_of(item), "that one switched on too")
+            raise SpecError(
+                f"the repair {note.name} of {cls.__name__} builds on {', '.join(missing)}",
+                place_of(item),
+                "that one switched on too",
+            )
     restrictions = [item for item in offers.restrictions if constants[restriction_of(item).name]]
     mutations = [item for item in offers.mutations if constants[mutation_of(item).name]]
     return (*readings, *repairs, *mutations, *restrictions)
 
 
 def composed(cls: type, variants: tuple[type, ...]) -> type:
-    """The class with these variants, the last on top, each above what it changes and below all else; the class itself when there are none.
+    """The class with these variants, the last on top, each above what it changes and below all else; the
+    class itself when there are none.
 
     Raises:
         SpecError: no order of the classes agrees with what each builds on.
@@ -198,10 +224,18 @@ def _compose(cls: type, variants: tuple[type, ...]) -> type:
     above = [variant for variant in reversed(variants) if issubclass(variant, cls)]
     below = [variant for variant in reversed(variants) if not issubclass(variant, cls)]
     try:
-        made = type(cls)(cls.__name__, (*above, *([] if above else [cls]), *below), {"__module__": cls.__module__, "__qualname__": cls.__qualname__})
+        made = type(cls)(
+            cls.__name__,
+            (*above, *([] if above else [cls]), *below),
+            {"__module__": cls.__module__, "__qualname__": cls.__qualname__},
+        )
     except TypeError as error:
         text = ", ".join(variant.__name__ for variant in variants)
-        raise SpecError(f"{cls.__name__} cannot be composed with {text}: {error}", place_of(cls), "variants of what it is made of") from error
+        raise SpecError(
+            f"{cls.__name__} cannot be composed with {text}: {error}",
+            place_of(cls),
+            "variants of what it is made of",
+        ) from error
     for name in names:
         setattr(made, name, vars(cls).get(name))
     made.__antiphon_variants__ = variants  # type: ignore[attr-defined]
@@ -210,13 +244,17 @@ def _compose(cls: type, variants: tuple[type, ...]) -> type:
 
 
 def replaces_silently(part: type, previous: type, function: Any, variants: Iterable[type]) -> bool:
-    """Whether a method of `part` drops what `previous` says, though one of the two is a variant that is on and both were to count."""
+    """Whether a method of `part` drops what `previous` says, though one of the two is a variant that is on
+    and both were to count.
+    """
     chosen = set(variants)
     if part not in chosen and previous not in chosen:
         return False
     note = vars(part).get("__antiphon_variant__")
     if isinstance(note, Repair):
-        settles = previous in (*note.builds_on, *note.supersedes) or "__antiphon_variant__" not in vars(previous)
+        settles = previous in (*note.builds_on, *note.supersedes) or "__antiphon_variant__" not in vars(
+            previous
+        )
     else:
         settles = isinstance(note, Mutation)
     return not (settles or calls_super(function))

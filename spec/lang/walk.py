@@ -13,9 +13,12 @@ from antiphon.spec.lang import ir
 def nodes(part: object, module: ir.Module | None = None) -> Iterator[ir.Node]:
     """Every node of a part of the form: a body, an expression, a definition, or a tuple of them.
 
-    With `module` also those of the helpers that are called there, directly or through others, each helper once.
+    With `module` also those of the helpers that are called there, directly or through others, each helper
+    once.
     """
-    helpers = {item.name: item for item in (*module.functions, *module.procedures)} if module is not None else {}
+    helpers = (
+        {item.name: item for item in (*module.functions, *module.procedures)} if module is not None else {}
+    )
     todo = [part]
     while todo:
         here = todo.pop()
@@ -24,6 +27,12 @@ def nodes(part: object, module: ir.Module | None = None) -> Iterator[ir.Node]:
         elif isinstance(here, ir.Node):
             yield here
             todo.extend(reversed(vars(here).values()))
-            name = here.function if isinstance(here, ir.Call) else here.procedure if isinstance(here, ir.Perform) else ""
+            name = (
+                here.function
+                if isinstance(here, ir.Call)
+                else here.procedure
+                if isinstance(here, ir.Perform)
+                else ""
+            )
             if name in helpers:
                 todo.append(helpers.pop(name))

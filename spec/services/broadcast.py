@@ -1,10 +1,12 @@
 """Reliable broadcast: Validity, Agreement and Integrity, each in its uniform and its non-uniform form.
 
-Source: Barchet-Estefanel 2002, section 2.1 (after Defago, Schiper, Urban 2000). Integrity is judged at every delivery. Validity and Agreement
-say "eventually": they are obligations, judged where nothing more can happen or where what is missing can never arrive. "Correct" is judged
-by the run so far: a process that has not crashed is correct in the extension of the run in which nobody else crashes.
+Source: Barchet-Estefanel 2002, section 2.1 (after Defago, Schiper, Urban 2000). Integrity is judged at every
+delivery. Validity and Agreement say "eventually": they are obligations, judged where nothing more can happen
+or where what is missing can never arrive. "Correct" is judged by the run so far: a process that has not
+crashed is correct in the extension of the run in which nobody else crashes.
 
-A handler costs a constant number of operations, so that the same text judges model runs and logs of any length.
+A handler costs a constant number of operations, so that the same text judges model runs and logs of any
+length.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ class Failures(Group):
 class ReliableBroadcast(Failures):
     """Reliable broadcast as a state machine over events.
 
-    Safety: `UniformIntegrity`, `Integrity`. Obligations: `Validity`, `UniformAgreement`, `Agreement`. `BroadcastOnce` is the application's
-    promise that no message is broadcast twice, without which the others mean nothing.
+    Safety: `UniformIntegrity`, `Integrity`. Obligations: `Validity`, `UniformAgreement`, `Agreement`.
+    `BroadcastOnce` is the application's promise that no message is broadcast twice, without which the others
+    mean nothing.
     """
 
     origin: Map[Message, Process | None] = everywhere(None)
@@ -47,8 +50,8 @@ class ReliableBroadcast(Failures):
     def judge_integrity(self, event: Deliver) -> None:
         """Every process delivers m at most once, and only if m was previously broadcast by sender(m).
 
-        The uniform and the non-uniform form differ only by deliveries of processes that crash later, and nobody delivers after its crash:
-        at the moment of delivery they are one.
+        The uniform and the non-uniform form differ only by deliveries of processes that crash later, and
+        nobody delivers after its crash: at the moment of delivery they are one.
         """
         m = event.message
         if m is None:

@@ -1,7 +1,8 @@
 """The events that services judge: broadcast, deliver and crash, over processes and application messages.
 
-A `Message` is what the application broadcasts, its identity apart from every identifier that a protocol gives it: a retransmission under a new
-identifier is still the same message. Protocols emit these records; logs of real runs are read into them.
+A `Message` is what the application broadcasts, its identity apart from every identifier that a protocol gives
+it: a retransmission under a new identifier is still the same message. Protocols emit these records; logs of
+real runs are read into them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""Deliveries are totally ordered pairwise, as the report defines it, or by position: two properties, both reported.
+"""Deliveries are totally ordered pairwise, as the report defines it, or by position: two properties, both
+reported.
 
-`TotalOrder` (Barchet-Estefanel 2002, section 2.1): if p and q both deliver m and m', then p delivers m before m' if and only if q does. Gaps
-are allowed. `PrefixOrder`: the first delivery at a position fixes it for everybody, so that one sequence is always a prefix of the other.
-The uniform forms count every process, the others the pairs in which neither has crashed.
+`TotalOrder` (Barchet-Estefanel 2002, section 2.1): if p and q both deliver m and m', then p delivers m before
+m' if and only if q does. Gaps are allowed. `PrefixOrder`: the first delivery at a position fixes it for
+everybody, so that one sequence is always a prefix of the other. The uniform forms count every process, the
+others the pairs in which neither has crashed.
 
-The judgement of a log does not depend on how concurrent deliveries were merged: a pair of processes is judged when the later of the two
-delivers, by positions in each process's own sequence. Cost of a delivery: proportional to the number of processes, not to the log.
+The judgement of a log does not depend on how concurrent deliveries were merged: a pair of processes is judged
+when the later of the two delivers, by positions in each process's own sequence. Cost of a delivery:
+proportional to the number of processes, not to the log.
 """
 
 from __future__ import annotations
@@ -25,8 +28,9 @@ Count = Annotated[int, Between(0, "messages")]
 class TotalOrder(Failures):
     """Pairwise total order and prefix order as a state machine over deliveries.
 
-    State: `deliveries[p][k]` is the message that p delivered at position k, `place[p][m]` the position at which p delivered m, `length[p]` how
-    many it delivered, `latest[p][q]` the last position in q's sequence of a message that both have delivered (0: none).
+    State: `deliveries[p][k]` is the message that p delivered at position k, `place[p][m]` the position at
+    which p delivered m, `length[p]` how many it delivered, `latest[p][q]` the last position in q's sequence
+    of a message that both have delivered (0: none).
     """
 
     deliveries: Map[Process, Map[Place, Message | None]] = everywhere(everywhere(None))
@@ -36,7 +40,9 @@ class TotalOrder(Failures):
 
     @on(Deliver)
     def judge_order(self, event: Deliver) -> None:
-        """Compare the new delivery with every other process's sequence. A second delivery of a message is Integrity's matter, not order's."""
+        """Compare the new delivery with every other process's sequence. A second delivery of a message is
+        Integrity's matter, not order's.
+        """
         p = event.process
         m = event.message
         if m is not None and self.place[p][m] is None:
@@ -57,7 +63,7 @@ class TotalOrder(Failures):
             expect(self.crashed[q], "PrefixOrder", Deliver(q, other))
 
     def judge_pair(self, p: Process, q: Process, m: Message, k: Place) -> None:
-        """Total order: m becomes common to p and q; in p it comes after all that is common, so it must in q."""
+        """Total order: m becomes common to p and q; in p it is the last of all common, so it must be in q."""
         j = self.place[q][m]
         if j is not None:
             last = self.latest[p][q]

@@ -1,17 +1,20 @@
 """Every protocol of total order is a machine that numbers messages, tells processes, and delivers by number.
 
-It knows no token, no sequencer, no packet and no loss: a message is submitted, a number is assigned to it once and for ever, processes learn
-which message has which number, and each delivers number after number. Numbers stand in *series*: where a protocol starts counting anew (a
-view, another coordinator), a further series begins, and a process that enters it leaves the earlier ones behind. A message has one number,
-whatever the series. A number may be spent on no message at all (RBP's NULL acknowledgement): it is passed over.
+It knows no token, no sequencer, no packet and no loss: a message is submitted, a number is assigned to it
+once and for ever, processes learn which message has which number, and each delivers number after number.
+Numbers stand in *series*: where a protocol starts counting anew (a view, another coordinator), a further
+series begins, and a process that enters it leaves the earlier ones behind. A message has one number, whatever
+the series. A number may be spent on no message at all (RBP's NULL acknowledgement): it is passed over.
 
-Uniform or not: as a rule a process that has crashed is held to what it delivered like any other. Where a service promises something only to
-those that do not crash, `forgets` lets a crash take with it what nobody else has learned.
+Uniform or not: as a rule a process that has crashed is held to what it delivered like any other. Where a
+service promises something only to those that do not crash, `forgets` lets a crash take with it what nobody
+else has learned.
 
-That the machine gives total order is checked like any protocol (`OrderingChecked`). That a protocol is such a machine is a refinement
-(`antiphon.spec.refinement`). Liveness is no part of it: a machine may stand still.
+That the machine gives total order is checked like any protocol (`OrderingChecked`). That a protocol is such a
+machine is a refinement (`antiphon.spec.refinement`). Liveness is no part of it: a machine may stand still.
 
-Source: what the machine says is Barchet-Estefanel 2002, section 3.1.2, first paragraph, without the sequencer.
+Source: what the machine says is Barchet-Estefanel 2002, section 3.1.2, first paragraph, without the
+sequencer.
 """
 
 from __future__ import annotations
@@ -57,7 +60,9 @@ class Assigned:
 
 @record
 class Position:
-    """How far a process has delivered: the series it is in, and the last number of it that it delivered or passed over (0: none)."""
+    """How far a process has delivered: the series it is in, and the last number of it that it delivered or
+    passed over (0: none).
+    """
 
     series: Series
     number: Count
@@ -80,7 +85,8 @@ class OrderingView(Ordering):
 
 
 class OrderingOfDeliveries(OrderingView):
-    """The mapping of a protocol that keeps nothing of earlier views: what was delivered, and under which number, is remembered for it.
+    """The mapping of a protocol that keeps nothing of earlier views: what was delivered, and under which
+    number, is remembered for it.
 
     No step of the protocol reads `given`. What only they delivered who are gone is forgotten.
     """
@@ -102,7 +108,10 @@ class OrderingOfDeliveries(OrderingView):
     def at(self, p: Process) -> Position:
         """The last message that p delivered."""
         v = max((item.series for item in self.given[p] if not self.gone(p)), default=1)
-        return Position(v, max((item.number for item in self.given[p] if item.series == v and not self.gone(p)), default=0))
+        return Position(
+            v,
+            max((item.number for item in self.given[p] if item.series == v and not self.gone(p)), default=0),
+        )
 
 
 class OrderingMachine(Ordering):
@@ -125,7 +134,9 @@ class OrderingMachine(Ordering):
     @action
     def assign(self, item: Assigned) -> None:
         """A number that nothing has goes to a message that has none, for ever."""
-        require(not any(other.series == item.series and other.number == item.number for other in self.history))
+        require(
+            not any(other.series == item.series and other.number == item.number for other in self.history)
+        )
         require(item.message is None or item.message in self.submitted)
         require(item.message is None or not any(other.message == item.message for other in self.history))
         self.history |= {item}
@@ -140,7 +151,9 @@ class OrderingMachine(Ordering):
 
     @action
     def enter(self, p: Process, position: Position) -> None:
-        """P goes on in a later series, before its first number; what it did not deliver of the earlier ones it never will."""
+        """P goes on in a later series, before its first number; what it did not deliver of the earlier ones
+        it never will.
+        """
         require(not self.gone[p])
         require(position.series > self.at[p].series and position.number == 0)
         self.at[p] = position
@@ -176,9 +189,15 @@ class OrderingMachine(Ordering):
 
     @invariant
     def NumberToMessage(self) -> bool:
-        """The history is a partial function from numbers to messages, and no message has two numbers: on this everything rests."""
+        """The history is a partial function from numbers to messages, and no message has two numbers: on this
+        everything rests.
+        """
         return all(
-            a == b or ((a.series != b.series or a.number != b.number) and (a.message is None or a.message != b.message))
+            a == b
+            or (
+                (a.series != b.series or a.number != b.number)
+                and (a.message is None or a.message != b.message)
+            )
             for a in self.history
             for b in self.history
         )
@@ -187,7 +206,11 @@ class OrderingMachine(Ordering):
     def DeliveredIsLearned(self) -> bool:
         """A process has learned the message of every number that it has delivered."""
         return all(
-            any(item.series == self.at[p].series and item.number == self.at[p].number for item in self.learned[p]) or self.at[p].number == 0
+            any(
+                item.series == self.at[p].series and item.number == self.at[p].number
+                for item in self.learned[p]
+            )
+            or self.at[p].number == 0
             for p in self.each(Process)
         )
 
@@ -195,7 +218,12 @@ class OrderingMachine(Ordering):
     def Delivered(self) -> bool:
         """Every process has delivered something."""
         return all(
-            any(item.message is not None and item.series == self.at[p].series and item.number <= self.at[p].number for item in self.learned[p])
+            any(
+                item.message is not None
+                and item.series == self.at[p].series
+                and item.number <= self.at[p].number
+                for item in self.learned[p]
+            )
             for p in self.each(Process)
             if not self.gone[p]
         )
@@ -210,44 +238,68 @@ Value = Mapping[str, Any]
 
 
 def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple[Step, ...]:
-    """The steps of the machine that would explain this change, in an order in which they are possible if they are in any.
+    """The steps of the machine that would explain this change, in an order in which they are possible if they
+    are in any.
 
-    They are candidates: whether each is enabled, and whether together they lead from `before` to `after`, is for the machine to say. `events`
-    are what the protocol emitted; they tell who submitted a message.
+    They are candidates: whether each is enabled, and whether together they lead from `before` to `after`, is
+    for the machine to say. `events` are what the protocol emitted; they tell who submitted a message.
     """
     processes = range(len(after["learned"]))
     steps = [Step("crash", (Process(p),)) for p in processes if after["gone"][p] and not before["gone"][p]]
-    steps += [Step("submit", (_origin(m, events), m)) for m in _ordered(after["submitted"] - before["submitted"])]
+    steps += [
+        Step("submit", (_origin(m, events), m)) for m in _ordered(after["submitted"] - before["submitted"])
+    ]
     steps += [Step("forget", (item,)) for item in _ordered(before["history"] - after["history"])]
     steps += [Step("assign", (item,)) for item in _ordered(after["history"] - before["history"])]
     for p in processes:
-        steps += [Step("learn", (Process(p), item)) for item in _ordered(after["learned"][p] - before["learned"][p])]
+        steps += [
+            Step("learn", (Process(p), item)) for item in _ordered(after["learned"][p] - before["learned"][p])
+        ]
     for p in (p for p in processes if not after["gone"][p]):
         fresh = after["learned"][p] - before["learned"][p]
         steps += _way(Process(p), before["at"][p], after["at"][p], after["learned"][p], fresh)
     return tuple(steps)
 
 
-def _way(p: Process, old: Position, new: Position, learned: frozenset[Assigned], fresh: frozenset[Assigned]) -> list[Step]:
-    """From one position to another: through the series of which p has just learned something, up to the numbers that it learned."""
+def _way(
+    p: Process, old: Position, new: Position, learned: frozenset[Assigned], fresh: frozenset[Assigned]
+) -> list[Step]:
+    """From one position to another: through the series of which p has just learned something, up to the
+    numbers that it learned.
+    """
     steps: list[Step] = []
     at = old
-    for series in sorted({item.series for item in fresh if old.series <= item.series < new.series} | {new.series}):
+    for series in sorted(
+        {item.series for item in fresh if old.series <= item.series < new.series} | {new.series}
+    ):
         if series != at.series:
             at = Position(series, 0)
             steps.append(Step("enter", (p, at)))
-        last = new.number if series == new.series else max(item.number for item in fresh if item.series == series)
-        steps += [Step("deliver", (p, _item(learned, series, number))) for number in range(at.number + 1, last + 1)]
+        last = (
+            new.number
+            if series == new.series
+            else max(item.number for item in fresh if item.series == series)
+        )
+        steps += [
+            Step("deliver", (p, _item(learned, series, number))) for number in range(at.number + 1, last + 1)
+        ]
     return steps
 
 
 def _item(learned: frozenset[Assigned], series: int, number: int) -> Assigned:
-    """What has this number, as the process has learned it; a number that it has not learned is taken for one without a message."""
-    return next((item for item in _ordered(learned) if (item.series, item.number) == (series, number)), Assigned(series, number, None))
+    """What has this number, as the process has learned it; a number that it has not learned is taken for one
+    without a message.
+    """
+    return next(
+        (item for item in _ordered(learned) if (item.series, item.number) == (series, number)),
+        Assigned(series, number, None),
+    )
 
 
 def _origin(m: Message, events: tuple[Any, ...]) -> Process:
-    return next((event.process for event in events if isinstance(event, Broadcast) and event.message == m), Process(0))
+    return next(
+        (event.process for event in events if isinstance(event, Broadcast) and event.message == m), Process(0)
+    )
 
 
 def _ordered(items: frozenset[Any]) -> list[Any]:

@@ -1,7 +1,8 @@
 """The ordering machine without numbers: it hands each process every message once at most, in any order.
 
-What is reliable about reliable broadcast is no part of it: that a message arrives at all is a promise about the future, and this machine may stand
-still. What it promises is integrity. That it promises no order, a check shows (`BroadcastChecked`).
+What is reliable about reliable broadcast is no part of it: that a message arrives at all is a promise about
+the future, and this machine may stand still. What it promises is integrity. That it promises no order, a
+check shows (`BroadcastChecked`).
 """
 
 from __future__ import annotations
@@ -45,13 +46,15 @@ class BroadcastChecked(BroadcastMachine, TotalOrderBroadcast):
     """The machine without numbers, judged by total order broadcast, which it is not."""
 
 
-def deliveries_between(before: Mapping[str, Any], after: Mapping[str, Any], events: tuple[Any, ...]) -> tuple[Step, ...]:
-    """The steps of the machine that would explain this change: submissions, then deliveries. Candidates: the machine says whether they are possible.
+def deliveries_between(
+    before: Mapping[str, Any], after: Mapping[str, Any], events: tuple[Any, ...]
+) -> tuple[Step, ...]:
+    """The steps of the machine that would explain this change: submissions, then deliveries. Candidates: the
+    machine says whether they are possible.
 
-    Args:
-        before: the state of the machine by the names of its variables; the map is a tuple in the order of the processes.
-        after: the same after the change.
-        events: what the protocol emitted; they tell who submitted a message.
+    Args: before: the state of the machine by the names of its variables; the map is a tuple in the order of
+        the processes. after: the same after the change. events: what the protocol emitted; they tell who
+        submitted a message.
     """
     origins = {event.message: event.process for event in events if isinstance(event, Broadcast)}
     fresh = sorted(after["submitted"] - before["submitted"], key=lambda m: m.index)

@@ -1,5 +1,4 @@
-"""The binding of figure 16 speaks bytes, has canonical snapshots, and refuses what its core would not take."""
-
+"""The binding of figure 16 speaks bytes, has canonical snapshots, refuses what its core would not take."""
 
 import pytest
 
@@ -71,7 +70,11 @@ def test_events_are_the_applications() -> None:
     state = binding.program.reference.initial()[0]
     system = systems.start(binding)
     for action in trace:
-        step = next(step for step in binding.program.reference.enabled(state) if step.action == action and step.arguments[0] in (P1, FIRST_TOKEN))
+        step = next(
+            step
+            for step in binding.program.reference.enabled(state)
+            if step.action == action and step.arguments[0] in (P1, FIRST_TOKEN)
+        )
         state = binding.program.reference.apply(state, step).state
         system, events = systems.perform(binding, system, step)
         seen += events
@@ -100,7 +103,11 @@ def test_a_protocol_violation_is_refused() -> None:
     start = systems.start(binding)
     wrong = module.CODEC.encode(module.CODEC.envelope(module.GROUP, 0, 1, Ack(None, 1, 0)))
     with pytest.raises(Refused, match="protocol violation"):
-        systems.perform(binding, start._replace(flight=frozenset({(FIRST_TOKEN, wrong)})), Step("receive_ack", (FIRST_TOKEN,)))
+        systems.perform(
+            binding,
+            start._replace(flight=frozenset({(FIRST_TOKEN, wrong)})),
+            Step("receive_ack", (FIRST_TOKEN,)),
+        )
 
 
 def test_a_crash_of_the_implementation_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

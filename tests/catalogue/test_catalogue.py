@@ -106,14 +106,18 @@ class Further(Spec):
 
 SOURCE = Source(Document.RBP, "1", "It counts.")
 CHECKS = (Check(Further, "Small", "holds"),)
-CLAIMS = (Claim("FUR-01", SOURCE, "It stays small.", Standing.STATED, Kind.SAFETY, "holds", "It does.", CHECKS),)
+CLAIMS = (
+    Claim("FUR-01", SOURCE, "It stays small.", Standing.STATED, Kind.SAFETY, "holds", "It does.", CHECKS),
+)
 '''
 
 ADDED = """
 import sys
 from pathlib import Path
 from antiphon.spec import catalogue
-catalogue.ENTRIES += (catalogue.Entry("further", "counts", "further:Further", claims_at="further:CLAIMS", family="fur"),)
+catalogue.ENTRIES += (
+    catalogue.Entry("further", "counts", "further:Further", claims_at="further:CLAIMS", family="fur"),
+)
 from antiphon.conformance.cli import main
 sys.exit(main(sys.argv[1:]))
 """

@@ -1,4 +1,4 @@
-"""The command line, called in this process, and a specification with a fault in a module that it can import."""
+"""The command line, called in this process, and a specification with a fault that it can import."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +20,8 @@ TEXT = '''
 from typing import Annotated
 
 from antiphon.spec.lang import (
-    Between, Const, In, Index, Set, Spec, action, ambiguity, environment, invariant, record, repair, require, witness,
+    Between, Const, In, Index, Set, Spec, action, ambiguity, environment, invariant, record, repair, require,
+    witness,
 )
 
 
@@ -107,7 +108,9 @@ class Answer:
 
     @property
     def document(self) -> Any:
-        """Its JSON, which must be one of the documents of the schema, with no field that the schema does not know."""
+        """Its JSON, which must be one of the documents of the schema, with no field that the schema does not
+        know.
+        """
         decoded = msgspec.json.decode(self.out, type=AnyDocument)
         plain = msgspec.json.decode(self.out)
         assert msgspec.to_builtins(decoded) == plain
@@ -121,7 +124,9 @@ Run = Callable[..., Answer]
 
 
 @pytest.fixture
-def antiphon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+def antiphon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Run]:
     """Run the command in a directory with the module `cli_courier`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])

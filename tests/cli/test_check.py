@@ -37,7 +37,9 @@ def test_a_bound_that_is_hit_exits_with_2(antiphon: Run) -> None:
 
 
 @pytest.mark.parametrize("engine", [(), ("--engine", "reference"), ("--engine", "z3", "--depth", 7)])
-def test_every_engine_finds_the_same_shortest_counterexample(antiphon: Run, engine: tuple[object, ...]) -> None:
+def test_every_engine_finds_the_same_shortest_counterexample(
+    antiphon: Run, engine: tuple[object, ...]
+) -> None:
     document = antiphon("check", COURIER, "--json", *engine).document
     verdicts = {verdict.property: verdict for verdict in document.reports[0].verdicts}
     assert verdicts["AtMostTwo"].outcome == "violated"
@@ -45,7 +47,19 @@ def test_every_engine_finds_the_same_shortest_counterexample(antiphon: Run, engi
 
 
 def test_the_command_that_is_printed_finds_it_again(antiphon: Run) -> None:
-    first = antiphon("check", COURIER, "--processes", 1, "--reading", "tone=loud", "--property", "AtMostTwo", "--max-states", 500, "--json")
+    first = antiphon(
+        "check",
+        COURIER,
+        "--processes",
+        1,
+        "--reading",
+        "tone=loud",
+        "--property",
+        "AtMostTwo",
+        "--max-states",
+        500,
+        "--json",
+    )
     command = shlex.split(first.document.reports[0].reproduce)
     assert command[0] == "antiphon"
     again = antiphon(*command[1:], "--json")

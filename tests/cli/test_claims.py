@@ -60,27 +60,42 @@ def test_the_command_of_a_check_finds_the_same(antiphon: Run) -> None:
 def test_a_family_is_named_by_its_letters(antiphon: Run) -> None:
     answer = antiphon("claims", "--protocol", "rbc", "--json")
     assert answer.code == 0
-    assert [claim.id for claim in document(answer).claims] == [claim.id for claim in all_claims() if claim.protocol == "rbc"]
+    assert [claim.id for claim in document(answer).claims] == [
+        claim.id for claim in all_claims() if claim.protocol == "rbc"
+    ]
 
 
 def deep_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """RBC-02 with a second check that is deep."""
     claim = claim_of("RBC-02")
-    monkeypatch.setattr(claims, "claim_of", lambda identifier: replace(claim, checks=(claim.checks[0], replace(claim.checks[1], deep=True))))
+    monkeypatch.setattr(
+        claims,
+        "claim_of",
+        lambda identifier: replace(claim, checks=(claim.checks[0], replace(claim.checks[1], deep=True))),
+    )
 
 
-def test_deep_checks_run_only_when_asked_for_and_the_last_line_says_so(antiphon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deep_checks_run_only_when_asked_for_and_the_last_line_says_so(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     deep_one(monkeypatch)
     quick, deep = antiphon("claims", "RBC-02"), antiphon("claims", "RBC-02", "--deep")
     assert (quick.code, deep.code) == (0, 0)
-    assert quick.out.splitlines()[-1] == "✓ holds  1 claim, 1 check: all as recorded; 1 deep check left out (--deep runs it)"
+    assert (
+        quick.out.splitlines()[-1]
+        == "✓ holds  1 claim, 1 check: all as recorded; 1 deep check left out (--deep runs it)"
+    )
     assert deep.out.splitlines()[-1] == "✓ holds  1 claim, 2 checks: all as recorded"
     assert document(antiphon("claims", "RBC-02", "--json")).claims[0].left_out == 1
 
 
-def test_a_claim_of_which_nothing_ran_is_unknown_and_no_pass(antiphon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_of_which_nothing_ran_is_unknown_and_no_pass(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claim = claim_of("RBC-04")
-    monkeypatch.setattr(claims, "claim_of", lambda identifier: replace(claim, checks=(replace(claim.checks[0], deep=True),)))
+    monkeypatch.setattr(
+        claims, "claim_of", lambda identifier: replace(claim, checks=(replace(claim.checks[0], deep=True),))
+    )
     answer = antiphon("claims", "RBC-04")
     assert answer.code == 2
     assert "only with --deep" in answer.out
@@ -101,7 +116,9 @@ def test_z3_finds_the_counterexample_by_itself(antiphon: Run) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"outcome": "holds", "length": None}, {"length": 5}], ids=str)
-def test_a_wrong_record_exits_with_1_and_is_named(antiphon: Run, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]) -> None:
+def test_a_wrong_record_exits_with_1_and_is_named(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
+) -> None:
     right = claim_of("RBC-01")
     wrong = replace(right, checks=(replace(right.checks[0], **changed), *right.checks[1:]))
     monkeypatch.setattr(claims, "claim_of", lambda identifier: wrong)
@@ -109,7 +126,13 @@ def test_a_wrong_record_exits_with_1_and_is_named(antiphon: Run, monkeypatch: py
     assert answer.code == 1
     assert "DIFFERS from the record" in answer.out
     assert answer.out.splitlines()[-1] == "✗ violated  1 claim, 5 checks: the record differs in RBC-01"
-    assert [check.agrees for check in document(antiphon("claims", "RBC-01", "--json")).claims[0].checks] == [False, True, True, True, True]
+    assert [check.agrees for check in document(antiphon("claims", "RBC-01", "--json")).claims[0].checks] == [
+        False,
+        True,
+        True,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +158,9 @@ def test_families_may_be_named_together(antiphon: Run) -> None:
 
 
 def test_each_repair_that_a_claim_names_is_needed(antiphon: Run) -> None:
-    """Left out alone, something that the record says to hold does not hold; the command beside it finds that again."""
+    """Left out alone, something that the record says to hold does not hold; the command beside it finds that
+    again.
+    """
     answer = antiphon("claims", "RBC-05", "RBC-08", "--minimal", "--json")
     needs = document(answer).needs
     assert answer.code == 0
@@ -153,19 +178,30 @@ def test_each_repair_that_a_claim_names_is_needed(antiphon: Run) -> None:
 
 def test_a_repair_that_nothing_misses_is_told(antiphon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     claim = claim_of("RBC-05")
-    monkeypatch.setattr(claims, "claim_of", lambda identifier: replace(claim, repairs=(*claim.repairs, "recover_all")))
+    monkeypatch.setattr(
+        claims, "claim_of", lambda identifier: replace(claim, repairs=(*claim.repairs, "recover_all"))
+    )
     answer = antiphon("claims", "RBC-05", "--minimal")
     assert answer.code == 2
     assert "recover_all" in answer.out
-    assert answer.out.splitlines()[-1] == "? unknown  3 repairs of 1 claim, each left out alone: 1 not as recorded"
+    assert (
+        answer.out.splitlines()[-1]
+        == "? unknown  3 repairs of 1 claim, each left out alone: 1 not as recorded"
+    )
 
 
 def test_a_brief_run_takes_the_first_check_of_each_outcome(antiphon: Run) -> None:
     answer = antiphon("claims", "RBC-06", "--brief", "--json")
     full = list(claim_of("RBC-06").checks)
     (claim,) = document(answer).claims
-    assert [check.what for check in claim.checks] == [str(next(check for check in full if check.outcome == kind)) for kind in ("violated", "holds")]
-    assert antiphon("claims", "RBC-06", "--brief").out.splitlines()[-1].endswith("all as recorded; only the first of each outcome")
+    assert [check.what for check in claim.checks] == [
+        str(next(check for check in full if check.outcome == kind)) for kind in ("violated", "holds")
+    ]
+    assert (
+        antiphon("claims", "RBC-06", "--brief")
+        .out.splitlines()[-1]
+        .endswith("all as recorded; only the first of each outcome")
+    )
 
 
 def test_what_was_explored_before_is_read_and_told_unless_fresh_is_asked_for(
@@ -176,5 +212,9 @@ def test_what_was_explored_before_is_read_and_told_unless_fresh_is_asked_for(
     first, second, fresh = (antiphon("claims", "RBC-01", *more) for more in ((), (), ("--fresh",)))
     assert [answer.code for answer in (first, second, fresh)] == [0, 0, 0]
     assert [told in answer.out for answer in (first, second, fresh)] == [False, True, False]
-    assert [line for line in second.out.splitlines() if told not in line] == first.out.splitlines() == fresh.out.splitlines()
+    assert (
+        [line for line in second.out.splitlines() if told not in line]
+        == first.out.splitlines()
+        == fresh.out.splitlines()
+    )
     assert antiphon("claims", "RBC-01", "--json").out == antiphon("claims", "RBC-01", "--json", "--fresh").out

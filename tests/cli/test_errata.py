@@ -23,7 +23,9 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return choose
 
 
-def test_it_writes_the_text_and_its_pictures_and_then_only_what_is_stale(antiphon: Run, ledger: Callable[..., None], tmp_path: Path) -> None:
+def test_it_writes_the_text_and_its_pictures_and_then_only_what_is_stale(
+    antiphon: Run, ledger: Callable[..., None], tmp_path: Path
+) -> None:
     first, second = claim_of("RBC-05"), claim_of("MSQ-07")
     ledger(first, claim_of("RBC-02"))
     assert antiphon("errata", "--check", tmp_path, "--json").document.stale == ["RBC-05"]
@@ -41,7 +43,9 @@ def test_it_writes_the_text_and_its_pictures_and_then_only_what_is_stale(antipho
     assert not picture.exists()
 
 
-def test_a_claim_whose_check_differs_from_the_record_is_left_out(antiphon: Run, ledger: Callable[..., None], tmp_path: Path) -> None:
+def test_a_claim_whose_check_differs_from_the_record_is_left_out(
+    antiphon: Run, ledger: Callable[..., None], tmp_path: Path
+) -> None:
     claim = claim_of("RBC-05")
     ledger(replace(claim, checks=(replace(claim.checks[0], length=3), *claim.checks[1:])), claim_of("MSQ-07"))
     answer = antiphon("errata", "--write", tmp_path)

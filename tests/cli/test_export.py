@@ -1,4 +1,6 @@
-"""`export` writes what it is asked for, and `check-exports` says how SPIN and our checker compare, or what is missing."""
+"""`export` writes what it is asked for, and `check-exports` says how SPIN and our checker compare, or what is
+missing.
+"""
 
 import re
 from collections.abc import Callable
@@ -16,7 +18,10 @@ Run = Callable[..., Any]
 COURIER = "cli_courier:Courier"
 
 
-@pytest.mark.parametrize(("target", "says"), [("promela", "active proctype"), ("tla", "MODULE Courier"), ("graphml", "<graphml"), ("dot", "digraph")])
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [("promela", "active proctype"), ("tla", "MODULE Courier"), ("graphml", "<graphml"), ("dot", "digraph")],
+)
 def test_a_specification_is_printed_or_written(antiphon: Run, tmp_path: Path, target: str, says: str) -> None:
     printed = antiphon("export", COURIER, "--to", target, "--repair", "all")
     assert printed.code == 0
@@ -29,17 +34,27 @@ def test_a_specification_is_printed_or_written(antiphon: Run, tmp_path: Path, ta
 
 
 def test_constants_and_repairs_are_those_of_check(antiphon: Run) -> None:
-    text = antiphon("export", COURIER, "--to", "tla", "--processes", 1, "--repair", "stop", "--reading", "tone=loud").out
-    assert re.findall(r"^(processes|tone|stop) == (.*)$", text, flags=re.MULTILINE) == [("processes", "1"), ("tone", '"loud"'), ("stop", "TRUE")]
+    text = antiphon(
+        "export", COURIER, "--to", "tla", "--processes", 1, "--repair", "stop", "--reading", "tone=loud"
+    ).out
+    assert re.findall(r"^(processes|tone|stop) == (.*)$", text, flags=re.MULTILINE) == [
+        ("processes", "1"),
+        ("tone", '"loud"'),
+        ("stop", "TRUE"),
+    ]
 
 
 def test_the_document_of_export_has_the_text_or_the_files(antiphon: Run, tmp_path: Path) -> None:
-    printed = msgspec.json.decode(antiphon("export", COURIER, "--to", "dot", "--json").out, type=export.Export)
+    printed = msgspec.json.decode(
+        antiphon("export", COURIER, "--to", "dot", "--json").out, type=export.Export
+    )
     assert printed.text is not None
     assert printed.text.startswith("digraph")
     assert (printed.to, printed.written, printed.exit_code) == ("dot", [], 0)
     file = tmp_path / "graph.dot"
-    written = msgspec.json.decode(antiphon("export", COURIER, "--to", "dot", "--output", file, "--json").out, type=export.Export)
+    written = msgspec.json.decode(
+        antiphon("export", COURIER, "--to", "dot", "--output", file, "--json").out, type=export.Export
+    )
     assert (written.text, written.written) == (None, [str(file)])
 
 
@@ -48,7 +63,10 @@ def test_the_document_of_export_has_the_text_or_the_files(antiphon: Run, tmp_pat
     [
         ((COURIER,), "--to"),
         ((COURIER, "--to", "uppaal"), "--to"),
-        ((COURIER, "--to", "dot", "--max-states", "3"), "Courier has more than 3 states: too many to be drawn"),
+        (
+            (COURIER, "--to", "dot", "--max-states", "3"),
+            "Courier has more than 3 states: too many to be drawn",
+        ),
         ((COURIER, "--to", "tla", "--output", "two-words.tla"), "'two-words' is no name of a TLA+ module"),
         ((COURIER, "--to", "dot", "--output", "nowhere/x.dot"), "--output nowhere/x.dot: cannot be written"),
         (("rpb", "--to", "dot"), "did you mean 'rbp'?"),
@@ -60,11 +78,16 @@ def test_wrong_usage_of_export_exits_with_64(antiphon: Run, arguments: tuple[str
     assert says in answer.err
 
 
-def test_check_exports_names_the_tools_that_are_missing(antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_exports_names_the_tools_that_are_missing(
+    antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     answer = antiphon("check-exports")
     assert answer.code == 64
-    assert "spin and gcc not found; install SPIN 6.5 and a C compiler (on Debian: apt install spin gcc)" in answer.err
+    assert (
+        "spin and gcc not found; install SPIN 6.5 and a C compiler (on Debian: apt install spin gcc)"
+        in answer.err
+    )
 
 
 @pytest.mark.parametrize(

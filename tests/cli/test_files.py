@@ -37,13 +37,28 @@ def test_a_replayed_trace_is_the_same_document_as_when_it_was_found(antiphon: Ru
 
 
 def pytest_of(test: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", str(test)]
+    command = [
+        sys.executable,
+        "-B",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+        str(test),
+    ]
     return subprocess.run(command, cwd=test.parent, capture_output=True, text=True, check=False)
 
 
-def test_a_regression_test_passes_until_the_specification_changes(antiphon: Run, trace: Path, tmp_path: Path) -> None:
+def test_a_regression_test_passes_until_the_specification_changes(
+    antiphon: Run, trace: Path, tmp_path: Path
+) -> None:
     test = tmp_path / "test_courier.py"
-    (tmp_path / "conftest.py").write_text("import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n")
+    (tmp_path / "conftest.py").write_text(
+        "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n"
+    )
     assert antiphon("replay", trace, "--pytest", test).code == 1
     assert "1 passed" in pytest_of(test).stdout
     module = tmp_path / "cli_courier.py"
@@ -63,7 +78,9 @@ def difference(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_difference_that_is_gone_holds_and_its_test_passes(antiphon: Run, difference: Path, tmp_path: Path) -> None:
+def test_a_difference_that_is_gone_holds_and_its_test_passes(
+    antiphon: Run, difference: Path, tmp_path: Path
+) -> None:
     test = tmp_path / "test_difference.py"
     answer = antiphon("replay", difference, "--pytest", test, "--json")
     assert (answer.code, answer.document.on) == (0, "implementation")
@@ -73,7 +90,10 @@ def test_a_difference_that_is_gone_holds_and_its_test_passes(antiphon: Run, diff
 
 def test_a_trace_without_an_implementation_is_refused(antiphon: Run, trace: Path) -> None:
     answer = antiphon("replay", trace, "--on", "implementation")
-    assert (answer.code, answer.err) == (64, "antiphon: no implementation is bound to Courier; bound are rbp\n")
+    assert (answer.code, answer.err) == (
+        64,
+        "antiphon: no implementation is bound to Courier; bound are rbp\n",
+    )
 
 
 def test_show_draws_the_picture(antiphon: Run, trace: Path, tmp_path: Path) -> None:
@@ -96,12 +116,16 @@ def test_explain_names_the_guard_its_place_and_what_is_enabled(antiphon: Run, tr
     assert answer.code == 0
     assert answer.out.startswith("lose, after step 6, receive(Letter(p")
     assert "disabled  requires packet in self.network  (" in answer.out
-    enabled = antiphon("explain", trace, "--step", 1, "--why-not", "send", "--arguments", "p1", "--json").document
+    enabled = antiphon(
+        "explain", trace, "--step", 1, "--why-not", "send", "--arguments", "p1", "--json"
+    ).document
     assert (enabled.enabled, enabled.disabled, enabled.when) == (["send(p1)"], [], "before")
     empty = antiphon("explain", trace, "--step", 1, "--why-not", "receive", "--json").document
     assert [(reason.guard, reason.steps) for reason in empty.disabled] == [("packet in self.network", [])]
     assert "cli_courier.py:" in empty.disabled[0].at
-    assert antiphon("explain", trace, "--step", 1, "--after", "--why-not", "receive", "--json").document.enabled
+    assert antiphon(
+        "explain", trace, "--step", 1, "--after", "--why-not", "receive", "--json"
+    ).document.enabled
 
 
 @pytest.mark.parametrize(
@@ -115,7 +139,9 @@ def test_explain_names_the_guard_its_place_and_what_is_enabled(antiphon: Run, tr
         (("--why-not", "send"), "--step"),
     ],
 )
-def test_questions_about_nothing_are_wrong_usage(antiphon: Run, trace: Path, arguments: tuple[object, ...], says: str) -> None:
+def test_questions_about_nothing_are_wrong_usage(
+    antiphon: Run, trace: Path, arguments: tuple[object, ...], says: str
+) -> None:
     answer = antiphon("explain", trace, *arguments)
     assert answer.code == 64
     assert says in answer.err
@@ -123,7 +149,9 @@ def test_questions_about_nothing_are_wrong_usage(antiphon: Run, trace: Path, arg
 
 @pytest.mark.parametrize("command", [("replay",), ("show",), ("explain", "--step", 1, "--why-not", "send")])
 @pytest.mark.parametrize("text", ["", "{}", '{"#meta": {}, "states": []}', "{"])
-def test_files_that_are_no_trace_are_wrong_usage(antiphon: Run, tmp_path: Path, command: tuple[object, ...], text: str) -> None:
+def test_files_that_are_no_trace_are_wrong_usage(
+    antiphon: Run, tmp_path: Path, command: tuple[object, ...], text: str
+) -> None:
     file = tmp_path / "broken.itf.json"
     file.write_text(text)
     answer = antiphon(command[0], file, *command[1:], "--json")
@@ -132,7 +160,9 @@ def test_files_that_are_no_trace_are_wrong_usage(antiphon: Run, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(("command", "option"), [("show", "--svg"), ("replay", "--pytest")])
-def test_a_file_that_cannot_be_written_is_wrong_usage(antiphon: Run, trace: Path, tmp_path: Path, command: str, option: str) -> None:
+def test_a_file_that_cannot_be_written_is_wrong_usage(
+    antiphon: Run, trace: Path, tmp_path: Path, command: str, option: str
+) -> None:
     answer = antiphon(command, trace, option, tmp_path / "nowhere" / "out")
     assert answer.code == 64
     assert "cannot be written: No such file or directory" in answer.err

@@ -1,4 +1,6 @@
-"""`find` looks for a state in which an expression is true; `check --counts` and `explain --why-false` say more about what was found."""
+"""`find` looks for a state in which an expression is true; `check --counts` and `explain --why-false` say
+more about what was found.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def test_z3_finds_the_same_within_its_depth(antiphon: Run) -> None:
 def test_settings_and_repairs_count(antiphon: Run) -> None:
     assert antiphon("find", COURIER, "self.count == 3").code == 0
     assert antiphon("find", COURIER, "self.count == 3", "--repair", "stop").code == 1
-    assert antiphon("find", COURIER, "any(p.index == 4 for p in self.each(Process))", "--processes", 5).code == 0
+    assert (
+        antiphon("find", COURIER, "any(p.index == 4 for p in self.each(Process))", "--processes", 5).code == 0
+    )
 
 
 def test_a_bad_expression_is_wrong_usage_with_its_place(antiphon: Run) -> None:
@@ -54,7 +58,9 @@ def test_a_bad_expression_is_wrong_usage_with_its_place(antiphon: Run) -> None:
 
 def test_the_document_holds_the_way_and_the_file_can_be_shown(antiphon: Run, tmp_path: Path) -> None:
     file = tmp_path / "found.itf.json"
-    document = antiphon("find", COURIER, "Letter(Process(1)) in self.network", "--json", "--save", file).document
+    document = antiphon(
+        "find", COURIER, "Letter(Process(1)) in self.network", "--json", "--save", file
+    ).document
     assert (document.outcome, document.specification, document.saved) == ("holds", COURIER, str(file))
     assert [step.step for step in document.trace.steps] == ["send(p1)"]
     assert document.state == {"network": "{Letter(p1)}"}
@@ -78,8 +84,15 @@ def test_a_false_invariant_tells_its_part_in_text_and_document(antiphon: Run, tr
     assert told.replace("(cli_courier.py:", "") in antiphon("check", COURIER).out.replace("\n", " ")
     (because,) = antiphon("check", COURIER, "--json").document.reports[0].verdicts[0].trace.because
     assert because.startswith("self.count <= 2 is false: self.count is 3 (")
-    document = antiphon("explain", trace, "--step", 6, "--after", "--why-false", "AtMostTwo", "--json").document
-    assert [(item.text, item.value, item.sides) for item in document.failures] == [("self.count <= 2", False, {"self.count": "3"})]
-    assert "AtMostTwo, before step 1, send(p0): true" in antiphon("explain", trace, "--step", 1, "--why-false", "AtMostTwo").out
+    document = antiphon(
+        "explain", trace, "--step", 6, "--after", "--why-false", "AtMostTwo", "--json"
+    ).document
+    assert [(item.text, item.value, item.sides) for item in document.failures] == [
+        ("self.count <= 2", False, {"self.count": "3"})
+    ]
+    assert (
+        "AtMostTwo, before step 1, send(p0): true"
+        in antiphon("explain", trace, "--step", 1, "--why-false", "AtMostTwo").out
+    )
     assert antiphon("explain", trace, "--step", 1).code == 64
     assert antiphon("explain", trace, "--step", 1, "--why-false", "Nothing").code == 64

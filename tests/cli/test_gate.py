@@ -15,9 +15,15 @@ from antiphon.conformance.cli import documents, gate
 from antiphon.spec.claims import Check, all_claims, families
 
 Run = Callable[..., Any]
-HOLDS = gate.Row("does two-phase commit hold?", ("check", "two-phase"), lambda document: f"{document['reports'][0]['states']} states")
+HOLDS = gate.Row(
+    "does two-phase commit hold?",
+    ("check", "two-phase"),
+    lambda document: f"{document['reports'][0]['states']} states",
+)
 BROKEN = gate.Row(
-    "does figure 2 deliver once?", ("check", "figure-2", "--repair", "start_token", "--property", "UniformIntegrity"), lambda _: "it is not"
+    "does figure 2 deliver once?",
+    ("check", "figure-2", "--repair", "start_token", "--property", "UniformIntegrity"),
+    lambda _: "it is not",
 )
 FAILS = gate.Row("does nothing hold?", ("check", "no-such-figure"), lambda _: "never told")
 MUTE = gate.Row("is the document told?", ("check", "two-phase"), lambda document: str(document["nothing"]))
@@ -40,7 +46,9 @@ def document(answer: Any) -> documents.Gate:
     return decoded
 
 
-def test_when_every_row_holds_the_gate_is_open(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+def test_when_every_row_holds_the_gate_is_open(
+    antiphon: Run, rows: Callable[..., None], tmp_path: Path
+) -> None:
     rows(HOLDS)
     answer = antiphon("gate", "--directory", tmp_path / "gate")
     assert answer.code == 0
@@ -57,31 +65,42 @@ def test_a_command_that_fails_is_unknown(antiphon: Run, rows: Callable[..., None
     assert answer.out.splitlines()[-1].startswith("? unknown  1 of 2 rows hold")
 
 
-def test_the_document_holds_every_row_in_the_order_of_the_table(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+def test_the_document_holds_every_row_in_the_order_of_the_table(
+    antiphon: Run, rows: Callable[..., None], tmp_path: Path
+) -> None:
     rows(HOLDS, FAILS)
     told = document(antiphon("gate", "--directory", tmp_path / "gate", "--json"))
-    assert [(row.question, row.outcome) for row in told.rows] == [(HOLDS.question, "holds"), (FAILS.question, "unknown")]
+    assert [(row.question, row.outcome) for row in told.rows] == [
+        (HOLDS.question, "holds"),
+        (FAILS.question, "unknown"),
+    ]
     assert told.rows[0].found == "288 states"
     assert "exit code 64: unknown specification 'no-such-figure'" in told.rows[1].found
     assert told.rows[1].command == "antiphon check no-such-figure"
     assert (told.outcome, told.directory) == ("unknown", str(tmp_path / "gate"))
 
 
-def test_an_answer_that_cannot_be_told_is_unknown(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+def test_an_answer_that_cannot_be_told_is_unknown(
+    antiphon: Run, rows: Callable[..., None], tmp_path: Path
+) -> None:
     rows(MUTE)
     (row,) = document(antiphon("gate", "--directory", tmp_path / "gate", "--json")).rows
     assert row.outcome == "unknown"
     assert "KeyError('nothing')" in row.found
 
 
-def test_a_violation_weighs_more_than_a_failure(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+def test_a_violation_weighs_more_than_a_failure(
+    antiphon: Run, rows: Callable[..., None], tmp_path: Path
+) -> None:
     rows(BROKEN, FAILS)
     told = document(antiphon("gate", "--directory", tmp_path / "gate", "--json"))
     assert [row.outcome for row in told.rows] == ["violated", "unknown"]
     assert told.exit_code == 1
 
 
-def test_logs_of_an_earlier_gate_are_removed_and_nothing_else(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
+def test_logs_of_an_earlier_gate_are_removed_and_nothing_else(
+    antiphon: Run, rows: Callable[..., None], tmp_path: Path
+) -> None:
     rows(HOLDS)
     (tmp_path / "gate" / "runs" / "old").mkdir(parents=True)
     (tmp_path / "gate" / "kept.txt").write_text("kept")
@@ -104,7 +123,10 @@ def test_a_deep_gate_runs_its_rows_side_by_side_and_tells_each_when_it_is_done(
 
 def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The commands that were running have ended, and none begins."""
-    slow = [gate.Row(f"how many states, {number}?", ("check", "rbp", "--set", "messages=3"), lambda _: "") for number in range(3)]
+    slow = [
+        gate.Row(f"how many states, {number}?", ("check", "rbp", "--set", "messages=3"), lambda _: "")
+        for number in range(3)
+    ]
     begun: list[gate.Row] = []
     order = itertools.count(1)  # two threads begin at once, and one of them interrupts
     start = gate._Board.start
@@ -127,14 +149,34 @@ def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_the_deep_gate_asks_every_family_for_its_claims_and_its_repairs() -> None:
     asked = [row.arguments for row in gate.deep_rows()]
     assert {words[-1] for words in asked if words[:3] == ("claims", "--deep", "--fresh")} == set(families())
-    assert {words[-1] for words in asked if words[1] == "--minimal"} >= {"rbc", "msq", "rbp", "dtp", "tot", "seq", "hor"}
+    assert {words[-1] for words in asked if words[1] == "--minimal"} >= {
+        "rbc",
+        "msq",
+        "rbp",
+        "dtp",
+        "tot",
+        "seq",
+        "hor",
+    }
     assert len([words for words in asked if "z3" in words]) == 2
-    long = {claim.id for claim in all_claims() if any(isinstance(check, Check) and check.long_for_z3 for check in claim.checks)}
+    long = {
+        claim.id
+        for claim in all_claims()
+        if any(isinstance(check, Check) and check.long_for_z3 for check in claim.checks)
+    }
     assert set(gate.LONG_FOR_Z3) <= long
 
 
 def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_path: Path) -> None:
     asked = [row for column in gate.rows(tmp_path) for row in column]
-    assert {row.arguments[0] for row in asked} == {"check", "claims", "refine", "cluster", "verify", "lockstep", "stateful"}
+    assert {row.arguments[0] for row in asked} == {
+        "check",
+        "claims",
+        "refine",
+        "cluster",
+        "verify",
+        "lockstep",
+        "stateful",
+    }
     asked += gate.deep_rows()
     assert all(antiphon(*row.arguments, "--help").code == 0 for row in asked)

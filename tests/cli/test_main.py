@@ -1,4 +1,6 @@
-"""Exit codes: verdicts are results; wrong usage is 64, our failure 70, an interruption 130, and none of them looks like a verdict."""
+"""Exit codes: verdicts are results; wrong usage is 64, our failure 70, an interruption 130, and none of them
+looks like a verdict.
+"""
 
 import os
 import pty
@@ -30,11 +32,20 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         ((), "a command is missing"),
         (("chekc",), "No such command 'chekc'"),
         (("check", "--foo"), "No such option"),
-        (("check", "rpb"), f"unknown specification 'rpb'; known: {', '.join(names())}, or module:Class; did you mean 'rbp'?"),
+        (
+            ("check", "rpb"),
+            f"unknown specification 'rpb'; known: {', '.join(names())}, or module:Class; did you mean 'rbp'?",
+        ),
         (("check", "no_such_module:Spec"), "module 'no_such_module' cannot be imported"),
-        (("check", "cli_courier:Curier"), "its specifications: Courier, Letters, Loud, Stop; did you mean 'Courier'?"),
+        (
+            ("check", "cli_courier:Curier"),
+            "its specifications: Courier, Letters, Loud, Stop; did you mean 'Courier'?",
+        ),
         (("check", "cli_courier:Letter"), "is no specification"),
-        (("check", "cli_courier.py"), "a file is named by its module and class, for example cli_courier:MySpec"),
+        (
+            ("check", "cli_courier.py"),
+            "a file is named by its module and class, for example cli_courier:MySpec",
+        ),
         (("check", "rbp", "--set", "processes"), "write name=value"),
         (("check", "rbp", "--set", "processes=two"), "processes is an integer"),
         (("check", "rbp", "--set", "unlimited=1"), "unlimited is true or false"),
@@ -43,19 +54,30 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         (("check", "rbp", "--reading", "nesting=both"), "its readings are printed, comment"),
         (("check", "rbp", "--property", "Total"), "has no property 'Total'"),
         (("check", "rbp", "--engine", "z3"), "say which, for example --depth 10"),
-        (("check", "rbp", "--engine", "z3", "--depth", "3", "--max-states", "5"), "bounds an explicit search"),
+        (
+            ("check", "rbp", "--engine", "z3", "--depth", "3", "--max-states", "5"),
+            "bounds an explicit search",
+        ),
         (("check", "rbp", "--engine", "spin"), "--engine"),
         (("check", "--processes", "3"), "name the specification"),
         (("check", "cli_courier:Courier", "--save", "nowhere/x.itf.json"), "cannot be written"),
         (("check", "rbp", "--processes", "2", "--set", "processes=3"), "processes is set twice: 2 and 3"),
-        (("check", "two-phase", "--directory", "/proc/states"), "--directory /proc/states: cannot be written"),
-        (("find", "rbp", "True", "--engine", "z3", "--depth", "3", "--max-states", "5"), "bounds an explicit search"),
+        (
+            ("check", "two-phase", "--directory", "/proc/states"),
+            "--directory /proc/states: cannot be written",
+        ),
+        (
+            ("find", "rbp", "True", "--engine", "z3", "--depth", "3", "--max-states", "5"),
+            "bounds an explicit search",
+        ),
         (("errata", "--check", "nowhere"), "--check nowhere: no such directory"),
         (("gate", "--directory", "/proc/logs"), "--directory /proc/logs: cannot be written"),
         (("simulate",), "SPEC"),
     ],
 )
-def test_wrong_usage_exits_with_64_and_names_the_culprit(antiphon: Run, arguments: tuple[str, ...], says: str) -> None:
+def test_wrong_usage_exits_with_64_and_names_the_culprit(
+    antiphon: Run, arguments: tuple[str, ...], says: str
+) -> None:
     answer = antiphon(*arguments)
     assert answer.code == 64
     assert says in answer.err
@@ -64,7 +86,9 @@ def test_wrong_usage_exits_with_64_and_names_the_culprit(antiphon: Run, argument
 
 
 def test_every_option_stands_in_the_manual() -> None:
-    """Each option of each command stands in its row of docs/command-line.md, or where the row sends the reader; and no other does."""
+    """Each option of each command stands in its row of docs/command-line.md, or where the row sends the
+    reader; and no other does.
+    """
     text = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
     section = text.partition("## Every option")[2].partition("\n## ")[0]
     rows = {line.split("`")[1]: line for line in section.splitlines() if line.startswith("| `")}
@@ -77,13 +101,20 @@ def test_every_option_stands_in_the_manual() -> None:
         said = set(re.findall(r"--[a-z-]+", row)) | everywhere
         said |= constants if "the constants" in row else set()
         said |= variants if "repairs and readings" in row else set()
-        known = {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
+        known = {
+            option for parameter in command.params for option in parameter.opts if option.startswith("--")
+        }
         assert known <= said, name
         assert set(re.findall(r"--[a-z-]+", row)) <= known, name
 
 
-@pytest.mark.parametrize("error", [RuntimeError("broken"), InternalError("generated code and the reference disagree"), MemoryError()])
-def test_our_own_failure_exits_with_70_and_is_no_verdict(antiphon: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("broken"), InternalError("generated code and the reference disagree"), MemoryError()],
+)
+def test_our_own_failure_exits_with_70_and_is_no_verdict(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     def fail(*_: object) -> None:
         raise error
 
@@ -102,20 +133,31 @@ def test_our_own_failure_exits_with_70_and_is_no_verdict(antiphon: Run, monkeypa
         ("raise RuntimeError('boom')", "cli_odd.py:1: RuntimeError: boom"),
         ("import no_such_module", "cannot be imported: No module named 'no_such_module'"),
         ("def broken(:", "cli_odd.py:1:12: invalid syntax"),
-        ("from antiphon.spec.lang import *\nclass S(Spec):\n    x: int = 0", "cli_odd.py:3:5: S.x: a plain int has no bounds"),
+        (
+            "from antiphon.spec.lang import *\nclass S(Spec):\n    x: int = 0",
+            "cli_odd.py:3:5: S.x: a plain int has no bounds",
+        ),
     ],
 )
-def test_a_module_that_python_or_the_language_refuses_is_wrong_usage(text: str, says: str, tmp_path: Path) -> None:
+def test_a_module_that_python_or_the_language_refuses_is_wrong_usage(
+    text: str, says: str, tmp_path: Path
+) -> None:
     (tmp_path / "cli_odd.py").write_text(text, encoding="utf-8")
-    refused = subprocess.run([*ANTIPHON, "check", "cli_odd:S"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        [*ANTIPHON, "check", "cli_odd:S"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert refused.returncode == 64
     assert says in refused.stderr
     assert "Traceback" not in refused.stderr
 
 
 def test_a_specification_without_properties_and_steps_is_told_so(tmp_path: Path) -> None:
-    (tmp_path / "cli_bare.py").write_text("from antiphon.spec.lang import *\nclass S(Spec):\n    x: bool = False", encoding="utf-8")
-    bare = subprocess.run([*ANTIPHON, "check", "cli_bare:S"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    (tmp_path / "cli_bare.py").write_text(
+        "from antiphon.spec.lang import *\nclass S(Spec):\n    x: bool = False", encoding="utf-8"
+    )
+    bare = subprocess.run(
+        [*ANTIPHON, "check", "cli_bare:S"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert bare.returncode == 2
     assert "nothing to judge: the specification has no property" in bare.stdout
     assert "no step is possible: no method is marked with @action" in bare.stdout
@@ -132,8 +174,20 @@ def test_an_interruption_exits_with_130(antiphon: Run, monkeypatch: pytest.Monke
 
 
 def test_ctrl_c_ends_a_real_run_with_130(tmp_path: Path) -> None:
-    told_when_loaded = "import sys; from antiphon.conformance.cli import main; print('loaded', flush=True); sys.exit(main())"
-    check_slowly = [sys.executable, "-c", told_when_loaded, "check", "two-phase", "--set", "managers=8", "--engine", "reference"]
+    told_when_loaded = (
+        "import sys; from antiphon.conformance.cli import main; print('loaded', flush=True); sys.exit(main())"
+    )
+    check_slowly = [
+        sys.executable,
+        "-c",
+        told_when_loaded,
+        "check",
+        "two-phase",
+        "--set",
+        "managers=8",
+        "--engine",
+        "reference",
+    ]
     running = subprocess.Popen(check_slowly, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert running.stdout is not None
     assert running.stdout.readline() == b"loaded\n"
@@ -147,7 +201,20 @@ def test_ctrl_c_ends_a_real_run_with_130(tmp_path: Path) -> None:
 def test_help_and_version_exit_with_0(antiphon: Run) -> None:
     answer = antiphon("--help")
     assert answer.code == 0
-    assert all(command in answer.out for command in ("check", "simulate", "lockstep", "stateful", "cluster", "verify", "replay", "show", "explain"))
+    assert all(
+        command in answer.out
+        for command in (
+            "check",
+            "simulate",
+            "lockstep",
+            "stateful",
+            "cluster",
+            "verify",
+            "replay",
+            "show",
+            "explain",
+        )
+    )
     assert antiphon("check", "--help").code == 0
     assert antiphon("--version").out == f"antiphon {version('antiphon')}\n"
 
@@ -155,7 +222,14 @@ def test_help_and_version_exit_with_0(antiphon: Run) -> None:
 def on_a_terminal(command: list[str], directory: Path) -> str:
     """What the command writes to a terminal, standard error included."""
     main, other = pty.openpty()
-    with subprocess.Popen(command, cwd=directory, stdin=other, stdout=other, stderr=other, env={**os.environ, "TERM": "xterm-256color"}) as running:
+    with subprocess.Popen(
+        command,
+        cwd=directory,
+        stdin=other,
+        stdout=other,
+        stderr=other,
+        env={**os.environ, "TERM": "xterm-256color"},
+    ) as running:
         os.close(other)
         written = b""
         while True:
@@ -186,13 +260,20 @@ def test_a_command_loads_nothing_large_before_it_needs_it() -> None:
     """A small model is checked in well under a second because only what it needs is loaded."""
     large = ("hypothesis", "llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark", "z3")
     told = f"import sys, antiphon.conformance.cli; print(*[name for name in {large} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout.split() == []
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", told], capture_output=True, text=True, check=True
+        ).stdout.split()
+        == []
+    )
 
 
 def test_the_version_is_told_without_loading_what_parses(antiphon: Run) -> None:
     """So that it is told at once: under 0.3 seconds, of which Python takes most."""
     told = "import sys; from antiphon.conformance.cli import main; main(['--version']); print(*sys.modules)"
-    answer, modules = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout.splitlines()
+    answer, modules = subprocess.run(
+        [sys.executable, "-c", told], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     assert answer == antiphon("--version").out.strip()
     loaded = [name for name in modules.split() if name.startswith("antiphon.")]
     assert loaded == ["antiphon.conformance", "antiphon.conformance.cli"]

@@ -1,4 +1,6 @@
-"""The commands that run the implementation: lockstep, Hypothesis, real processes, and the judgement of their logs."""
+"""The commands that run the implementation: lockstep, Hypothesis, real processes, and the judgement of their
+logs.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +44,9 @@ def test_stateful_prints_its_seed_first_and_agrees(antiphon: Run) -> None:
     answer = antiphon("stateful", "rbp", *SMALL, "--runs", 3, "--steps", 8)
     assert answer.code == 0
     seed = answer.out.splitlines()[0].removeprefix("seed ")
-    document = antiphon("stateful", "rbp", *SMALL, "--runs", 3, "--steps", 8, "--seed", seed, "--json").document
+    document = antiphon(
+        "stateful", "rbp", *SMALL, "--runs", 3, "--steps", 8, "--seed", seed, "--json"
+    ).document
     assert f"{document.steps:,} steps" in answer.out
 
 
@@ -55,7 +59,18 @@ def test_a_cluster_runs_and_says_its_seed_and_what_it_dropped(antiphon: Run, tmp
 
 
 def test_a_cluster_without_faults_that_were_asked_for_is_unknown(antiphon: Run, tmp_path: Path) -> None:
-    arguments = ("--messages", 3, "--loss", 0, "--duplication", 0, "--reordering", 0.0001, "--directory", tmp_path / "runs")
+    arguments = (
+        "--messages",
+        3,
+        "--loss",
+        0,
+        "--duplication",
+        0,
+        "--reordering",
+        0.0001,
+        "--directory",
+        tmp_path / "runs",
+    )
     document = antiphon("cluster", "rbp", *arguments, "--json").document
     assert document.outcome == "unknown"
     assert "none is not a pass" in document.record["reasons"][0]
@@ -81,7 +96,9 @@ def test_what_cannot_be_run_is_wrong_usage(antiphon: Run, arguments: tuple[objec
     assert says in answer.err
 
 
-def test_tables_that_cannot_be_written_are_wrong_usage(antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_that_cannot_be_written_are_wrong_usage(
+    antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise pipeline.PipelineError(f"{tmp_path / 'tables'} cannot be written: no space left on device")
 

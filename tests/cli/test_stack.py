@@ -34,7 +34,10 @@ def test_a_stack_that_lacks_something_is_violated(antiphon: Run) -> None:
     answer = antiphon("stack", "TOTAL:FRAG:NAK:COM")
     assert answer.code == 1
     assert "TOTAL lacks P8, P9, P15" in answer.out
-    assert document(antiphon("stack", "FRAG:NAK:COM", "--want", "P6", "--json")).reason == "well-formed, but without P6"
+    assert (
+        document(antiphon("stack", "FRAG:NAK:COM", "--want", "P6", "--json")).reason
+        == "well-formed, but without P6"
+    )
 
 
 def test_the_smallest_stacks_are_found_by_either_engine(antiphon: Run) -> None:

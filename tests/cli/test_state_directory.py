@@ -1,4 +1,6 @@
-"""A directory for the states of a search is refused before work is lost: unwritable, full, in use, without its arrays, or with damaged ones."""
+"""A directory for the states of a search is refused before work is lost: unwritable, full, in use, without
+its arrays, or with damaged ones.
+"""
 
 from pathlib import Path
 

@@ -104,7 +104,9 @@ def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResul
     judged = {judgement.property: judgement for judgement in judge(load_run(tmp_path))}
     assert judged["UniformTotalOrder"].outcome == "violated"
     assert judged["UniformPrefixOrder"].outcome == "violated"
-    assert f"process-1.ndjson:{first + 1}: process 1 delivers {other.m}" in judged["UniformPrefixOrder"].reason
+    assert (
+        f"process-1.ndjson:{first + 1}: process 1 delivers {other.m}" in judged["UniformPrefixOrder"].reason
+    )
     assert judged["UniformAgreement"].outcome == "holds"
 
 
@@ -123,7 +125,10 @@ def test_a_fault_that_was_asked_for_and_never_happened_leaves_the_run_unknown(tm
 
 
 def test_a_second_run_gets_its_own_directory(tmp_path: Path) -> None:
-    names = [run_cluster(processes=2, messages=2, loss=0, duplication=0, reordering=0, directory=tmp_path).run for _ in "12"]
+    names = [
+        run_cluster(processes=2, messages=2, loss=0, duplication=0, reordering=0, directory=tmp_path).run
+        for _ in "12"
+    ]
     assert names == ["rbp-2x2-7", "rbp-2x2-7-2"]
 
 
@@ -139,7 +144,9 @@ def test_a_run_that_takes_too_long_is_given_up_and_keeps_its_logs(tmp_path: Path
 
 def test_a_node_that_is_killed_leaves_the_run_unknown_and_is_named(tmp_path: Path) -> None:
     results: list[ClusterResult] = []
-    thread = threading.Thread(target=lambda: results.append(run_cluster(messages=1_000_000, directory=tmp_path)))
+    thread = threading.Thread(
+        target=lambda: results.append(run_cluster(messages=1_000_000, directory=tmp_path))
+    )
     thread.start()
     logs = tmp_path / "rbp-3x1000000-7"
     assert eventually(lambda: all(b'"deliver"' in _content(logs / log_name(p)) for p in range(3)))
@@ -158,7 +165,10 @@ def _content(path: Path) -> bytes:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_no_node_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
-    program = f"from antiphon.conformance.cluster import run_cluster\nrun_cluster(messages=1_000_000, directory={str(tmp_path)!r})\n"
+    program = (
+        "from antiphon.conformance.cluster import run_cluster\nrun_cluster(messages=1_000_000, "
+        f"directory={str(tmp_path)!r})\n"
+    )
     with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL) as parent:
         assert eventually(lambda: len(nodes_of(parent.pid)) == 3)
         nodes = nodes_of(parent.pid)

@@ -19,7 +19,9 @@ gaps_ms = st.lists(st.floats(0, 30), min_size=1, max_size=60)
 
 
 def transmit(link: Link, gaps: list[float]) -> list[tuple[float, bytes]]:
-    """Offer one datagram after each gap, serving what is due in time, until nothing waits; what left, and when."""
+    """Offer one datagram after each gap, serving what is due in time, until nothing waits; what left, and
+    when.
+    """
     now = 0.0
     left: list[tuple[float, bytes]] = []
 
@@ -43,7 +45,9 @@ def test_a_link_is_reproducible_from_its_seed(seed: int, faults: Faults, gaps: l
 
 
 @given(st.integers(), faults, gaps_ms)
-def test_nothing_is_invented_and_only_what_is_counted_is_lost(seed: int, faults: Faults, gaps: list[float]) -> None:
+def test_nothing_is_invented_and_only_what_is_counted_is_lost(
+    seed: int, faults: Faults, gaps: list[float]
+) -> None:
     link = Link(seed, 0, 1, faults)
     left = Counter(data for _, data in transmit(link, gaps))
     assert set(left) <= {b"%d" % k for k in range(len(gaps))}
@@ -55,7 +59,9 @@ def test_nothing_is_invented_and_only_what_is_counted_is_lost(seed: int, faults:
 
 
 @given(st.integers(), probabilities, gaps_ms)
-def test_reordered_counts_the_datagrams_that_a_later_one_overtook(seed: int, reordering: float, gaps: list[float]) -> None:
+def test_reordered_counts_the_datagrams_that_a_later_one_overtook(
+    seed: int, reordering: float, gaps: list[float]
+) -> None:
     link = Link(seed, 0, 1, Faults(reordering=reordering))
     order = [int(data) for _, data in transmit(link, gaps)]
     overtaken = sum(any(later > one for later in order[:at]) for at, one in enumerate(order))
@@ -97,7 +103,10 @@ def test_each_ordered_pair_has_its_own_decisions() -> None:
 
 
 def test_more_loss_leaves_the_other_decisions_where_they_were() -> None:
-    few, many = (list(itertools.islice(decisions(7, 0, 1, Faults(loss=loss, duplication=0.3)), 200)) for loss in (0.1, 0.6))
+    few, many = (
+        list(itertools.islice(decisions(7, 0, 1, Faults(loss=loss, duplication=0.3)), 200))
+        for loss in (0.1, 0.6)
+    )
     assert [d.duplicate for d in few] == [d.duplicate for d in many]
     assert all(more.drop for less, more in zip(few, many, strict=True) if less.drop)
 

@@ -113,7 +113,10 @@ words = st.lists(st.sampled_from(["a", "b", "c"]), max_size=4)
 
 @given(st.lists(words, min_size=3, max_size=3), st.sets(st.integers(0, 2), max_size=1))
 def test_the_service_and_the_plain_checks_agree(deliveries: list[list[str]], crashed: set[int]) -> None:
-    text = " | ".join(f"{p}: +{'abc'[p]} {' '.join(sequence)}{' !' if p in crashed else ''}" for p, sequence in enumerate(deliveries))
+    text = " | ".join(
+        f"{p}: +{'abc'[p]} {' '.join(sequence)}{' !' if p in crashed else ''}"
+        for p, sequence in enumerate(deliveries)
+    )
     with TemporaryDirectory() as name:
         run = written(Path(name), text)
         judged = outcomes(run)

@@ -20,7 +20,9 @@ NINE = {Property[f"P{number}"] for number in (3, 4, 6, 8, 9, 10, 11, 12, 15)}
 
 
 def test_the_typical_stack_is_well_formed_and_has_nine_properties() -> None:
-    """The paper's sentence on TOTAL:MBRSHIP:FRAG:NAK:COM:ATM has nine signs where the copy that was transcribed has blanks."""
+    """The paper's sentence on TOTAL:MBRSHIP:FRAG:NAK:COM:ATM has nine signs where the copy that was
+    transcribed has blanks.
+    """
     layers, network = parse_stack("TOTAL:MBRSHIP:FRAG:NAK:COM:ATM")
     assert network == {Property.P1}
     judgement = judge(layers, network)
@@ -48,7 +50,9 @@ def test_the_membership_layer_can_be_taken_apart() -> None:
 def test_a_stack_is_refused_where_a_layer_lacks_something(text: str, lacking: dict[str, set[str]]) -> None:
     judgement = judge(parse_stack(text)[0], {Property.P1})
     assert not judgement.well_formed
-    assert {level.layer.name: {item.name for item in level.missing} for level in judgement.levels if level.missing} == lacking
+    assert {
+        level.layer.name: {item.name for item in level.missing} for level in judgement.levels if level.missing
+    } == lacking
 
 
 def test_a_layer_masks_what_it_neither_provides_nor_passes_on() -> None:
@@ -58,7 +62,9 @@ def test_a_layer_masks_what_it_neither_provides_nor_passes_on() -> None:
 
 
 def test_what_holds_above_is_provided_or_inherited() -> None:
-    layer = Layer("MADE", frozenset(), frozenset({Property.P5}), frozenset({Property.P6}), "a layer of this test")
+    layer = Layer(
+        "MADE", frozenset(), frozenset({Property.P5}), frozenset({Property.P6}), "a layer of this test"
+    )
     assert properties_above(layer, frozenset({Property.P6, Property.P7})) == {Property.P5, Property.P6}
     assert properties_above(layer, frozenset()) == {Property.P5}
 

@@ -1,4 +1,6 @@
-"""The entries of the table of layers that models confirm: every check comes out as recorded, and says what the table says."""
+"""The entries of the table of layers that models confirm: every check comes out as recorded, and says what
+the table says.
+"""
 
 from __future__ import annotations
 
@@ -62,5 +64,9 @@ def test_every_inherited_entry_that_the_models_can_express_is_confirmed() -> Non
     """P12 over NAK would take NFRAG below it; the other properties that are missing here have no model."""
     expressible = {Property[name] for name in ("P1", "P4", "P6", "P8", "P9", "P11", "P12", "P15")}
     layers = [layer_of(name) for name in ("COM", "NAK", "FRAG", "MBRSHIP", "TOTAL")]
-    wanted = {(layer.name, item.name) for layer in layers for item in (layer.inherits - layer.provides) & expressible} - {("NAK", "P12")}
+    wanted = {
+        (layer.name, item.name)
+        for layer in layers
+        for item in (layer.inherits - layer.provides) & expressible
+    } - {("NAK", "P12")}
     assert {(entry.layer, entry.property.name) for entry in EVIDENCE if entry.role is Role.INHERITS} == wanted

@@ -1,4 +1,6 @@
-"""The smallest stack: two searches that share nothing but the table agree, and the graph search agrees with trying every stack."""
+"""The smallest stack: two searches that share nothing but the table agree, and the graph search agrees with
+trying every stack.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def test_graph_and_z3_find_the_same_stacks(wanted: tuple[str, ...]) -> None:
     goal = [Property[name] for name in wanted]
     graph, z3 = smallest_on_graph(goal, P1), smallest_by_z3(goal, P1)
     assert graph.stacks == z3.stacks != ()
-    assert all(judge(stack, P1).well_formed and set(goal) <= judge(stack, P1).properties for stack in graph.stacks)
+    assert all(
+        judge(stack, P1).well_formed and set(goal) <= judge(stack, P1).properties for stack in graph.stacks
+    )
 
 
 def random_table(seed: int) -> tuple[Layer, ...]:
@@ -51,7 +55,10 @@ def random_table(seed: int) -> tuple[Layer, ...]:
     def some(count: int) -> frozenset[Property]:
         return frozenset(generator.sample(few, count))
 
-    return tuple(Layer(f"L{number}", some(generator.choice((0, 1, 1, 2))), some(1), some(4), "made") for number in range(6))
+    return tuple(
+        Layer(f"L{number}", some(generator.choice((0, 1, 1, 2))), some(1), some(4), "made")
+        for number in range(6)
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -61,7 +68,9 @@ def test_on_made_tables_both_searches_find_what_trying_all_stacks_finds(seed: in
     tried: set[tuple[Layer, ...]] = set()
     for size in range(5):
         judged = ((stack, judge(stack, given)) for stack in itertools.product(layers, repeat=size))
-        tried = {stack for stack, judgement in judged if judgement.well_formed and goal <= judgement.properties}
+        tried = {
+            stack for stack, judgement in judged if judgement.well_formed and goal <= judgement.properties
+        }
         if tried:
             break
     graph, z3 = smallest_on_graph(goal, given, layers), smallest_by_z3(goal, given, layers, depth=4)
@@ -74,6 +83,10 @@ def test_on_made_tables_both_searches_find_what_trying_all_stacks_finds(seed: in
 
 def test_the_graph_holds_every_set_that_a_stack_can_have() -> None:
     graph = property_graph(P1)
-    reached = {judge(stack, P1).properties for stack in itertools.product(LAYERS, repeat=3) if judge(stack, P1).well_formed}
+    reached = {
+        judge(stack, P1).properties
+        for stack in itertools.product(LAYERS, repeat=3)
+        if judge(stack, P1).well_formed
+    }
     assert reached <= set(graph)
     assert graph.number_of_nodes() == 43

@@ -1,4 +1,6 @@
-"""The examples have as many reachable states as TLC found in their TLA+ originals, and their properties come out as their texts say."""
+"""The examples have as many reachable states as TLC found in their TLA+ originals, and their properties come
+out as their texts say.
+"""
 
 from __future__ import annotations
 
@@ -41,17 +43,27 @@ def test_machine_code_finds_as_many_where_there_are_many(count: Published) -> No
 
 
 def test_every_public_count_is_held_against_an_engine() -> None:
-    """What the public TLA+ examples record for their originals; each is a row that the tests above hold an engine against."""
+    """What the public TLA+ examples record for their originals; each is a row that the tests above hold an
+    engine against.
+    """
     found = {(count.spec.__name__, count.distinct) for count in PUBLISHED}
     assert found >= {
-        *(("TwoPhase", states) for states in (288, 8_832, 296_448, 1_745_408)), ("EWD840", 302), ("EWD840", 1_566), ("DieHard", 16),
+        *(("TwoPhase", states) for states in (288, 8_832, 296_448, 1_745_408)), ("EWD840", 302),
+        ("EWD840", 1_566), ("DieHard", 16),
         ("Chameneos", 34_534), ("ChangRoberts", 137), ("DiningPhilosophers", 67),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("count", [count for count in SMALL if count.distinct <= 302], ids=lambda count: f"{count.spec.__name__}-{count.distinct}")
+@pytest.mark.parametrize(
+    "count",
+    [count for count in SMALL if count.distinct <= 302],
+    ids=lambda count: f"{count.spec.__name__}-{count.distinct}",
+)
 def test_the_reference_finds_as_many(count: Published) -> None:
-    assert check(program(count.spec, **count.constants), properties=(), engine="reference").exploration.states == count.distinct
+    assert (
+        check(program(count.spec, **count.constants), properties=(), engine="reference").exploration.states
+        == count.distinct
+    )
 
 
 def outcomes(spec: type[Spec], *properties: str, **constants: Any) -> dict[str, tuple[Outcome, int]]:
@@ -75,7 +87,9 @@ def test_all_properties_hold(spec: type[Spec]) -> None:
 
 
 def test_the_game_of_three_creatures_ends_and_its_meetings_add_up() -> None:
-    assert {outcome for outcome, _ in outcomes(Chameneos, creatures=3, meetings=3).values()} == {Outcome.HOLDS}
+    assert {outcome for outcome, _ in outcomes(Chameneos, creatures=3, meetings=3).values()} == {
+        Outcome.HOLDS
+    }
 
 
 def test_philosophers_who_begin_alike_hand_all_forks_round_once_and_starve() -> None:
@@ -126,6 +140,10 @@ class Miscounted(Chameneos):
         (Miscounted, {"SumMet"}, {"creatures": 2, "meetings": 2}),
     ],
 )
-def test_a_mutant_breaks_its_property(mutant: type[Spec], broken: set[str], constants: dict[str, int]) -> None:
-    violated = {name for name, (outcome, _) in outcomes(mutant, **constants).items() if outcome is Outcome.VIOLATED}
+def test_a_mutant_breaks_its_property(
+    mutant: type[Spec], broken: set[str], constants: dict[str, int]
+) -> None:
+    violated = {
+        name for name, (outcome, _) in outcomes(mutant, **constants).items() if outcome is Outcome.VIOLATED
+    }
     assert broken <= violated

@@ -1,4 +1,6 @@
-"""docs/tutorial.md is true: its texts are those of the files, its commands print what it shows and exit with what it says."""
+"""docs/tutorial.md is true: its texts are those of the files, its commands print what it shows and exit with
+what it says.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,17 @@ from antiphon.conformance.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "tutorial.md"
-BLOCKS = re.findall(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(
+    r"^```(\w+) ?([^\n]*)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+)
 QUOTED = [(name, text) for kind, name, text in BLOCKS if kind == "python" and "/" in name]
 WRITTEN = [(name, text) for kind, name, text in BLOCKS if kind == "python" and "/" not in name]
 SESSIONS = [text for kind, _, text in BLOCKS if kind == "console"]
 
 
-@pytest.mark.parametrize(("name", "text"), QUOTED, ids=[text.split("def ")[-1].split("(")[0] for _, text in QUOTED])
+@pytest.mark.parametrize(
+    ("name", "text"), QUOTED, ids=[text.split("def ")[-1].split("(")[0] for _, text in QUOTED]
+)
 def test_what_is_quoted_stands_in_the_file(name: str, text: str) -> None:
     assert text in (ROOT / name).read_text(encoding="utf-8")
 
@@ -33,13 +39,19 @@ def commands(session: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def missing(shown: list[str], printed: list[str]) -> str:
-    """The first line that is not printed where it should be: at once after the one before it, or later after `...`; empty if there is none."""
+    """The first line that is not printed where it should be: at once after the one before it, or later after
+    `...`; empty if there is none.
+    """
     at, anywhere = 0, False
     for line in shown:
         if line == "...":
             anywhere = True
             continue
-        found = next((place for place in range(at, len(printed)) if printed[place] == line), None) if anywhere else at
+        found = (
+            next((place for place in range(at, len(printed)) if printed[place] == line), None)
+            if anywhere
+            else at
+        )
         if found is None or found >= len(printed) or printed[found] != line:
             return line
         at, anywhere = found + 1, False
@@ -51,8 +63,12 @@ def plain(text: str) -> list[str]:
     return [re.sub(r"\d+\.\d s(, [\d,]+ states/s)?$", "0.0 s", line.rstrip()) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("session", SESSIONS, ids=[session.partition("\n")[0].removeprefix("$ antiphon ") for session in SESSIONS])
-def test_a_command_prints_what_is_shown(session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "session", SESSIONS, ids=[session.partition("\n")[0].removeprefix("$ antiphon ") for session in SESSIONS]
+)
+def test_a_command_prints_what_is_shown(
+    session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

@@ -1,4 +1,6 @@
-"""A Promela model run without SPIN: just enough of the language for what is exported, read from the text alone."""
+"""A Promela model run without SPIN: just enough of the language for what is exported, read from the text
+alone.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,18 @@ from typing import Any
 import pytest
 
 TOKENS = re.compile(r"\s*(->|&&|\|\||==|!=|<=|>=|<<|>>|[A-Za-z_]\w*|\d+|[-+*/%&|^~!<>():])")
-BINARY = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
+BINARY = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", ">", "<=", ">="),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
 """The operators of C, from weak to strong."""
 
 State = dict[str, int]
@@ -23,9 +36,12 @@ def divided(left: int, right: int) -> int:
 
 
 WORK: dict[str, Callable[[int, int], int]] = {
-    "|": lambda a, b: a | b, "^": lambda a, b: a ^ b, "&": lambda a, b: a & b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b, "<<": lambda a, b: a << b,
-    ">>": lambda a, b: a >> b, "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": divided,
+    "|": lambda a, b: a | b, "^": lambda a, b: a ^ b, "&": lambda a, b: a & b, "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b,
+    "<<": lambda a, b: a << b,
+    ">>": lambda a, b: a >> b, "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
+    "/": divided,
     "%": lambda a, b: a - b * divided(a, b),
 }  # fmt: skip
 
@@ -62,7 +78,9 @@ class Reader:
         token = self.take()
         if token in "!-~":
             inner = self.unary()
-            return {"!": lambda s: int(not inner(s)), "-": lambda s: -inner(s), "~": lambda s: ~inner(s)}[token]
+            return {"!": lambda s: int(not inner(s)), "-": lambda s: -inner(s), "~": lambda s: ~inner(s)}[
+                token
+            ]
         if token == "(":
             inner = self.level(0)
             if self.peek() == "->":
@@ -94,7 +112,9 @@ def joined(operator: str, left: Value, right: Value) -> Value:
 
 @dataclass
 class PromelaRun:
-    """What a breadth-first walk over a model found; `stored` counts the state in which an initial state is chosen, as SPIN does."""
+    """What a breadth-first walk over a model found; `stored` counts the state in which an initial state is
+    chosen, as SPIN does.
+    """
 
     stored: int = 0
     transitions: int = 0
@@ -112,10 +132,14 @@ def arrow(text: str) -> tuple[str, str]:
 
 
 class Interpreter:
-    """One model; scratch variables start at a value that no model writes, so that reading one before it is written would show."""
+    """One model; scratch variables start at a value that no model writes, so that reading one before it is
+    written would show.
+    """
 
     def __init__(self, text: str) -> None:
-        self.constants = {name: int(value) for name, value in re.findall(r"^#define (\w+) (\d+)$", text, flags=re.MULTILINE)}
+        self.constants = {
+            name: int(value) for name, value in re.findall(r"^#define (\w+) (\d+)$", text, flags=re.MULTILINE)
+        }
         declared = re.findall(r"^unsigned (\w+) : (\d+)(?: = (\d+))?;$", text, flags=re.MULTILINE)
         self.widths = {name: int(width) for name, width, _ in declared}
         self.first = {name: int(value or 0) for name, _, value in declared}
@@ -125,7 +149,9 @@ class Interpreter:
         self.options = [self.option(line) for line in loop.splitlines() if line.startswith("  :: ")]
 
     def option(self, line: str) -> list[tuple[str, str, Value]]:
-        """The statements of an option: conditions, assignments and assertions, and `if` as a condition that changes nothing when false."""
+        """The statements of an option: conditions, assignments and assertions, and `if` as a condition that
+        changes nothing when false.
+        """
         inner = re.fullmatch(r"  :: d_step \{ (.*) \}", line)
         assert inner, line
         text = inner.group(1)
@@ -133,7 +159,11 @@ class Interpreter:
             head, _, rest = text.partition("; if :: ")
             late, text = arrow(rest.removesuffix(" :: else fi"))
             statements = [self.statement(part) for part in head.split("; ")]
-            return [*statements, ("unless", "", Reader(late, self.constants).whole()), *map(self.statement, text.split("; "))]
+            return [
+                *statements,
+                ("unless", "", Reader(late, self.constants).whole()),
+                *map(self.statement, text.split("; ")),
+            ]
         guard, rest = arrow(text)
         return [("if", "", Reader(guard, self.constants).whole()), *map(self.statement, rest.split("; "))]
 
@@ -147,7 +177,9 @@ class Interpreter:
         assert sign, text
         return "set", name, Reader(value, self.constants).whole()
 
-    def run_option(self, option: list[tuple[str, str, Value]], state: tuple[int, ...], broken: set[str]) -> tuple[int, ...] | None:
+    def run_option(
+        self, option: list[tuple[str, str, Value]], state: tuple[int, ...], broken: set[str]
+    ) -> tuple[int, ...] | None:
         present = dict(zip(self.widths, state, strict=True))
         for kind, name, value in option:
             found = value(present)

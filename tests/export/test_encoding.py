@@ -49,8 +49,20 @@ COLOUR = types.Enumeration("Colour", ("RED", "BLUE"), Colour)
 PLAIN = types.Record("Plain", (("to", NODE), ("number", types.Int(-2, 2))), Plain)
 EMPTY = types.Record("Empty", (), Empty)
 TAGGED = types.Record("Tagged", (("tag", types.Bool()), ("value", COLOUR)), Tagged)
-SIMPLE = (types.Bool(), types.Int(-3, 40), COLOUR, NODE, PLAIN, EMPTY, TAGGED, types.Union((PLAIN, EMPTY, TAGGED)))
-SETS = tuple(types.SetOf(of) for of in (*SIMPLE, types.Optional(NODE), types.SequenceOf(types.Bool(), 2), types.SetOf(NODE)))
+SIMPLE = (
+    types.Bool(),
+    types.Int(-3, 40),
+    COLOUR,
+    NODE,
+    PLAIN,
+    EMPTY,
+    TAGGED,
+    types.Union((PLAIN, EMPTY, TAGGED)),
+)
+SETS = tuple(
+    types.SetOf(of)
+    for of in (*SIMPLE, types.Optional(NODE), types.SequenceOf(types.Bool(), 2), types.SetOf(NODE))
+)
 """Not sets of anything: the number of values of a set of sets of sets has more digits than memory."""
 
 
@@ -75,8 +87,15 @@ def test_a_value_survives_the_way_through_json(case: tuple[types.Domain, Any]) -
     assert decode(json.loads(json.dumps(encode(value, domain))), domain) == value
 
 
-@given(domains_and_values(), st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3), lambda inner: st.lists(inner)))
-def test_json_that_is_no_value_is_refused_and_nothing_else_happens(case: tuple[types.Domain, Any], data: Any) -> None:
+@given(
+    domains_and_values(),
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3), lambda inner: st.lists(inner)
+    ),
+)
+def test_json_that_is_no_value_is_refused_and_nothing_else_happens(
+    case: tuple[types.Domain, Any], data: Any
+) -> None:
     domain, _ = case
     try:
         value = decode(data, domain)
@@ -97,7 +116,11 @@ def test_json_that_is_no_value_is_refused_and_nothing_else_happens(case: tuple[t
         (types.SetOf(NODE), {"#set": ["Node(0)", "Node(0)"]}, "holds an element twice"),
         (types.SetOf(NODE), {"#set": ["Node(0)", 7]}, "[1]: 7"),
         (types.MapOf(NODE, types.Bool()), {"#map": [["Node(0)", True]]}, "without the keys Node(1), Node(2)"),
-        (types.MapOf(NODE, types.Bool()), {"#map": [["Node(0)", True], ["Node(0)", True]]}, "the key Node(0) twice"),
+        (
+            types.MapOf(NODE, types.Bool()),
+            {"#map": [["Node(0)", True], ["Node(0)", True]]},
+            "the key Node(0) twice",
+        ),
         (types.MapOf(NODE, types.Bool()), {"#map": [["Node(0)"]]}, "a pair of key and value"),
         (PLAIN, {"to": "Node(0)"}, "has the fields to, number, not to"),
         (types.SequenceOf(types.Bool(), 1), [True, False], "leaves the domain of a sequence"),
@@ -114,7 +137,10 @@ def test_the_forms_are_those_of_itf_and_quint() -> None:
     message = types.Union((PLAIN, EMPTY))
     assert encode(2, types.bind(types.Int(0, 2), {})) == {"#bigint": "2"}
     assert encode(None, types.bind(types.Optional(NODE), {})) == {"tag": "None", "value": empty}
-    assert encode(Plain(Node(1), 2), types.bind(message, {})) == {"tag": "Plain", "value": {"to": "Node(1)", "number": {"#bigint": "2"}}}
+    assert encode(Plain(Node(1), 2), types.bind(message, {})) == {
+        "tag": "Plain",
+        "value": {"to": "Node(1)", "number": {"#bigint": "2"}},
+    }
     assert encode((True, False, False), types.bind(types.MapOf(NODE, types.Bool()), {})) == {
         "#map": [["Node(0)", True], ["Node(1)", False], ["Node(2)", False]]
     }

@@ -39,23 +39,34 @@ def test_a_trace_survives_its_file(tmp_path: Path, spec: type[Spec]) -> None:
     trace = walked(spec, 6)
     save(trace, tmp_path / "t.itf.json")
     found = load(tmp_path / "t.itf.json")
-    assert (found.start, found.transitions, found.shows, found.why) == (trace.start, trace.transitions, trace.shows, trace.why)
+    assert (found.start, found.transitions, found.shows, found.why) == (
+        trace.start,
+        trace.transitions,
+        trace.shows,
+        trace.why,
+    )
     assert (found.program.spec, found.program.constants) == (spec, trace.program.constants)
 
 
 def test_repairs_and_readings_are_kept(tmp_path: Path) -> None:
-    trace = walked(RbpProperties, 3, repairs=["ring_from_one", "start_rotation"], nesting="printed", processes=2)
+    trace = walked(
+        RbpProperties, 3, repairs=["ring_from_one", "start_rotation"], nesting="printed", processes=2
+    )
     save(trace, tmp_path / "t.itf.json")
     assert load(tmp_path / "t.itf.json").program.constants == trace.program.constants
 
 
 def test_the_file_is_itf(file: Path) -> None:
-    """Source: Apalache ADR 15: `#meta`, `vars`, `states`; each state an object with `#meta.index` and a value of each variable."""
+    """Source: Apalache ADR 15: `#meta`, `vars`, `states`; each state an object with `#meta.index` and a value
+    of each variable.
+    """
     data = json.loads(file.read_text())
     assert data["#meta"]["format"] == "ITF"
     assert [state["#meta"]["index"] for state in data["states"]] == [0, 1, 2, 3, 4]
     assert all(set(state) == {"#meta", *data["vars"]} for state in data["states"])
-    assert not any(isinstance(value, int) and not isinstance(value, bool) for value in numbers(data["states"]))
+    assert not any(
+        isinstance(value, int) and not isinstance(value, bool) for value in numbers(data["states"])
+    )
 
 
 def numbers(data: Any) -> list[Any]:
@@ -91,7 +102,11 @@ META = ["#meta", "antiphon"]
         ([*META, "surprise"], 1, "unknown field"),
         ([*META, "steps", 0, "action"], "fly", "steps[0]: Figure2Checked has no action 'fly'"),
         ([*META, "steps", 0, "arguments"], [], "steps[0]: broadcast takes 2 arguments, not 0"),
-        ([*META, "steps", 0, "arguments", 0], "Process(9)", "steps[0].arguments[0]: 'Process(9)' leaves the domain"),
+        (
+            [*META, "steps", 0, "arguments", 0],
+            "Process(9)",
+            "steps[0].arguments[0]: 'Process(9)' leaves the domain",
+        ),
         (["states", 1, "network"], {"#set": [3]}, "states[1].network[0]: 3 where"),
         (["states", 1, "lost"], {"#bigint": "1"}, "states[1].lost is not what the steps lead to"),
         (["states"], [], "0 states for 4 steps; there must be 5"),
@@ -186,7 +201,9 @@ def test_a_specification_that_has_changed_is_refused_with_both_digests(tmp_path:
 
     def python(text: str) -> str:
         command = [sys.executable, "-B", "-c", text]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     module = tmp_path / "itf_counter.py"
     module.write_text(COUNTER)

@@ -1,4 +1,6 @@
-"""The exported Promela model has the states, the transitions and the verdicts of its specification: read from its text, without SPIN."""
+"""The exported Promela model has the states, the transitions and the verdicts of its specification: read from
+its text, without SPIN.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ class Note:
 
 
 class Mixture(Spec):
-    """A bit of every type: negative numbers, division, sequences, optional values, sets of records, counts, a bug, and two false invariants."""
+    """A bit of every type: negative numbers, division, sequences, optional values, sets of records, counts, a
+    bug, and two false invariants.
+    """
 
     nodes: Const[int] = 2
     level: Annotated[int, Between(-2, 2)] = 0
@@ -138,21 +142,36 @@ CASES = [
 
 
 @pytest.mark.parametrize("bound", CASES, ids=lambda bound: f"{bound.name}")
-def test_the_model_has_the_states_transitions_and_verdicts_of_the_specification(bound: Program, run_promela: RunPromela) -> None:
+def test_the_model_has_the_states_transitions_and_verdicts_of_the_specification(
+    bound: Program, run_promela: RunPromela
+) -> None:
     model = promela(bound)
     found = run_promela(model)
     explored = check(bound, properties=()).exploration
     assert found.stored - model.extra == explored.states
-    safety = [*(method.mark.name for method in bound.declaration.marked("invariant") if method.mark), *bound.module.properties]
-    broken = {verdict.property for verdict in check(bound, properties=safety).verdicts if verdict.outcome is Outcome.VIOLATED}
+    safety = [
+        *(method.mark.name for method in bound.declaration.marked("invariant") if method.mark),
+        *bound.module.properties,
+    ]
+    broken = {
+        verdict.property
+        for verdict in check(bound, properties=safety).verdicts
+        if verdict.outcome is Outcome.VIOLATED
+    }
     assert found.broken == broken
     if not broken and model.counts_steps:
-        assert found.transitions - model.idle * explored.states == explored.transitions + (len(bound.reference.initial()) if model.extra else 0)
+        assert found.transitions - model.idle * explored.states == explored.transitions + (
+            len(bound.reference.initial()) if model.extra else 0
+        )
 
 
 def test_the_mixture_breaks_what_it_says() -> None:
     """Otherwise the case would show nothing."""
-    broken = {verdict.property for verdict in check(program(Mixture)).verdicts if verdict.outcome is Outcome.VIOLATED}
+    broken = {
+        verdict.property
+        for verdict in check(program(Mixture)).verdicts
+        if verdict.outcome is Outcome.VIOLATED
+    }
     assert broken == {"Calm", "Light"}
 
 
@@ -174,7 +193,9 @@ def test_no_reachable_state_and_no_step_lies_outside_the_computed_bound(bound: P
     known = {(step.name, step.arguments) for step in found.steps}
     for state in reachable(bound):
         for raw, values in zip(flatten(bound, state), found.slots, strict=True):
-            assert int(raw) & ~values == 0 if isinstance(values, int) else values is None or int(raw) in values
+            assert (
+                int(raw) & ~values == 0 if isinstance(values, int) else values is None or int(raw) in values
+            )
         assert all((step.action, step.arguments) in known for step in bound.reference.enabled(state))
 
 
@@ -186,7 +207,11 @@ def test_sets_are_as_narrow_as_an_exploration_says_and_the_model_checks_it(run_p
     assert narrow.bits < wide.bits
     assert narrow.steps < wide.steps
     assert run_promela(narrow).stored == run_promela(wide).stored == len(states)
-    network = next(position for position, slot in enumerate(layout(bound).slots) if slot.variable == "network" and isinstance(slot.sort, Bits))
+    network = next(
+        position
+        for position, slot in enumerate(layout(bound).slots)
+        if slot.variable == "network" and isinstance(slot.sort, Bits)
+    )
     lowest = members[network] & -members[network]
     start = flatten(bound, bound.reference.initial()[0])[network]
     assert not lowest & int(start)
@@ -195,9 +220,13 @@ def test_sets_are_as_narrow_as_an_exploration_says_and_the_model_checks_it(run_p
 
 
 def test_only_the_state_is_in_the_state() -> None:
-    """Scratch variables are hidden, what never changes is left out, and every variable is read, so that SPIN keeps it."""
+    """Scratch variables are hidden, what never changes is left out, and every variable is read, so that SPIN
+    keeps it.
+    """
     text = promela(program(Figure2Checked, repairs="all", processes=3, messages=1)).text
-    assert set(re.findall(r"^(\w+) ", text[text.index("unsigned") : text.index("active")], flags=re.MULTILINE)) == {"unsigned", "hidden"}
+    assert set(
+        re.findall(r"^(\w+) ", text[text.index("unsigned") : text.index("active")], flags=re.MULTILINE)
+    ) == {"unsigned", "hidden"}
     assert "crashed" not in text
     (kept,) = re.findall(r"false -> assert\((.*) >= 0\)", text)
     assert set(kept.split(" + ")) == set(re.findall(r"^unsigned (\w+)", text, flags=re.MULTILINE))
@@ -206,7 +235,9 @@ def test_only_the_state_is_in_the_state() -> None:
 def test_a_model_with_some_properties_asserts_these_only() -> None:
     model = promela(program(EWD840), properties=["Inv"])
     assert set(model.properties.values()) == {"Inv"}
-    with pytest.raises(SpecError, match="no property 'Liveness' that is exported; known: TerminationDetection, Inv"):
+    with pytest.raises(
+        SpecError, match="no property 'Liveness' that is exported; known: TerminationDetection, Inv"
+    ):
         promela(program(EWD840), properties=["Liveness"])
 
 

@@ -1,6 +1,8 @@
-"""The exported TLA+ module is the text that TLC has run: golden files, whose counts by TLC stand in docs/exports.md, and what is refused.
+"""The exported TLA+ module is the text that TLC has run: golden files, whose counts by TLC stand in
+docs/exports.md, and what is refused.
 
-TLC is not needed here, and not run here. A golden file that changes must be run again by hand before its counts are believed.
+TLC is not needed here, and not run here. A golden file that changes must be run again by hand before its
+counts are believed.
 """
 
 from __future__ import annotations
@@ -138,7 +140,9 @@ class Corners(Spec):
         require(self.notes != self.others and not self.notes < self.others)
         both = self.notes ^ self.others
         self.others = both & self.others
-        self.notes = {note for note in both if note in self.notes} - {Note(q, w) for q in self.each(Node) for w in self.each(Weight) if w > 1}
+        self.notes = {note for note in both if note in self.notes} - {
+            Note(q, w) for q in self.each(Node) for w in self.each(Weight) if w > 1
+        }
 
     @action(fairness="weak")
     def read(self, note: Annotated[Note, In("notes")]) -> None:
@@ -177,7 +181,11 @@ class Corners(Spec):
     @invariant
     def Bounded(self) -> bool:
         """Sums, maxima and all that."""
-        return self.total() <= 2 * self.nodes + len(self.queue) and self.heaviest() <= 2 and self.notes <= (self.notes | self.others)
+        return (
+            self.total() <= 2 * self.nodes + len(self.queue)
+            and self.heaviest() <= 2
+            and self.notes <= (self.notes | self.others)
+        )
 
     Served = leads_to("busy", "quiet")
 
@@ -210,7 +218,9 @@ def test_the_module_is_the_text_that_tlc_has_run(name: str, request: pytest.Fixt
 
 
 def test_the_corners_have_the_states_and_verdicts_that_tlc_found() -> None:
-    """TLC generated 989 states, the two initial ones included, found 317 of them distinct, and saw the promise broken."""
+    """TLC generated 989 states, the two initial ones included, found 317 of them distinct, and saw the
+    promise broken.
+    """
     explored = check(program(Corners), properties=()).exploration
     assert (explored.states, explored.transitions) == (317, 987)
     outcomes = {verdict.property: verdict.outcome for verdict in check(program(Corners)).verdicts}
@@ -222,7 +232,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_counts_by_tlc_on_the_page_are_ours(name: str) -> None:
-    rows = re.findall(rf"^\| `{name}` \|[^|]*\| ([\d,]+) \|", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    rows = re.findall(
+        rf"^\| `{name}` \|[^|]*\| ([\d,]+) \|", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
     assert rows == [f"{check(CASES[name], properties=()).exploration.states:,}"]
 
 
@@ -248,8 +260,13 @@ def test_the_name_is_that_of_the_file_and_must_be_one() -> None:
 
 def test_only_the_wanted_properties_are_stated() -> None:
     module = tla(program(EWD840), properties=["Inv"])
-    assert re.findall(r"^(?:INVARIANT|PROPERTY) (\w+)$", module.configuration, flags=re.MULTILINE) == ["TypeOK", "Inv"]
-    with pytest.raises(SpecError, match="no property 'Detected' that is exported; known: TerminationDetection, Inv, Liveness"):
+    assert re.findall(r"^(?:INVARIANT|PROPERTY) (\w+)$", module.configuration, flags=re.MULTILINE) == [
+        "TypeOK",
+        "Inv",
+    ]
+    with pytest.raises(
+        SpecError, match="no property 'Detected' that is exported; known: TerminationDetection, Inv, Liveness"
+    ):
         tla(program(EWD840), properties=["Detected"])
 
 

@@ -1,4 +1,6 @@
-"""SPIN's report is read as it is meant, a comparison finds every difference, and a missing tool is named. SPIN itself is not needed here."""
+"""SPIN's report is read as it is meant, a comparison finds every difference, and a missing tool is named.
+SPIN itself is not needed here.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.exports import Model, ToolMissing, compare, find_tools, run_spin, seen_members, small_models
+from antiphon.conformance.exports import (
+    Model,
+    ToolMissing,
+    compare,
+    find_tools,
+    run_spin,
+    seen_members,
+    small_models,
+)
 from antiphon.conformance.exports.spin import SpinFailure, read_report
 from antiphon.model.export import members_of, promela
 from antiphon.model.ground import flatten
@@ -44,12 +54,22 @@ pan: elapsed time 0.01 seconds
 def report(states: int, transitions: int, number: int = 0, further: str = "") -> str:
     """What the verifier prints; number 0 leaves the violation out."""
     text = REPORT.format(states=states, transitions=transitions, number=number, further=further)
-    return text if number else "\n".join(line for line in text.splitlines() if "pan:1" not in line and "wrote" not in line)
+    return (
+        text
+        if number
+        else "\n".join(line for line in text.splitlines() if "pan:1" not in line and "wrote" not in line)
+    )
 
 
 def test_the_report_is_read_without_what_spin_counts_for_itself() -> None:
     one = read_report(report(16, 97), promela(program(DieHard)), 1)
-    assert (one.states, one.transitions, one.broken, one.complete, one.vector_bytes) == (16, 96, frozenset(), True, 12)
+    assert (one.states, one.transitions, one.broken, one.complete, one.vector_bytes) == (
+        16,
+        96,
+        frozenset(),
+        True,
+        12,
+    )
     many = read_report(report(138, 228), promela(program(ChangRoberts)), 8)
     assert (many.states, many.transitions) == (137, 219)
 
@@ -60,7 +80,9 @@ def test_a_violated_assertion_is_the_property_of_its_number() -> None:
     assert read_report(report(16, 99, number), model, 1).broken == {"NotSolved"}
 
 
-@pytest.mark.parametrize("further", ["error: max search depth too small", "pan: out of memory", "Warning: Search not completed"])
+@pytest.mark.parametrize(
+    "further", ["error: max search depth too small", "pan: out of memory", "Warning: Search not completed"]
+)
 def test_a_search_that_was_cut_short_is_not_complete(further: str) -> None:
     assert not read_report(report(16, 97, further=further), promela(program(DieHard)), 1).complete
 
@@ -80,7 +102,9 @@ pan.chmod(0o755)
 
 @pytest.fixture
 def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory that is the whole path, with a `spin` and a `gcc`; this `gcc` makes a verifier that prints `report.txt`."""
+    """A directory that is the whole path, with a `spin` and a `gcc`; this `gcc` makes a verifier that prints
+    `report.txt`.
+    """
     (tmp_path / "spin").write_text("#!/bin/sh\ntest -f model.pml && : > pan.c\n")
     (tmp_path / "gcc").write_text(COMPILER.format(python=sys.executable, report=str(tmp_path / "report.txt")))
     for name in ("spin", "gcc"):
@@ -96,7 +120,11 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (report(287, 1_146), Outcome.VIOLATED, "288 states, SPIN 287"),
         (report(288, 1_140), Outcome.VIOLATED, "1,145 transitions, SPIN 1,139"),
         (report(288, 1_147, 1), Outcome.VIOLATED, "consistent is broken in SPIN only"),
-        (report(288, 1_146, further="error: max search depth too small"), Outcome.UNKNOWN, "SPIN did not finish"),
+        (
+            report(288, 1_146, further="error: max search depth too small"),
+            Outcome.UNKNOWN,
+            "SPIN did not finish",
+        ),
     ],
 )
 def test_every_difference_is_found(tools: Path, said: str, outcome: Outcome, difference: str) -> None:
@@ -121,11 +149,19 @@ def test_a_tool_that_fails_is_a_failure_with_what_it_said(tools: Path) -> None:
         run_spin(promela(program(DieHard)), 1)
 
 
-@pytest.mark.parametrize(("present", "missing"), [((), "spin and gcc"), (("gcc",), "spin"), (("spin",), "gcc")])
-def test_a_missing_tool_is_named_with_what_to_install(tools: Path, present: tuple[str, ...], missing: str) -> None:
+@pytest.mark.parametrize(
+    ("present", "missing"), [((), "spin and gcc"), (("gcc",), "spin"), (("spin",), "gcc")]
+)
+def test_a_missing_tool_is_named_with_what_to_install(
+    tools: Path, present: tuple[str, ...], missing: str
+) -> None:
     for name in {"spin", "gcc"} - set(present):
         (tools / name).unlink()
-    with pytest.raises(ToolMissing, match=f"^{missing} not found; install SPIN 6.5 and a C compiler \\(on Debian: apt install spin gcc\\)$"):
+    with pytest.raises(
+        ToolMissing,
+        match=f"^{missing} not found; install SPIN 6.5 and a C compiler \\(on Debian: apt install spin "
+        "gcc\\)$",
+    ):
         find_tools()
 
 
@@ -148,5 +184,8 @@ def test_the_elements_that_are_seen_are_those_of_all_reachable_states() -> None:
         fresh = {transition.state for transition in bound.reference.successors(state)} - known
         known |= fresh
         states.extend(fresh)
-    assert seen_members(bound, 1_000) == (members_of(bound, [flatten(bound, state) for state in states]), len(states))
+    assert seen_members(bound, 1_000) == (
+        members_of(bound, [flatten(bound, state) for state in states]),
+        len(states),
+    )
     assert seen_members(bound, len(states) - 1) is None

@@ -1,4 +1,4 @@
-"""Report section 2.1: Validity, Uniform Agreement, Uniform Integrity, Uniform Total Order; and prefix order."""
+"""Report section 2.1: Validity, Uniform Agreement, Integrity and Total Order; and prefix order."""
 
 from itertools import combinations
 
@@ -29,7 +29,10 @@ OFFENCES = {
     "0: a | 1: +a a": {UNIFORM_INTEGRITY: (2, (0, 0, "0:1"), None)},
     "0: +a a | 1: a=x": {UNIFORM_INTEGRITY: (1, (1, 0, "0:1"), (0, 0, "0:1"))},
     "0: +a +0:2 a 0:2 | 1: a": {UNIFORM_AGREEMENT: (1, (0, 3, "0:2"), (1, None, "0:2"))},
-    "0: +a a ! | 1: +b b | 2: b": {UNIFORM_AGREEMENT: (2, (0, 1, "0:1"), (1, None, "0:1")), PREFIX_ORDER: None},
+    "0: +a a ! | 1: +b b | 2: b": {
+        UNIFORM_AGREEMENT: (2, (0, 1, "0:1"), (1, None, "0:1")),
+        PREFIX_ORDER: None,
+    },
     "0: +a +0:2 a | 1: a": {VALIDITY: (1, (0, 1, "0:2"), None)},
     "0: +a +0:2 a 0:2 | 1: 0:2 a": {
         UNIFORM_TOTAL_ORDER: (2, (0, 2, "0:1"), (1, 0, "0:2")),
@@ -68,7 +71,9 @@ def test_a_delivery_offends_integrity_for_one_reason_only() -> None:
 
 
 def test_gaps_offend_prefix_order_but_not_pairwise_order() -> None:
-    findings = {f.property: f.offending for f in judge_history(history("0: +a b a c | 1: +b b c | 2: +c a c"))}
+    findings = {
+        f.property: f.offending for f in judge_history(history("0: +a b a c | 1: +b b c | 2: +c a c"))
+    }
     assert findings[UNIFORM_TOTAL_ORDER] == 0
     assert findings[PREFIX_ORDER] > 0
 
@@ -79,10 +84,14 @@ def test_a_process_that_crashed_owes_nothing() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), unique=True), min_size=2, max_size=4))
-def test_ranks_of_common_messages_agree_exactly_when_all_pairs_of_messages_do(sequences: list[list[str]]) -> None:
+def test_ranks_of_common_messages_agree_exactly_when_all_pairs_of_messages_do(
+    sequences: list[list[str]],
+) -> None:
     """The definition is quantified over pairs of messages; the check never forms one."""
     clashes = any(
-        (p.index(m) < p.index(o)) != (q.index(m) < q.index(o)) for p, q in combinations(sequences, 2) for m, o in combinations(set(p) & set(q), 2)
+        (p.index(m) < p.index(o)) != (q.index(m) < q.index(o))
+        for p, q in combinations(sequences, 2)
+        for m, o in combinations(set(p) & set(q), 2)
     )
     text = " | ".join(f"{k}: {' '.join(sequence)}" for k, sequence in enumerate(sequences))
     found = total_order(history(text))

@@ -1,4 +1,5 @@
-"""Under any schedule at all, deliveries are prefixes of one order and no correct member is accused of a violation.
+"""Under any schedule at all, deliveries are prefixes of one order and no correct member is accused of a
+violation.
 
 The simulated network lets time order things. Here nothing does: every message ever sent may arrive now, for
 the first or the tenth time, and every timer may expire whenever its wait lasts.
@@ -76,7 +77,9 @@ class Adversary:
 
 @settings(max_examples=60)
 @given(members=st.integers(2, 4), broadcasts=st.integers(1, 8), seed=st.integers(0, 2**32))
-def test_deliveries_are_prefixes_of_one_order_under_any_schedule(members: int, broadcasts: int, seed: int) -> None:
+def test_deliveries_are_prefixes_of_one_order_under_any_schedule(
+    members: int, broadcasts: int, seed: int
+) -> None:
     adversary = Adversary(members, broadcasts, seed)
     for _ in range(12):
         for _ in range(40):

@@ -308,7 +308,9 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize(("kind", "sender", "message"), IMPOSSIBLE)
-def test_what_no_correct_member_says_is_counted_and_changes_nothing(kind: RbpViolation, sender: int, message: Message) -> None:
+def test_what_no_correct_member_says_is_counted_and_changes_nothing(
+    kind: RbpViolation, sender: int, message: Message
+) -> None:
     tracer = RecordingTracer()
     core = Core(1, 3, tracer=tracer)
     core.receive(0, Ack(None, 1, 1), 0.0)
@@ -342,7 +344,9 @@ def test_a_timer_stops_when_its_wait_ends() -> None:
     core.receive(0, Ack(None, 1, 1), 0.0)
     core.receive(2, Numbered(C, 3), 0.0)
     core.receive(2, Numbered(B, 2), 1.0)
-    assert core.violations == {RbpViolation.SECOND_TOKEN: 2}  # the token is named to this process: nobody else numbers
+    assert core.violations == {
+        RbpViolation.SECOND_TOKEN: 2
+    }  # the token is named to this process: nobody else numbers
     core = fresh(1)
     core.broadcast(b"b", 0.0)
     core.receive(2, Numbered(C, 3), 0.0)

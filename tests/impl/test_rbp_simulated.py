@@ -1,4 +1,6 @@
-"""Simulated groups under loss, duplication and reordering deliver everything, once, in one order, reproducibly."""
+"""Simulated groups under loss, duplication and reordering deliver everything, once, in one order,
+reproducibly.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def assert_total_order_broadcast(network: SimulatedNetwork[Message], messages: i
     assert len({(d.source, d.id) for d in first}) == messages
     assert all(d.payload == f"{d.source}:{d.id}".encode() for d in first)
     assert all(a.number < b.number for a, b in pairwise(first))
-    assert {(d.source, d.id) for d in first} == {(k % len(network.endpoints), k // len(network.endpoints) + 1) for k in range(messages)}
+    assert {(d.source, d.id) for d in first} == {
+        (k % len(network.endpoints), k // len(network.endpoints) + 1) for k in range(messages)
+    }
     for endpoint in network.endpoints:
         assert not endpoint.admission.dropped
 
@@ -60,7 +64,9 @@ def test_all_members_deliver_the_same_sequence(members: int, faults: Faults) -> 
     duplication=st.floats(0.0, 0.5),
     longest_ms=st.floats(1.0, 200.0),
 )
-def test_no_seed_breaks_the_order(seed: int, members: int, messages: int, loss: float, duplication: float, longest_ms: float) -> None:
+def test_no_seed_breaks_the_order(
+    seed: int, members: int, messages: int, loss: float, duplication: float, longest_ms: float
+) -> None:
     network = SimulatedNetwork(rbp(), members, seed=seed, faults=Faults(loss, duplication, (1.0, longest_ms)))
     run(network, messages)
     assert_total_order_broadcast(network, messages)
@@ -96,7 +102,9 @@ def test_events_tell_the_causal_order() -> None:
 
 
 def test_without_faults_a_step_is_two_messages() -> None:
-    """Claims MSQ-08 and RBP-25: one message and one ACK, which also acknowledges, accepts and passes the token."""
+    """Claims MSQ-08 and RBP-25: one message and one ACK, which also acknowledges, accepts and passes the
+    token.
+    """
     network = SimulatedNetwork(rbp(), 4, seed=0)
     run(network, 100)
     assert network.transmissions == {"data": 100, "ack": 101}  # and the NULL message's ACK
@@ -106,7 +114,7 @@ def test_without_faults_a_step_is_two_messages() -> None:
 @pytest.mark.parametrize("members", [3, 4, 5])
 @pytest.mark.parametrize("loss", [0.0, 0.02])
 def test_bodies_are_requested_about_once_for_each_lost_copy(members: int, loss: float) -> None:
-    """Claim RBC-07: with loss p, about p(n-1) negative acknowledgements per message, and none without loss."""
+    """Claim RBC-07: with loss p, about p(n-1) negative acknowledgements a message; without loss none."""
     requests = 0
     for seed in (1, 2, 3):
         network = SimulatedNetwork(rbp(), members, seed=seed, faults=Faults(loss=loss, delay_ms=(1.0, 1.0)))

@@ -1,4 +1,6 @@
-"""Groups over real UDP sockets on loopback agree; refused datagrams, closing and failures do not hang or leak."""
+"""Groups over real UDP sockets on loopback agree; refused datagrams, closing and failures do not hang or
+leak.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def test_concurrent_broadcasts_of_one_member_keep_their_order() -> None:
     async def scenario() -> None:
         pair = groups(2)
         async with pair[0], pair[1]:
-            sent = await asyncio.wait_for(asyncio.gather(*(pair[0].broadcast(b"%d" % k) for k in range(20))), 5)
+            sent = await asyncio.wait_for(
+                asyncio.gather(*(pair[0].broadcast(b"%d" % k) for k in range(20))), 5
+            )
             assert [identifier.id for identifier in sent] == list(range(1, 21))
             taken = await asyncio.wait_for(take(pair[1], 20), 5)
             assert [d.payload for d in taken] == [b"%d" % k for k in range(20)]
@@ -131,7 +135,15 @@ def test_what_the_system_refuses_is_counted_and_survived() -> None:
     async def scenario() -> None:
         tracer = RecordingTracer()
         bound = sockets(1)[0]
-        group = Group("test", me=0, members=2, bind=bound, routes={1: ("255.255.255.255", 9)}, tracer=tracer, protocol=rbp(token_ms=1))
+        group = Group(
+            "test",
+            me=0,
+            members=2,
+            bind=bound,
+            routes={1: ("255.255.255.255", 9)},
+            tracer=tracer,
+            protocol=rbp(token_ms=1),
+        )
         async with group:
             await group.broadcast(b"m")
             async with asyncio.timeout(5):

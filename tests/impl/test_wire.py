@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.rbp import MESSAGES
-from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers, flaw, kind
+from antiphon.impl.protocols.rbp.messages import (
+    Ack,
+    Data,
+    Message,
+    Numbered,
+    Request,
+    RequestNumbers,
+    flaw,
+    kind,
+)
 from antiphon.impl.transport import wire
 from antiphon.impl.transport.wire import Admission, Codec, Envelope, Rejected
 
@@ -118,7 +127,9 @@ def test_mutated_datagrams_never_raise(envelope: Envelope[Message], data: st.Dat
 
 
 @given(envelopes, st.data())
-def test_truncated_datagrams_are_counted_as_truncated(envelope: Envelope[Message], data: st.DataObject) -> None:
+def test_truncated_datagrams_are_counted_as_truncated(
+    envelope: Envelope[Message], data: st.DataObject
+) -> None:
     encoded = CODEC.encode(envelope)
     admitting = admission()
     admitting.admit(encoded[: data.draw(st.integers(0, len(encoded) - 1))])

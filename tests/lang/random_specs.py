@@ -1,10 +1,13 @@
-"""Random well-typed specifications as Python text, and random states of them: what the readings of the language are compared on.
+"""Random well-typed specifications as Python text, and random states of them: what the readings of the
+language are compared on.
 
-`source(seed)` is a text that the front end accepts and CPython runs; together, the texts of a few seeds hold every node kind of the
-intermediate form. Checks may fail in a random step (a value leaves its domain, a division by zero): then every reading
-must say so. Bodies of `any` and `all` over sets hold no check, because CPython iterates sets in an order of its own and stops early.
+`source(seed)` is a text that the front end accepts and CPython runs; together, the texts of a few seeds hold
+every node kind of the intermediate form. Checks may fail in a random step (a value leaves its domain, a
+division by zero): then every reading must say so. Bodies of `any` and `all` over sets hold no check, because
+CPython iterates sets in an order of its own and stops early.
 
-Imported by the tests of every reading: `from tests.lang.random_specs import program_of, random_states, random_steps`.
+Imported by the tests of every reading: `from tests.lang.random_specs import program_of, random_states,
+random_steps`.
 """
 
 from __future__ import annotations
@@ -81,36 +84,50 @@ class Random(Spec):
 COMPARE = "«== or != or < or <= or > or >=»"
 
 BOOLEANS = (
-    "(not «bool»)", "(«bool» and «bool»)", "(«bool» or «bool»)", f"(«int» {COMPARE} «int»)", "(«int» <= «int» < «int»)", f"(«Q» {COMPARE} «Q»)",
-    "(«color» «is or is not or == or !=» «color»)", f"(«set:Q» {COMPARE} «set:Q»)", "(«Q» «in or not in» «set:Q»)",
-    "(«int» «in or not in» self.smalls)", "(«small 0» in «seq:small»)", "(«packet» «in or not in» «set:packet»)", "(«Q?» «== or !=» «Q?»)",
-    "(self.q is not None and self.q == self.who)", "(self.q is None or «bool»)", "(«bool» if «bool» else «bool»)", "self.grid[«Q»][«P»]",
+    "(not «bool»)", "(«bool» and «bool»)", "(«bool» or «bool»)", f"(«int» {COMPARE} «int»)",
+    "(«int» <= «int» < «int»)", f"(«Q» {COMPARE} «Q»)",
+    "(«color» «is or is not or == or !=» «color»)", f"(«set:Q» {COMPARE} «set:Q»)",
+    "(«Q» «in or not in» «set:Q»)",
+    "(«int» «in or not in» self.smalls)", "(«small 0» in «seq:small»)",
+    "(«packet» «in or not in» «set:packet»)", "(«Q?» «== or !=» «Q?»)",
+    "(self.q is not None and self.q == self.who)", "(self.q is None or «bool»)",
+    "(«bool» if «bool» else «bool»)", "self.grid[«Q»][«P»]",
     "((«ping 0» if «bool» else Pong(Color.red, self.q)) «== or !=» self.pair)", "isinstance(self.pair, Ping)",
     f"(isinstance(self.pair, Ping) and self.pair.n {COMPARE} «int»)", "(«seq:small» == self.queue)",
     "(self.color in «{Color.red, Color.blue} or (Color.green, Color.red)»)", "«quantified»", "«quantified»",
 )  # fmt: skip
 INTEGERS = (
     "(«int» «+ or - or *» «int»)", "(«int» «// or %» «2 or 3 or self.top»)", "(-(«small»))",
-    "len(«self.smalls or self.packets or self.queue or self.qs_seen»)", "«Q».index", "self.count[«P»]", "(«int» if «bool» else «int»)",
-    "«min or max»(«int», «int»)", "(self.pair.n if isinstance(self.pair, Ping) else 0)", "(self.q.index if self.q is not None else -1)",
+    "len(«self.smalls or self.packets or self.queue or self.qs_seen»)", "«Q».index", "self.count[«P»]",
+    "(«int» if «bool» else «int»)",
+    "«min or max»(«int», «int»)", "(self.pair.n if isinstance(self.pair, Ping) else 0)",
+    "(self.q.index if self.q is not None else -1)",
     "«ping».n", "«reduction»", "«small»",
 )  # fmt: skip
 PARTIAL_INTEGERS = (
-    "(«int» «// or %» «loose»)", "«self.queue[0] or self.queue[self.n]»", "present(self.slot[self.n]).index", "«min or max»(«terms»)",
+    "(«int» «// or %» «loose»)", "«self.queue[0] or self.queue[self.n]»", "present(self.slot[self.n]).index",
+    "«min or max»(«terms»)",
 )  # fmt: skip
 """Those that may fail."""
 ASSIGNMENTS = (
-    "self.b = «bool»", "self.n = «stored»", "self.n «+= or -=» 1", "self.low = («int») % 3 - 1", "self.color = «color»",
-    "self.q = «‹Q?› or None»", "self.who = «Q»", "self.pair = «packet»", "self.packets «|= or -= or ^=» {«packet»}",
-    "self.packets |= {Ping(«Q 0», x0) for x0 in self.each(Small) if x0 < «int 0»}", "self.smalls |= {«stored»}",
-    "self.smalls = Set({«stored», «small 0»})", "self.smalls &= «set:small»", "self.qs_seen «|= or &= or -= or ^=» «set:Q»",
-    "self.qs_seen = Set(« or self.each(Q) or {self.who}»)", "self.queue += («stored»,)", "self.queue = self.queue[1:]",
-    "self.queue = «() or (‹stored›,)»", "self.line = self.line[1:] + («Q»,)", "self.count[«P 0»] = «stored»", "self.count = everywhere(«small 0»)",
-    "self.grid[«Q»] = «self.grid[‹Q 0›] or everywhere(‹bool 0›)»", "self.grid[«Q»][«P 0»] = «bool»", "self.known[«Q 0»] «|= or -=» {«Q»}",
+    "self.b = «bool»", "self.n = «stored»", "self.n «+= or -=» 1", "self.low = («int») % 3 - 1",
+    "self.color = «color»",
+    "self.q = «‹Q?› or None»", "self.who = «Q»", "self.pair = «packet»",
+    "self.packets «|= or -= or ^=» {«packet»}",
+    "self.packets |= {Ping(«Q 0», x0) for x0 in self.each(Small) if x0 < «int 0»}",
+    "self.smalls |= {«stored»}",
+    "self.smalls = Set({«stored», «small 0»})", "self.smalls &= «set:small»",
+    "self.qs_seen «|= or &= or -= or ^=» «set:Q»",
+    "self.qs_seen = Set(« or self.each(Q) or {self.who}»)", "self.queue += («stored»,)",
+    "self.queue = self.queue[1:]",
+    "self.queue = «() or (‹stored›,)»", "self.line = self.line[1:] + («Q»,)", "self.count[«P 0»] = «stored»",
+    "self.count = everywhere(«small 0»)",
+    "self.grid[«Q»] = «self.grid[‹Q 0›] or everywhere(‹bool 0›)»", "self.grid[«Q»][«P 0»] = «bool»",
+    "self.known[«Q 0»] «|= or -=» {«Q»}",
     "self.slot[«stored»] = «Q?»", "self.slot[«loose 0»] = «Q?»",
 )  # fmt: skip
-"""What may be written, with holes: «sort» is an expression of a sort, as deep as there is depth or as the number beside it says, and of alternatives
-one is taken, after the holes ‹sort› in all of them are filled.
+"""What may be written, with holes: «sort» is an expression of a sort, as deep as there is depth or as the
+number beside it says, and of alternatives one is taken, after the holes ‹sort› in all of them are filled.
 """
 HOLE, INNER = re.compile("«([^»]*)»"), re.compile("‹([^›]*)›")
 
@@ -125,18 +142,31 @@ class Maker:
         self.functions: list[tuple[str, tuple[str, ...], str]] = []
         self.names = 0
         self.makers: dict[str, Callable[[int], str]] = {
-            "bool": self.boolean, "int": self.integer, "small": self.small, "color": self.color, "P": self.p, "Q": self.q, "Q?": self.maybe_q,
-            "packet": self.packet, "ping": self.ping, "set:Q": self.set_q, "set:small": self.set_small, "set:packet": self.set_packet,
-            "seq:small": self.queue, "stored": self.stored, "loose": self.loose, "terms": self.terms, "reduction": self.reduction,
+            "bool": self.boolean, "int": self.integer, "small": self.small, "color": self.color, "P": self.p,
+            "Q": self.q, "Q?": self.maybe_q,
+            "packet": self.packet, "ping": self.ping, "set:Q": self.set_q, "set:small": self.set_small,
+            "set:packet": self.set_packet,
+            "seq:small": self.queue, "stored": self.stored, "loose": self.loose, "terms": self.terms,
+            "reduction": self.reduction,
             "quantified": self.quantified,
         }  # fmt: skip
 
     def fill(self, text: str, depth: int) -> str:
         """The text with its holes filled, from left to right."""
-        return HOLE.sub(lambda hole: self._choice(hole[1], depth) if " or " in hole[1] else self._part(hole[1], depth), text)
+        return HOLE.sub(
+            lambda hole: self._choice(hole[1], depth) if " or " in hole[1] else self._part(hole[1], depth),
+            text,
+        )
 
     def _choice(self, alternatives: str, depth: int) -> str:
-        return str(self.pick(*(INNER.sub(lambda hole: self._part(hole[1], depth), one) for one in alternatives.split(" or "))))
+        return str(
+            self.pick(
+                *(
+                    INNER.sub(lambda hole: self._part(hole[1], depth), one)
+                    for one in alternatives.split(" or ")
+                )
+            )
+        )
 
     def _part(self, hole: str, depth: int) -> str:
         sort, _, own = hole.partition(" ")
@@ -168,7 +198,11 @@ class Maker:
         if depth <= 0:
             return str(self.pick("self.b", "self.loud", "self.fixed", "True", "False"))
         called = self.call("bool", depth - 1)
-        return called if called is not None and self.chance(15) else self.fill(self.rng.choice(BOOLEANS), depth - 1)
+        return (
+            called
+            if called is not None and self.chance(15)
+            else self.fill(self.rng.choice(BOOLEANS), depth - 1)
+        )
 
     def quantified(self, depth: int) -> str:
         word = self.pick("any", "all")
@@ -184,9 +218,19 @@ class Maker:
         text, over_set = "", False
         for _ in range(self.pick(1, 1, 2)):
             name = self.fresh("x")
-            sources = [("Q", "self.each(Q)"), ("small", "self.each(Small)"), ("small", "self.queue"), ("Q", "self.line")]
+            sources = [
+                ("Q", "self.each(Q)"),
+                ("small", "self.each(Small)"),
+                ("small", "self.queue"),
+                ("Q", "self.line"),
+            ]
             if not ordered:
-                sources += [("P", "self.each(P)"), ("Q", "self.qs_seen"), ("packet", "self.packets"), ("small", "self.smalls")]
+                sources += [
+                    ("P", "self.each(P)"),
+                    ("Q", "self.qs_seen"),
+                    ("packet", "self.packets"),
+                    ("small", "self.smalls"),
+                ]
             sort, over = self.rng.choice(sources)
             if over in ("self.qs_seen", "self.packets", "self.smalls"):
                 over_set = True
@@ -200,10 +244,18 @@ class Maker:
 
     def integer(self, depth: int) -> str:
         if depth <= 0:
-            return str(self.pick("self.n", "self.low", "self.top", "0", "1", "2", "-1", self.local("small") or "self.n"))
+            return str(
+                self.pick(
+                    "self.n", "self.low", "self.top", "0", "1", "2", "-1", self.local("small") or "self.n"
+                )
+            )
         called = self.call("int", depth - 1)
         options = INTEGERS if self.total else INTEGERS + PARTIAL_INTEGERS
-        return called if called is not None and self.chance(15) else self.fill(self.rng.choice(options), depth - 1)
+        return (
+            called
+            if called is not None and self.chance(15)
+            else self.fill(self.rng.choice(options), depth - 1)
+        )
 
     def terms(self, depth: int) -> str:
         before = list(self.scope)
@@ -220,11 +272,22 @@ class Maker:
         """An integer that is certainly a Small."""
         if depth <= 0:
             return self.local("small") or str(self.pick("self.n", "0"))
-        return str(self.pick("self.n", f"self.count[{self.p(0)}]", f"{self.ping(depth - 1)}.n", self.local("small") or "self.n"))
+        return str(
+            self.pick(
+                "self.n",
+                f"self.count[{self.p(0)}]",
+                f"{self.ping(depth - 1)}.n",
+                self.local("small") or "self.n",
+            )
+        )
 
     def stored(self, depth: int) -> str:
         """An integer for a place that checks it: mostly in range."""
-        return f"({self.integer(depth)}) % (self.top + 1)" if self.total or self.chance(75) else self.loose(depth)
+        return (
+            f"({self.integer(depth)}) % (self.top + 1)"
+            if self.total or self.chance(75)
+            else self.loose(depth)
+        )
 
     def loose(self, depth: int) -> str:
         """An integer that may be anything, but is no literal that the front end could judge."""
@@ -243,7 +306,12 @@ class Maker:
         name = self.local("Q")
         if depth <= 0:
             return name or str(self.pick("self.who", "Q(0)", "Q(1)"))
-        options = ["self.who", f"Q(({self.integer(depth - 1)}) % self.qs)", f"{self.ping(depth - 1)}.q", name or "self.who"]
+        options = [
+            "self.who",
+            f"Q(({self.integer(depth - 1)}) % self.qs)",
+            f"{self.ping(depth - 1)}.q",
+            name or "self.who",
+        ]
         if not self.total:
             options += ["present(self.q)", f"Q({self.loose(0)})", self.first(depth - 1, ""), "self.line[0]"]
         return str(self.rng.choice(options))
@@ -251,7 +319,12 @@ class Maker:
     def maybe_q(self, depth: int) -> str:
         if depth <= 0:
             return str(self.pick("self.q", "self.who"))
-        options = ["self.q", self.q(depth - 1), f"({self.q(depth - 1)} if {self.boolean(depth - 1)} else None)", self.first(depth - 1, "None")]
+        options = [
+            "self.q",
+            self.q(depth - 1),
+            f"({self.q(depth - 1)} if {self.boolean(depth - 1)} else None)",
+            self.first(depth - 1, "None"),
+        ]
         if not self.total:
             options.append(f"self.slot[{self.loose(0)}]")
         called = self.call("Q?", depth - 1)
@@ -269,7 +342,10 @@ class Maker:
         return f"next(({text}), {default})" if default else f"next({text})"
 
     def ping(self, depth: int) -> str:
-        return self.local("ping") or f"Ping({self.q(depth)}, {self.small(depth) if self.total else self.stored(min(depth, 1))})"
+        return (
+            self.local("ping")
+            or f"Ping({self.q(depth)}, {self.small(depth) if self.total else self.stored(min(depth, 1))})"
+        )
 
     def packet(self, depth: int) -> str:
         name = self.local("packet")
@@ -287,13 +363,25 @@ class Maker:
             self.scope = before
             return text
         other = self.fill("«{‹Q›, ‹Q 0›} or ‹set:Q›»", depth - 1)
-        return str(self.pick(f"({self.set_q(depth - 1)} {self.pick('|', '&', '-', '^')} {other})", f"Set({{{self.q(0)}}})"))
+        return str(
+            self.pick(
+                f"({self.set_q(depth - 1)} {self.pick('|', '&', '-', '^')} {other})", f"Set({{{self.q(0)}}})"
+            )
+        )
 
     def set_small(self, depth: int) -> str:
-        return "self.smalls" if depth <= 0 or self.chance(30) else self.fill("(self.smalls «& or - or ^» «self.smalls or {‹small 1›, ‹small 0›}»)", 1)
+        return (
+            "self.smalls"
+            if depth <= 0 or self.chance(30)
+            else self.fill("(self.smalls «& or - or ^» «self.smalls or {‹small 1›, ‹small 0›}»)", 1)
+        )
 
     def set_packet(self, depth: int) -> str:
-        return "self.packets" if depth <= 0 or self.chance(40) else self.fill("(self.packets «| or & or - or ^» {«packet», «ping 0»})", depth - 1)
+        return (
+            "self.packets"
+            if depth <= 0 or self.chance(40)
+            else self.fill("(self.packets «| or & or - or ^» {«packet», «ping 0»})", depth - 1)
+        )
 
     def queue(self, depth: int) -> str:
         if depth <= 0 or self.chance(40):
@@ -305,7 +393,9 @@ class Maker:
         if not known or self.total:
             return None
         name, parameters, _ = self.rng.choice(known)
-        given = [self.stored(depth) if kind == "small" else self.expression(kind, depth) for kind in parameters]
+        given = [
+            self.stored(depth) if kind == "small" else self.expression(kind, depth) for kind in parameters
+        ]
         return f"self.{name}({', '.join(given)})"
 
     # Statements ------------------------------------------------------------------------------------------
@@ -321,7 +411,10 @@ class Maker:
             return self.loop(depth, pad, events)
         if not events:
             return [pad + self.fill(self.rng.choice(ASSIGNMENTS), depth)]
-        return [pad + self.fill("emit(Happened(«small 0», «Q? 1»))" if kind < 96 else "self.do(«Q», «stored»)", depth)]
+        return [
+            pad
+            + self.fill("emit(Happened(«small 0», «Q? 1»))" if kind < 96 else "self.do(«Q», «stored»)", depth)
+        ]
 
     def updates(self, depth: int, pad: str, *, events: bool = True) -> list[str]:
         return [line for _ in range(self.pick(1, 2, 3)) for line in self.update(depth, pad, events=events)]
@@ -331,7 +424,10 @@ class Maker:
         before = list(self.scope)
         if self.chance(30):
             name = self.fresh("v")
-            lines = [f"{pad}{name} = {self.pick('self.q', self.first(1, 'None'))}", f"{pad}if {name} is not None:"]
+            lines = [
+                f"{pad}{name} = {self.pick('self.q', self.first(1, 'None'))}",
+                f"{pad}if {name} is not None:",
+            ]
             self.scope.append((name, "Q"))
         elif self.chance(30):
             name = self.fresh("v")
@@ -350,7 +446,12 @@ class Maker:
         before = list(self.scope)
         name = self.fresh("x")
         if self.chance(50):
-            sort, over = self.pick(("Q", "self.each(Q)"), ("small", "self.queue"), ("Q", "self.line"), ("small", "self.each(Small)"))
+            sort, over = self.pick(
+                ("Q", "self.each(Q)"),
+                ("small", "self.queue"),
+                ("Q", "self.line"),
+                ("small", "self.each(Small)"),
+            )
             self.scope.append((name, sort))
             lines = [f"{pad}for {name} in {over}:", *self.updates(depth - 1, pad + "    ", events=events)]
         else:
@@ -358,7 +459,13 @@ class Maker:
             over, body = self.pick(
                 ("self.each(P)", f"self.count[{name}] = {self.small(0)}"),
                 ("self.each(P)", f"self.count[{name}] = (self.count[{name}] + 1) % (self.top + 1)"),
-                ("self.each(P)", f"if {name} in self.ps_seen:\n{deeper}    self.grid[self.who][{name}] = not self.grid[self.who][{name}]"),
+                (
+                    "self.each(P)",
+                    (
+                        f"if {name} in self.ps_seen:\n{deeper}    self.grid[self.who][{name}] = not "
+                        f"self.grid[self.who][{name}]"
+                    ),
+                ),
                 ("self.qs_seen", f"self.known[{name}] |= {{{name}}}"),
                 ("self.smalls", f"self.slot[{name}] = {self.maybe_q(0)}"),
                 ("self.packets", "self.b = True"),
@@ -380,17 +487,27 @@ class Maker:
             lines += [f"        if {self.boolean(1)}:", f"            return {self.expression(sort, 1)}"]
         elif form == 1:
             bound = self.fresh("v")
-            lines += [f"        {bound} = {self.expression('small', 1)}", f"        {self.fresh('unused')} = {self.integer(1)}"]
+            lines += [
+                f"        {bound} = {self.expression('small', 1)}",
+                f"        {self.fresh('unused')} = {self.integer(1)}",
+            ]
             self.scope.append((bound, "small"))
         elif form == 2:
             bound = self.fresh("x")
             self.scope.append((bound, "small"))
-            lines += [f"        for {bound} in self.{self.pick('queue', 'each(Small)')}:", f"            if {self.boolean(1)}:"]
+            lines += [
+                f"        for {bound} in self.{self.pick('queue', 'each(Small)')}:",
+                f"            if {self.boolean(1)}:",
+            ]
             lines += [f"                return {self.expression(sort, 1)}"]
             self.scope.pop()
         else:
             bound = self.fresh("v")
-            lines += [f"        if {self.boolean(1)}:", f"            {bound} = {self.small(1)}", "        else:"]
+            lines += [
+                f"        if {self.boolean(1)}:",
+                f"            {bound} = {self.small(1)}",
+                "        else:",
+            ]
             lines += [f"            {bound} = {self.small(0)}"]
             self.scope.append((bound, "small"))
         lines.append(f"        return {self.expression(sort, 2)}")
@@ -402,7 +519,8 @@ class Maker:
         mark = self.pick("@action", '@action(fairness="weak")', "@environment")
         given = self.pick(
             (), (("q", "Q", "Q"),), (("p", "P", "P"),), (("n", "small", "Small"), ("p", "P", "P")),
-            (("m", "packet", 'Annotated[Ping | Pong, In("packets")]'),), (("ping", "ping", 'Annotated[Ping, In("packets")]'),),
+            (("m", "packet", 'Annotated[Ping | Pong, In("packets")]'),),
+            (("ping", "ping", 'Annotated[Ping, In("packets")]'),),
         )  # fmt: skip
         text = "".join(f", {name}: {kind}" for name, _, kind in given)
         self.scope = [(name, sort) for name, sort, _ in given]
@@ -426,18 +544,27 @@ class Maker:
         """The whole specification."""
         lines = [
             PREAMBLE.format(
-                loud=self.pick("True", "False"), b=self.pick("True", "False"), low=self.pick("-1", "2"), q=self.pick("None", "Q(0)"),
+                loud=self.pick("True", "False"), b=self.pick("True", "False"), low=self.pick("-1", "2"),
+                q=self.pick("None", "Q(0)"),
                 smalls=self.pick("{0}", "()", "{0, 1}"), queue=self.pick("()", "(0,)", "(0, 1)"),
             )
         ]  # fmt: skip
         for sort in ("int", "bool", "Q?", "bool"):
-            lines += self.function(sort, self.fresh("f"), self.pick((("n", "small"),), (("q", "Q"), ("n", "small")), (("p", "P"),)))
+            lines += self.function(
+                sort,
+                self.fresh("f"),
+                self.pick((("n", "small"),), (("q", "Q"), ("n", "small")), (("p", "P"),)),
+            )
         lines += ["    @gate", "    def ready(self, q: Q) -> bool:", '        """Q may act."""']
         lines += [f"        return {self.pick('q not in self.known[q]', 'self.loud or q != self.who')}", ""]
         test = self.pick("q == self.who", "q.index <= self.n", "not self.b or self.loud")
         lines += ["    def guard(self, q: Q) -> None:", f"        require({test})", ""]
         self.scope = [("q", "Q"), ("n", "small")]
-        lines += ["    def do(self, q: Q, n: Small) -> None:", f"        if {self.boolean(1)}:", "            return"]
+        lines += [
+            "    def do(self, q: Q, n: Small) -> None:",
+            f"        if {self.boolean(1)}:",
+            "            return",
+        ]
         lines += [*self.updates(1, " " * 8, events=False), ""]
         lines += ["    @on(Happened)", "    def judge(self, event: Happened) -> None:"]
         self.scope = [("event.n", "small")]
@@ -451,8 +578,18 @@ class Maker:
         for number in range(4):
             lines += self.action(number)
         for mark in ("invariant", "witness", "obligation"):
-            lines += [f"    @{mark}", f"    def {mark}_{self.pick('a', 'b')}(self) -> bool:", f"        return {self.boolean(3)}", ""]
-        lines += ['    again = always_eventually("ready")', '    once = eventually("ready")', '    answered = leads_to("ready", "ready")', ""]
+            lines += [
+                f"    @{mark}",
+                f"    def {mark}_{self.pick('a', 'b')}(self) -> bool:",
+                f"        return {self.boolean(3)}",
+                "",
+            ]
+        lines += [
+            '    again = always_eventually("ready")',
+            '    once = eventually("ready")',
+            '    answered = leads_to("ready", "ready")',
+            "",
+        ]
         return "\n".join(lines)
 
 
@@ -488,16 +625,26 @@ def random_states(bound: Program, rng: random.Random, count: int) -> Iterator[St
 
 
 def random_steps(bound: Program, state: State, rng: random.Random, count: int) -> Iterator[Step]:
-    """`count` steps with arguments from their domains, and from the state where a parameter ranges over a set of it; few are enabled."""
+    """`count` steps with arguments from their domains, and from the state where a parameter ranges over a set
+    of it; few are enabled.
+    """
     methods = bound.declaration.marked("action", "environment")
     for _ in range(count):
         method = rng.choice(methods)
         arguments = []
         for parameter in method.parameters:
             domain = bound.domain(parameter.type)
-            held = [item for item in state[bound.variables.index(parameter.within)] if domain.contains(item)] if parameter.within else []
+            held = (
+                [item for item in state[bound.variables.index(parameter.within)] if domain.contains(item)]
+                if parameter.within
+                else []
+            )
             held.sort(key=domain.rank)
-            arguments.append(rng.choice(held) if held and rng.random() < 0.9 else domain.value(rng.randrange(domain.cardinality)))
+            arguments.append(
+                rng.choice(held)
+                if held and rng.random() < 0.9
+                else domain.value(rng.randrange(domain.cardinality))
+            )
         yield Step(method.name, tuple(arguments))
 
 

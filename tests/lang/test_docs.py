@@ -1,4 +1,4 @@
-"""docs/language.md is true: its examples run, and what it calls refused is refused for the reason it gives."""
+"""docs/language.md is true: its examples run, what it calls refused is refused for its reason."""
 
 from __future__ import annotations
 
@@ -38,12 +38,23 @@ def page() -> dict[str, Any]:
     sys.modules["language_page"] = module
     for kind, before, text in blocks():
         if kind == "python":
-            exec(compile("from __future__ import annotations\n" * (before > 0) + "\n" * (before - 1) + text, str(PAGE), "exec"), vars(module))
+            exec(
+                compile(
+                    "from __future__ import annotations\n" * (before > 0) + "\n" * (before - 1) + text,
+                    str(PAGE),
+                    "exec",
+                ),
+                vars(module),
+            )
     return vars(module)
 
 
 def test_the_examples_run_and_are_specifications(page: dict[str, Any]) -> None:
-    specs = [item for item in page.values() if isinstance(item, type) and issubclass(item, Spec) and item is not Spec]
+    specs = [
+        item
+        for item in page.values()
+        if isinstance(item, type) and issubclass(item, Spec) and item is not Spec
+    ]
     assert len(specs) > 10
     for spec in specs:
         if not getattr(spec, "__parameters__", ()):
@@ -53,10 +64,16 @@ def test_the_examples_run_and_are_specifications(page: dict[str, Any]) -> None:
 REFUSED = [(before, text) for kind, before, text in blocks() if kind == "python refused"]
 
 
-@pytest.mark.parametrize(("before", "text"), REFUSED, ids=[text.splitlines()[1].split("(")[0] for _, text in REFUSED])
-def test_what_the_page_calls_refused_is_refused_for_its_reason(page: dict[str, Any], before: int, text: str) -> None:
+@pytest.mark.parametrize(
+    ("before", "text"), REFUSED, ids=[text.splitlines()[1].split("(")[0] for _, text in REFUSED]
+)
+def test_what_the_page_calls_refused_is_refused_for_its_reason(
+    page: dict[str, Any], before: int, text: str
+) -> None:
     names = dict(page)
-    exec(compile("from __future__ import annotations\n" + "\n" * (before - 1) + text, str(PAGE), "exec"), names)
+    exec(
+        compile("from __future__ import annotations\n" + "\n" * (before - 1) + text, str(PAGE), "exec"), names
+    )
     last = [item for item in names.values() if isinstance(item, type) and issubclass(item, Spec)][-1]
     with pytest.raises(SpecError) as caught:
         read(last)

@@ -1,4 +1,6 @@
-"""Whatever Python stands in a specification: the front end reads it, or answers with a located error that says what to write instead."""
+"""Whatever Python stands in a specification: the front end reads it, or answers with a located error that
+says what to write instead.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,13 @@ def test_a_mutated_specification_is_read_or_refused_with_a_place(seed: int) -> N
 def test_each_odd_expression_is_read_or_refused_with_a_place() -> None:
     refused = 0
     for number, text in enumerate(ODD_EXPRESSIONS):
-        bodies = (f"x = {text}", f"self.n = {text}", f"if {text}:\n    pass", f"for x in {text}:\n    pass", f"self.count[{text}] = 0")
+        bodies = (
+            f"x = {text}",
+            f"self.n = {text}",
+            f"if {text}:\n    pass",
+            f"for x in {text}:\n    pass",
+            f"self.count[{text}] = 0",
+        )
         for body in (bodies[number % 5], bodies[(number + 1) % 5]):
             try:
                 with warnings.catch_warnings():

@@ -47,7 +47,8 @@ DEPENDENT = [
     "for q in self.qs_seen:\n    for p in self.each(P):\n        «self.count[p] = q.index",
     "for q in self.qs_seen:\n    for x in self.each(Q):\n        if q < x:\n            «self.who = x",
     "for q in self.qs_seen:\n    «self.queue += (q.index,)",
-    "for m in self.packets:\n    «self.slot[m.n] = None if self.b else self.who\n    self.b = self.slot[0] is None",
+    ("for m in self.packets:\n    «self.slot[m.n] = None if self.b else self.who\n    self.b = self.slot[0] "
+    "is None"),
     "for p in self.each(P):\n    if self.any_zero():\n        «self.count[p] = 1",
     "for p in self.each(P):\n    «emit(Happened(0))",
     "for p in self.each(P):\n    «expect(self.b, \"Calm\")",
@@ -87,7 +88,10 @@ def test_a_loop_whose_order_could_show_is_refused_there(body: str) -> None:
 
 @pytest.mark.parametrize("domain", ["Q", "Small", "Color", "bool"])
 def test_over_an_ordered_domain_the_order_may_show(domain: str) -> None:
-    body = f"for x in self.each({domain}):\n    if self.b:\n        self.n = 0\n        emit(Happened(0))\n        return\n    self.b = True"
+    body = (
+        f"for x in self.each({domain}):\n    if self.b:\n        self.n = 0\n        emit(Happened(0))\n     "
+        "   return\n    self.b = True"
+    )
     assert read(with_body(body)[0]).actions
 
 

@@ -1,4 +1,6 @@
-"""An expression that somebody asks is a witness of a subclass: same states, same steps; what is wrong with it is said with its place in it."""
+"""An expression that somebody asks is a witness of a subclass: same states, same steps; what is wrong with it
+is said with its place in it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from antiphon.spec.lang.question import FILE, asked
 
 def test_an_expression_is_a_witness_that_every_engine_looks_for() -> None:
     bound = program(TwoPhase, managers=2)
-    question, name = asked(bound, "self.phase is Phase.COMMITTED and all(self.status[r] is Status.COMMITTED for r in self.each(RM))")
+    question, name = asked(
+        bound,
+        "self.phase is Phase.COMMITTED and all(self.status[r] is Status.COMMITTED for r in self.each(RM))",
+    )
     for engine in ("generated", "reference"):
         verdict = check(question, properties=[name], engine=engine)[name]
         assert verdict.outcome is Outcome.HOLDS
@@ -34,7 +39,10 @@ def test_names_mean_what_they_mean_in_the_module_and_helpers_may_be_called() -> 
     who, n, b = (state[bound.variables.index(name)] for name in ("who", "n", "b"))
     for text, expected in (
         ("self.who == Q(0) or not self.b", (who is not None and who.index == 0) or not b),
-        ("self.ready(Q(0))", bound.reference.evaluate(state, "ready", vars(sys.modules[bound.spec.__module__])["Q"](0))),
+        (
+            "self.ready(Q(0))",
+            bound.reference.evaluate(state, "ready", vars(sys.modules[bound.spec.__module__])["Q"](0)),
+        ),
         ("  self.n > 0  # a remark", n > 0),
     ):
         question, name = asked(bound, text)

@@ -1,4 +1,6 @@
-"""Random specifications are specifications: the front end reads them, CPython runs them, and together they use the whole language."""
+"""Random specifications are specifications: the front end reads them, CPython runs them, and together they
+use the whole language.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,20 @@ SEEDS = range(60)
 
 def all_kinds() -> set[str]:
     """Every node kind of the intermediate form, with one entry for each operator of those that have some."""
-    kinds = {item.__name__ for item in vars(ir).values() if isinstance(item, type) and issubclass(item, ir.Node) and item not in ABSTRACT}
-    for family in (ir.Comparison, ir.Operation, ir.SetOperation, ir.Quantifier, ir.Reduction, ir.PredicateKind, ir.PromiseKind):
+    kinds = {
+        item.__name__
+        for item in vars(ir).values()
+        if isinstance(item, type) and issubclass(item, ir.Node) and item not in ABSTRACT
+    }
+    for family in (
+        ir.Comparison,
+        ir.Operation,
+        ir.SetOperation,
+        ir.Quantifier,
+        ir.Reduction,
+        ir.PredicateKind,
+        ir.PromiseKind,
+    ):
         kinds |= {f"{family.__name__}.{member.name}" for member in family}
     return kinds
 
@@ -26,7 +40,10 @@ def kinds_in(module: ir.Module) -> set[str]:
     found = set()
     for node in nodes(tuple(vars(module).values())):
         operators = [getattr(node, name, None) for name in ("operator", "quantifier", "reduction", "kind")]
-        found |= {type(node).__name__, *(f"{type(one).__name__}.{one.name}" for one in operators if one is not None)}
+        found |= {
+            type(node).__name__,
+            *(f"{type(one).__name__}.{one.name}" for one in operators if one is not None),
+        }
     return found
 
 
@@ -34,7 +51,6 @@ def test_the_random_specifications_hold_every_node_kind() -> None:
     modules = [program_of(seed).module for seed in SEEDS]
     assert sorted(all_kinds().difference(*map(kinds_in, modules))) == []
     assert len({dump(module) for module in modules}) == len(SEEDS)
-
 
 
 def test_random_steps_succeed_are_refused_and_fail() -> None:
@@ -45,7 +61,10 @@ def test_random_steps_succeed_are_refused_and_fail() -> None:
             for step in random_steps(bound, state, rng, 6):
                 try:
                     after = bound.reference.apply(state, step).state
-                    assert all(domain.contains(value) for domain, value in zip(bound.domains.values(), after, strict=True))
+                    assert all(
+                        domain.contains(value)
+                        for domain, value in zip(bound.domains.values(), after, strict=True)
+                    )
                     outcomes["ok"] += 1
                 except Disabled:
                     outcomes["disabled"] += 1

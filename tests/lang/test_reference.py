@@ -58,7 +58,9 @@ def explored(bound: Program) -> tuple[set[State], int]:
 
 @pytest.mark.parametrize(("managers", "states", "transitions"), [(3, 288, 1145), (5, 8832, 58145)])
 def test_two_phase_commit_has_its_known_states(managers: int, states: int, transitions: int) -> None:
-    """Gray and Lamport, "Consensus on Transaction Commit", 2006; the numbers of states are those that other checkers pin."""
+    """Gray and Lamport, "Consensus on Transaction Commit", 2006; the numbers of states are those that other
+    checkers pin.
+    """
     bound = program(TwoPhase, managers=managers)
     seen, steps = explored(bound)
     assert (len(seen), steps) == (states, transitions)
@@ -104,7 +106,11 @@ def go(self, q: Q) -> None:
     with pytest.raises(Disabled) as caught:
         bound.reference.apply(crashed, Step("go", (who,)))
     assert caught.value.guard == "self.up(q)"
-    assert [str(step) for step in bound.reference.enabled(crashed)] == ["crash(Q(0))", "crash(Q(1))", "go(Q(1))"]
+    assert [str(step) for step in bound.reference.enabled(crashed)] == [
+        "crash(Q(0))",
+        "crash(Q(1))",
+        "go(Q(1))",
+    ]
 
 
 def test_handlers_run_at_every_event_and_name_what_breaks() -> None:
@@ -119,7 +125,11 @@ def judge(self, event: Happened) -> None:
     self.b = True
 """)
     fine = bound.reference.apply(start, Step("go", (2,)))
-    assert (fine.refused, [event.n for event in fine.events], _value(bound, fine.state, "b")) == ((), [2], True)
+    assert (fine.refused, [event.n for event in fine.events], _value(bound, fine.state, "b")) == (
+        (),
+        [2],
+        True,
+    )
     (refusal,) = bound.reference.apply(fine.state, Step("go", (1,))).refused
     assert (refusal.property, refusal.guard) == ("Growing", "event.n > self.n")
     assert (refusal.event.n, refusal.clash.n) == (1, 2)  # type: ignore[attr-defined]
@@ -133,7 +143,8 @@ def start(self, q: Q, n: Small) -> None:
     self.who = q
     self.n = n
 """)
-    assert [(str(_value(bound, state, "who")), _value(bound, state, "n")) for state in bound.reference.initial()] == [
+    found = [(str(_value(bound, state, "who")), _value(bound, state, "n")) for state in bound.reference.initial()]
+    assert found == [
         ("Q(0)", 0), ("Q(0)", 1), ("Q(1)", 0), ("Q(1)", 1),
     ]  # fmt: skip
 
@@ -225,7 +236,11 @@ def go(self) -> None:
 
 def test_steps_that_are_none_are_refused() -> None:
     bound, start = _bound("@action\ndef go(self, n: Small) -> None:\n    self.n = n")
-    for step, reason in ((Step("come"), "no action 'come'"), (Step("go"), "takes 1 arguments"), (Step("go", (9,)), "leaves the domain")):
+    for step, reason in (
+        (Step("come"), "no action 'come'"),
+        (Step("go"), "takes 1 arguments"),
+        (Step("go", (9,)), "leaves the domain"),
+    ):
         with pytest.raises(SpecError, match=reason):
             bound.reference.apply(start, step)
 

@@ -1,4 +1,6 @@
-"""Repairs, readings, restrictions and constraints: classes that change a text at one hook, and what a verdict must not hide."""
+"""Repairs, readings, restrictions and constraints: classes that change a text at one hook, and what a verdict
+must not hide.
+"""
 
 from __future__ import annotations
 
@@ -156,22 +158,36 @@ def counts(bound: Program) -> set[tuple[int, int]]:
 def test_the_text_is_literal_by_default() -> None:
     assert counts(program(Checked, limit=9)) == {(a, b) for a in (0, 2, 4) for b in (0, 2, 4)}
     assert program(Checked).constants == {
-        "nodes": 2, "most": 4, "limit": 3, "in_turn": False, "whose": "own", "by_one": False, "first_is_fast": False, "noted": False,
+        "nodes": 2, "most": 4, "limit": 3, "in_turn": False, "whose": "own", "by_one": False,
+        "first_is_fast": False, "noted": False,
     }  # fmt: skip
 
 
 def test_the_intermediate_form_keeps_what_variants_say() -> None:
     found = {item.name: item for item in program(Checked, repairs=["by_one"]).module.constants}
-    assert (found["noted"].role, found["noted"].answers, found["noted"].builds_on) == ("repair", "A-03", ("by_one",))
+    assert (found["noted"].role, found["noted"].answers, found["noted"].builds_on) == (
+        "repair",
+        "A-03",
+        ("by_one",),
+    )
     assert found["by_one"].about == "the step is one"
-    assert (found["whose"].role, found["whose"].type) == ("reading", types.Enumeration("whose", ("own", "all")))
+    assert (found["whose"].role, found["whose"].type) == (
+        "reading",
+        types.Enumeration("whose", ("own", "all")),
+    )
     assert (found["in_turn"].role, found["in_turn"].default) == ("constant", False)
 
 
 def test_a_repair_replaces_one_hook_and_keeps_its_place_below_bounds_and_properties() -> None:
     bound = program(Checked, repairs=["by_one"])
     assert counts(bound) == {(a, b) for a in range(4) for b in range(4) if a + b <= 3}
-    assert [part.__name__ for part in bound.text.__mro__[:5]] == ["Checked", "Checked", "Bounded", "ByOne", "Printed"]
+    assert [part.__name__ for part in bound.text.__mro__[:5]] == [
+        "Checked",
+        "Checked",
+        "Bounded",
+        "ByOne",
+        "Printed",
+    ]
     assert not all(bound.reference.holds(state, "even") for state in reached(bound))
 
 
@@ -190,7 +206,9 @@ def test_a_variable_and_an_action_of_a_repair_are_there_only_with_it() -> None:
 
 def test_a_reading_is_chosen_by_name() -> None:
     assert (4, 2) in counts(program(Checked, limit=9))
-    assert counts(program(Checked, limit=9, whose="all")) == {(a, b) for a in (0, 2, 4) for b in (0, 2, 4) if (a, b) != (4, 4)}
+    assert counts(program(Checked, limit=9, whose="all")) == {
+        (a, b) for a in (0, 2, 4) for b in (0, 2, 4) if (a, b) != (4, 4)
+    }
     with pytest.raises(SpecError, match="its readings are own, all"):
         program(Checked, whose="nobody")
 
@@ -244,7 +262,9 @@ def test_a_constraint_names_parameters_of_what_it_constrains() -> None:
         def is_small(self, q: Node) -> bool:
             return self.count[q] < 2
 
-    with pytest.raises(SpecError, match="is_small asks for q, and add has no parameter of that name and type"):
+    with pytest.raises(
+        SpecError, match="is_small asks for q, and add has no parameter of that name and type"
+    ):
         program(Wrong).module  # noqa: B018
 
 
@@ -259,7 +279,9 @@ def test_super_is_called_with_the_parameters_as_they_are() -> None:
 
 @pytest.mark.parametrize("repairs", [(), ("by_one",), ("by_one", "first_is_fast"), "all"])
 @pytest.mark.parametrize("others", [{}, {"in_turn": True}, {"whose": "all"}])
-def test_every_reading_of_a_composed_text_has_the_same_states(repairs: tuple[str, ...] | str, others: dict[str, bool | str]) -> None:
+def test_every_reading_of_a_composed_text_has_the_same_states(
+    repairs: tuple[str, ...] | str, others: dict[str, bool | str]
+) -> None:
     from antiphon.model.explore import check
 
     bound = program(Bounded, repairs=repairs, limit=5, **others)

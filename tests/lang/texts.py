@@ -13,7 +13,7 @@ from antiphon.spec.lang import Location, Spec, ir
 from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.front import read
 
-HEADER = '''\
+HEADER = """\
 from __future__ import annotations
 import dataclasses
 from enum import Enum
@@ -45,9 +45,9 @@ class Happened:
 START = Tag()
 def outside(n: int) -> int:
     return n
-'''
+"""
 
-STATE = '''
+STATE = """
 class T(Spec):
     ps: Const[int] = 2
     qs: Const[int] = 2
@@ -81,7 +81,7 @@ class T(Spec):
         self.n = n
     def guard(self, q: Q) -> None:
         require(q == self.who)
-'''
+"""
 
 _numbers = itertools.count()
 

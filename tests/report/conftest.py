@@ -1,4 +1,4 @@
-"""A courier protocol with a fault: resends are delivered twice. Small enough for pictures that fit on a page."""
+"""A courier protocol with a fault: resends are delivered twice. Its pictures fit on a page."""
 
 from typing import Annotated
 
@@ -92,7 +92,11 @@ class Courier(Spec):
     @on(Deliver)
     def judge(self, event: Deliver) -> None:
         """Nothing is delivered twice."""
-        expect(Letter(event.process, event.number) not in self.seen[event.process], "Once", Deliver(event.process, event.number))
+        expect(
+            Letter(event.process, event.number) not in self.seen[event.process],
+            "Once",
+            Deliver(event.process, event.number),
+        )
 
     @witness
     def Busy(self) -> bool:
@@ -127,7 +131,13 @@ def broken() -> Trace:
     bound = program(Courier)
     trace = replay(bound, bound.reference.initial()[0], steps, shows="Once")
     refusal = trace.transitions[-1].refused[0]
-    return Trace(bound, trace.start, trace.transitions, "Once", f"{refusal.event} breaks {refusal.property}: it clashes with {refusal.clash}")
+    return Trace(
+        bound,
+        trace.start,
+        trace.transitions,
+        "Once",
+        f"{refusal.event} breaks {refusal.property}: it clashes with {refusal.clash}",
+    )
 
 
 @pytest.fixture

@@ -12,7 +12,11 @@ def test_members_come_from_the_receivers_that_packets_name(broken: Trace) -> Non
 
 
 def test_an_arrow_goes_from_the_step_that_sends_to_the_step_that_receives(broken: Trace) -> None:
-    letters = {(arrow.label, arrow.target, arrow.begin): arrow for arrow in diagram(broken).arrows if arrow.kind == "Letter"}
+    letters = {
+        (arrow.label, arrow.target, arrow.begin): arrow
+        for arrow in diagram(broken).arrows
+        if arrow.kind == "Letter"
+    }
     first = letters["Letter(1)", 1, 1]
     assert (first.source, first.end, first.fate, first.again) == (3, 2, Fate.RECEIVED, False)
 
@@ -24,7 +28,9 @@ def test_what_the_environment_takes_is_lost_where_it_was_going(broken: Trace) ->
 
 def test_a_packet_that_is_sent_again_is_marked(broken: Trace) -> None:
     again = [arrow for arrow in diagram(broken).arrows if arrow.again]
-    assert {(arrow.source, arrow.target, arrow.begin, arrow.end) for arrow in again if arrow.kind == "Letter"} == {(0, 1, 4, 6), (0, 2, 4, 5)}
+    assert {
+        (arrow.source, arrow.target, arrow.begin, arrow.end) for arrow in again if arrow.kind == "Letter"
+    } == {(0, 1, 4, 6), (0, 2, 4, 5)}
 
 
 def test_what_never_arrives_is_still_in_flight(broken: Trace) -> None:
@@ -32,7 +38,9 @@ def test_what_never_arrives_is_still_in_flight(broken: Trace) -> None:
 
 
 def test_the_step_that_breaks_the_property_says_so(broken: Trace) -> None:
-    assert [(event.row, event.lane, event.broken) for event in diagram(broken).events if event.broken] == [(6, 1, "Once")]
+    assert [(event.row, event.lane, event.broken) for event in diagram(broken).events if event.broken] == [
+        (6, 1, "Once")
+    ]
 
 
 def test_a_witness_breaks_nothing(reached: Trace) -> None:
@@ -62,4 +70,7 @@ def test_a_network_that_only_grows_keeps_what_was_read() -> None:
         steps.append(step)
         state = bound.reference.apply(state, step).state
     drawn = diagram(replay(bound, bound.reference.initial()[0], steps))
-    assert [(arrow.begin, arrow.end, arrow.fate) for arrow in drawn.arrows] == [(1, 2, Fate.RECEIVED), (1, 3, Fate.RECEIVED)]
+    assert [(arrow.begin, arrow.end, arrow.fate) for arrow in drawn.arrows] == [
+        (1, 2, Fate.RECEIVED),
+        (1, 3, Fate.RECEIVED),
+    ]

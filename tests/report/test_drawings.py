@@ -38,7 +38,9 @@ def test_every_text_of_the_picture_lies_within_it(broken: Trace) -> None:
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     texts = [node for node in root.iter("{http://www.w3.org/2000/svg}text") if "x" in node.attrib]
     assert len(texts) > 15
-    assert all(0 <= float(node.attrib["x"]) < width and 0 <= float(node.attrib["y"]) < height for node in texts)
+    assert all(
+        0 <= float(node.attrib["x"]) < width and 0 <= float(node.attrib["y"]) < height for node in texts
+    )
 
 
 def test_names_are_escaped_in_the_picture(reached: Trace) -> None:

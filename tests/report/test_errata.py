@@ -1,4 +1,6 @@
-"""The errata say what the ledger's checks find; what is committed rests on today's records and specifications."""
+"""The errata say what the ledger's checks find; what is committed rests on today's records and
+specifications.
+"""
 
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -50,9 +52,17 @@ def test_a_section_quotes_shows_the_shortest_run_and_names_repairs_bounds_and_co
     text = made("MSQ-05").text
     assert "> they wait until a tuple in seqQ corresponds to the next expected message (line 35)" in text
     assert "**Violated: a defect of the printed text.**" in text
-    assert "`UniformIntegrity` fails in 7 steps (with `start_token`; processes=2, messages=1, losses=1)" in text
-    assert "- `await_body`: line 35: delivery waits for the message itself.\n  Without it alone, `UniformIntegrity` fails in 7 steps" in text
-    assert "Repaired, it holds:\n\n- `UniformIntegrity` (all repairs; processes=2, messages=1, losses=1): all 5,929 states" in text
+    assert (
+        "`UniformIntegrity` fails in 7 steps (with `start_token`; processes=2, messages=1, losses=1)" in text
+    )
+    assert (
+        "- `await_body`: line 35: delivery waits for the message itself.\n  Without it alone, "
+        "`UniformIntegrity` fails in 7 steps" in text
+    )
+    assert (
+        "Repaired, it holds:\n\n- `UniformIntegrity` (all repairs; processes=2, messages=1, losses=1): all "
+        "5,929 states" in text
+    )
     assert text.endswith("Again: `antiphon claims MSQ-05`")
     assert ".py:" not in text
 
@@ -72,7 +82,11 @@ def changed(claim: Claim) -> list[Claim]:
     """The claim with something else in its record, its checks, or the meaning of what they check."""
     first = claim.checks[0]
     assert isinstance(first, Check)
-    others = [replace(first, length=5), replace(first, constants={"processes": 2}), replace(first, spec=Figure5Checked)]
+    others = [
+        replace(first, length=5),
+        replace(first, constants={"processes": 2}),
+        replace(first, spec=Figure5Checked),
+    ]
     return [
         replace(claim, because="Otherwise."),
         replace(claim, repairs=()),
@@ -143,7 +157,9 @@ def test_a_section_is_stale_when_a_repair_that_it_rests_on_has_changed() -> None
 
 def test_what_was_written_is_read_back() -> None:
     sections = [made("RBC-01"), made("MSQ-07")]
-    assert errata.kept(errata.text(sections)) == {item.claim.id: (item.digest, item.text) for item in sections}
+    assert errata.kept(errata.text(sections)) == {
+        item.claim.id: (item.digest, item.text) for item in sections
+    }
 
 
 def test_only_refuted_claims_are_errata() -> None:

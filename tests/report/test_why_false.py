@@ -1,4 +1,6 @@
-"""Which part of a predicate makes it false: conjuncts, values of generators, helpers, and the values that are compared."""
+"""Which part of a predicate makes it false: conjuncts, values of generators, helpers, and the values that are
+compared.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ from tests.lang.random_specs import program_of, random_states
 
 from antiphon.conformance.report.why_false import why_false, why_shown
 from antiphon.model.explore import check
-from antiphon.spec.lang import Between, Index, Map, Spec, SpecError, action, everywhere, invariant, program, witness
+from antiphon.spec.lang import (
+    Between,
+    Index,
+    Map,
+    Spec,
+    SpecError,
+    action,
+    everywhere,
+    invariant,
+    program,
+    witness,
+)
 
 
 class Cell(Index, size=2, ordered=True):
@@ -57,7 +70,9 @@ class Parts(Spec):
     @invariant
     def none_of(self) -> bool:
         """The pair that is."""
-        return not any(self.level[a] == self.level[b] for a in self.each(Cell) for b in self.each(Cell) if a != b)
+        return not any(
+            self.level[a] == self.level[b] for a in self.each(Cell) for b in self.each(Cell) if a != b
+        )
 
     @invariant
     def opaque(self) -> bool:
@@ -74,7 +89,9 @@ EXPECTED = {
     "conjunct": ["self.level[Cell(1)] > 0 is false: self.level[Cell(1)] is 0"],
     "disjuncts": ["self.open[Cell(0)] is false", "self.open[Cell(1)] is false"],
     "for_some": ["self.level[c] >= 2 is false for c=c1: self.level[c] is 0"],
-    "none_of": ["self.level[a] == self.level[b] is true for a=c0, b=c1: self.level[a] is 0, self.level[b] is 0"],
+    "none_of": [
+        "self.level[a] == self.level[b] is true for a=c0, b=c1: self.level[a] is 0, self.level[b] is 0"
+    ],
     "opaque": ["self.is_odd(Cell(0)) is false"],
     "at_last": ["any(self.open[c] for c in self.each(Cell)) is false"],
 }

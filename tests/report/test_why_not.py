@@ -14,7 +14,9 @@ def test_every_tuple_is_enabled_or_has_its_guard(broken: Trace) -> None:
     for state in broken.states:
         for action in ("write", "send", "receive", "lose"):
             answer = why_not(broken.program, state, action)
-            assert list(answer.enabled) == [step for step in reference.enabled(state) if step.action == action]
+            assert list(answer.enabled) == [
+                step for step in reference.enabled(state) if step.action == action
+            ]
             for reason in answer.disabled:
                 for step in reason.steps:
                     with pytest.raises(Disabled) as guard:
@@ -37,7 +39,9 @@ def test_an_argument_narrows_the_question(broken: Trace) -> None:
 
 
 def test_a_packet_that_is_not_there_is_named(broken: Trace) -> None:
-    assert [reason.guard for reason in why_not(broken.program, broken.start, "receive").disabled] == ["packet in self.network"]
+    assert [reason.guard for reason in why_not(broken.program, broken.start, "receive").disabled] == [
+        "packet in self.network"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +52,9 @@ def test_a_packet_that_is_not_there_is_named(broken: Trace) -> None:
         ("send", ("p0", "p1"), "send takes 1 arguments, not 2"),
     ],
 )
-def test_a_question_about_nothing_is_refused(broken: Trace, action: str, arguments: tuple[str, ...], says: str) -> None:
+def test_a_question_about_nothing_is_refused(
+    broken: Trace, action: str, arguments: tuple[str, ...], says: str
+) -> None:
     with pytest.raises(SpecError) as refused:
         why_not(broken.program, broken.start, action, arguments)
     assert says in str(refused.value)

@@ -1,6 +1,7 @@
 """Services judge events: each property has a history that breaks it, and none is broken by a good one.
 
-A history is written as in "b0:0 d0:0 d1:0": process 0 broadcasts message 0, process 0 delivers it, process 1 delivers it; "x1" is a crash of 1.
+A history is written as in "b0:0 d0:0 d1:0": process 0 broadcasts message 0, process 0 delivers it, process 1
+delivers it; "x1" is a crash of 1.
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ import random
 
 import pytest
 
-from antiphon.spec.services import Broadcast, Crash, Deliver, Judge, Message, Process, ReliableBroadcast, TotalOrderBroadcast
+from antiphon.spec.services import (
+    Broadcast,
+    Crash,
+    Deliver,
+    Judge,
+    Message,
+    Process,
+    ReliableBroadcast,
+    TotalOrderBroadcast,
+)
 
 
 def events(history: str) -> list[object]:
@@ -56,7 +66,10 @@ def test_a_good_history_breaks_nothing() -> None:
         ("b0:0 d0:0 x0", {"UniformAgreement"}),
         ("b0:0 x0", set()),
         ("b0:0 d0:0 d1:0 x2", set()),
-        ("b0:0 b1:1 d0:0 d0:1 d1:1 d1:0 x2", {"TotalOrder", "UniformTotalOrder", "PrefixOrder", "UniformPrefixOrder"}),
+        (
+            "b0:0 b1:1 d0:0 d0:1 d1:1 d1:0 x2",
+            {"TotalOrder", "UniformTotalOrder", "PrefixOrder", "UniformPrefixOrder"},
+        ),
         ("b0:0 b1:1 d0:0 d0:1 x0 d1:1 d1:0 d2:1 d2:0", {"UniformTotalOrder", "UniformPrefixOrder"}),
         ("b0:0 b1:1 d0:0 x0 d1:1 x1 x2", {"UniformPrefixOrder"}),
     ],
@@ -102,7 +115,9 @@ def brute_force_prefix(sequences: list[list[int]]) -> bool:
 
 
 def test_order_agrees_with_its_definition_whatever_the_interleaving() -> None:
-    """400 random histories, each merged in two ways: the verdict is the definition's and does not depend on the merge."""
+    """400 random histories, each merged in two ways: the verdict is the definition's and does not depend on
+    the merge.
+    """
     generator = random.Random(20)
     seen = {True: 0, False: 0}
     for _ in range(400):
@@ -113,10 +128,16 @@ def test_order_agrees_with_its_definition_whatever_the_interleaving() -> None:
         for _merge in range(2):
             queues = [list(sequence) for sequence in sequences]
             judge = Judge(TotalOrderBroadcast, processes=3, messages=4)
-            broken = {refusal.property for m in range(4) for refusal in judge.feed(Broadcast(Process(0), Message(m)))}
+            broken = {
+                refusal.property
+                for m in range(4)
+                for refusal in judge.feed(Broadcast(Process(0), Message(m)))
+            }
             while any(queues):
                 p = generator.choice([p for p in range(3) if queues[p]])
-                broken |= {refusal.property for refusal in judge.feed(Deliver(Process(p), Message(queues[p].pop(0))))}
+                broken |= {
+                    refusal.property for refusal in judge.feed(Deliver(Process(p), Message(queues[p].pop(0))))
+                }
             assert ("UniformTotalOrder" not in broken) == brute_force_pairwise(sequences), sequences
             assert ("UniformPrefixOrder" not in broken) == brute_force_prefix(sequences), sequences
         seen[brute_force_pairwise(sequences)] += 1

@@ -1,4 +1,4 @@
-"""Hypothesis machines find planted faults, shrink them nearly to the shortest, and repeat themselves by seed."""
+"""Hypothesis machines find planted faults, shrink them nearly to the shortest, repeat by seed."""
 
 import contextlib
 import random
@@ -16,7 +16,14 @@ from antiphon.spec.lang import Disabled, State, Step
 
 TWO = {"processes": 2, "messages": 1}
 
-FAULTS = ["accepts-early", "accepts-old-tokens", "delivers-without-body", "drops-late-bodies", "keeps-token", "numbers-from-highest"]
+FAULTS = [
+    "accepts-early",
+    "accepts-old-tokens",
+    "delivers-without-body",
+    "drops-late-bodies",
+    "keeps-token",
+    "numbers-from-highest",
+]
 
 
 def test_a_correct_implementation_agrees_in_all_runs() -> None:
@@ -37,10 +44,16 @@ def test_a_planted_fault_shrinks_to_at_most_two_steps_above_breadth_first(fault:
 
 
 def test_a_seed_gives_the_same_run_again() -> None:
-    first, second, other = (run_stateful(binding_of("rbp", fault="keeps-token", **TWO), seed_number=seed) for seed in (3, 3, 4))
+    first, second, other = (
+        run_stateful(binding_of("rbp", fault="keeps-token", **TWO), seed_number=seed) for seed in (3, 3, 4)
+    )
     assert first.difference is not None
     assert second.difference is not None
-    assert (first.runs, first.steps, first.difference.trace.steps) == (second.runs, second.steps, second.difference.trace.steps)
+    assert (first.runs, first.steps, first.difference.trace.steps) == (
+        second.runs,
+        second.steps,
+        second.difference.trace.steps,
+    )
     assert (first.runs, first.steps) != (other.runs, other.steps)
     assert first.seed == 3
 
@@ -90,7 +103,9 @@ def test_what_is_shortened_cannot_lose_a_step_or_two() -> None:
 def test_the_machine_has_one_rule_an_action_and_one_to_begin_again() -> None:
     machine = state_machine(Comparison(binding_of("rbp", **TWO)), Tally())
     rules = {name.removeprefix("step_") for name in vars(machine) if name.startswith(("step_", "begin_"))}
-    actions = {method.name for method in binding_of("rbp").program.declaration.marked("action", "environment")}
+    actions = {
+        method.name for method in binding_of("rbp").program.declaration.marked("action", "environment")
+    }
     assert rules == actions | {"begin_again"}
 
 
@@ -108,4 +123,7 @@ class TestUnderPytest(MACHINE.TestCase):
 
 
 def test_differs_tells_both_sides() -> None:
-    assert str(Differs("variable holding", (True,), (False,))) == "variable holding: specification (True); implementation (False)"
+    assert (
+        str(Differs("variable holding", (True,), (False,)))
+        == "variable holding: specification (True); implementation (False)"
+    )

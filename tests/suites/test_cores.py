@@ -99,7 +99,8 @@ FAULTS = {
     "the order of a set": (
         """
     def outputs(self):
-        return [send for _, send in sorted({str(send.to): send for send in super().outputs()}.items(), key=hash)]
+        sends = {str(send.to): send for send in super().outputs()}
+        return [send for _, send in sorted(sends.items(), key=hash)]
 """,
         "depends on the seed of Python's hashes",
     ),

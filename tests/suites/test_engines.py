@@ -51,11 +51,15 @@ def changed(change: Callable[[Report], Report]) -> Callable[[Program, Bounds], R
 
 
 def _verdicts(report: Report, **values: Any) -> Report:
-    return dataclasses.replace(report, verdicts=tuple(dataclasses.replace(item, **values) for item in report.verdicts))
+    return dataclasses.replace(
+        report, verdicts=tuple(dataclasses.replace(item, **values) for item in report.verdicts)
+    )
 
 
 def _longer(report: Report) -> Report:
-    """Each trace goes on until it can go no shorter way: the first step, whatever it is, is taken twice as far as needed."""
+    """Each trace goes on until it can go no shorter way: the first step, whatever it is, is taken twice as
+    far as needed.
+    """
     made = []
     for verdict in report.verdicts:
         trace = verdict.trace
@@ -67,12 +71,20 @@ def _longer(report: Report) -> Report:
 
 
 def _less(report: Report) -> Report:
-    return dataclasses.replace(report, exploration=dataclasses.replace(report.exploration, states=report.exploration.states - 1))
+    return dataclasses.replace(
+        report, exploration=dataclasses.replace(report.exploration, states=report.exploration.states - 1)
+    )
 
 
 WRONG = {
-    "everything holds": (lambda report: _verdicts(report, outcome=Outcome.HOLDS), "is holds, the reference says violated"),
-    "nothing is decided": (lambda report: _verdicts(report, outcome=Outcome.UNKNOWN), "is unknown, the reference says"),
+    "everything holds": (
+        lambda report: _verdicts(report, outcome=Outcome.HOLDS),
+        "is holds, the reference says violated",
+    ),
+    "nothing is decided": (
+        lambda report: _verdicts(report, outcome=Outcome.UNKNOWN),
+        "is unknown, the reference says",
+    ),
     "no traces": (lambda report: _verdicts(report, trace=None), "is shown in None steps"),
     "traces that are too long": (_longer, "steps, by the reference in"),
     "a state is missed": (_less, "states: "),

@@ -1,4 +1,6 @@
-"""Small specifications with known answers, and the same questions asked of the reference, one state at a time."""
+"""Small specifications with known answers, and the same questions asked of the reference, one state at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +46,13 @@ from antiphon.spec.lang import (
     witness,
 )
 
-# Two-phase commit (Gray and Lamport 2006), with a planted fault --------------------------------------------------------------------------------
+# Two-phase commit (Gray and Lamport 2006), with a planted fault ---------------------------------------------
 
 
 class TwoPhaseExplained(TwoPhase):
-    """With what makes its invariant inductive; `hasty`, the manager of the transaction commits without asking everybody."""
+    """With what makes its invariant inductive; `hasty`, the manager of the transaction commits without asking
+    everybody.
+    """
 
     hasty: Const[bool] = False
 
@@ -68,7 +72,11 @@ class TwoPhaseExplained(TwoPhase):
             and all(
                 (r not in self.prepared or Prepared(r) in self.messages)
                 and (Prepared(r) not in self.messages or self.status[r] is not Status.WORKING)
-                and (Prepared(r) not in self.messages or self.status[r] is not Status.ABORTED or Abort() in self.messages)
+                and (
+                    Prepared(r) not in self.messages
+                    or self.status[r] is not Status.ABORTED
+                    or Abort() in self.messages
+                )
                 and (self.status[r] is not Status.COMMITTED or Commit() in self.messages)
                 and (Commit() not in self.messages or r in self.prepared)
                 for r in self.each(RM)
@@ -78,7 +86,9 @@ class TwoPhaseExplained(TwoPhase):
     @obligation
     def decided(self) -> bool:
         """Everybody commits or everybody aborts, in the end."""
-        return all(self.status[r] is Status.COMMITTED or self.status[r] is Status.ABORTED for r in self.each(RM))
+        return all(
+            self.status[r] is Status.COMMITTED or self.status[r] is Status.ABORTED for r in self.each(RM)
+        )
 
     @witness
     def split(self) -> bool:
@@ -86,7 +96,7 @@ class TwoPhaseExplained(TwoPhase):
         return Commit() in self.messages and Abort() in self.messages
 
 
-# A sequencer over a channel that only grows, judged by a service -------------------------------------------------------------------------------
+# A sequencer over a channel that only grows, judged by a service --------------------------------------------
 
 
 class Process(Index, size="processes", ordered=True):
@@ -117,7 +127,9 @@ class Delivered:
 
 
 class Sequencer(Spec):
-    """Process 0 numbers what it receives and tells the others; deliveries in order of number are judged by `SameOrder`."""
+    """Process 0 numbers what it receives and tells the others; deliveries in order of number are judged by
+    `SameOrder`.
+    """
 
     processes: Const[int] = 3
     messages: Const[int] = 2
@@ -180,7 +192,11 @@ class Sequencer(Spec):
         place = len(self.delivered[event.process])
         for q in self.each(Process):
             if len(self.delivered[q]) > place:
-                expect(self.delivered[q][place] == event.message, "SameOrder", Delivered(q, self.delivered[q][place]))
+                expect(
+                    self.delivered[q][place] == event.message,
+                    "SameOrder",
+                    Delivered(q, self.delivered[q][place]),
+                )
         self.delivered[event.process] += (event.message,)
 
     @invariant
@@ -220,7 +236,9 @@ class Overflow(Spec):
 
 
 class Gap(Spec):
-    """Goes from 0 to 1 and back. What is never reached: 3 leads to 4, which is bad, and `swinging` between 3 and 5 can go on for ever."""
+    """Goes from 0 to 1 and back. What is never reached: 3 leads to 4, which is bad, and `swinging` between 3
+    and 5 can go on for ever.
+    """
 
     swinging: Const[bool] = False
     place: Annotated[int, Between(0, 5)] = 0
@@ -382,7 +400,7 @@ def overflow() -> Program:
     return program(Overflow)
 
 
-# The questions asked of the reference ----------------------------------------------------------------------------------------------------------
+# The questions asked of the reference -----------------------------------------------------------------------
 
 
 def _recovers(made: Program, state: State, obligation: str) -> bool:
@@ -393,14 +411,20 @@ def _recovers(made: Program, state: State, obligation: str) -> bool:
         here = pending.pop()
         if made.reference.holds(here, obligation):
             return True
-        after = {transition.state for transition in made.reference.successors(here) if transition.step.action not in faults} - seen
+        after = {
+            transition.state
+            for transition in made.reference.successors(here)
+            if transition.step.action not in faults
+        } - seen
         seen |= after
         pending.extend(after)
     return False
 
 
 def _shortest(made: Program, limit: int = 20, *, obligations: bool = True) -> dict[str, int]:
-    """The length of a shortest run that shows each property violated or reached, breadth first over the reference machine."""
+    """The length of a shortest run that shows each property violated or reached, breadth first over the
+    reference machine.
+    """
     machine, found = made.reference, {}
     faults = {item.name for item in made.module.actions if item.fault}
     level = list(dict.fromkeys(machine.initial()))
@@ -410,7 +434,10 @@ def _shortest(made: Program, limit: int = 20, *, obligations: bool = True) -> di
         for state in level:
             try:
                 for predicate in made.module.predicates:
-                    if machine.holds(state, predicate.name) == (predicate.kind.value == "witness") and predicate.kind.value != "obligation":
+                    if (
+                        machine.holds(state, predicate.name) == (predicate.kind.value == "witness")
+                        and predicate.kind.value != "obligation"
+                    ):
                         found.setdefault(predicate.name, length)
                 transitions = list(machine.successors(state))
             except SpecError:
@@ -419,7 +446,11 @@ def _shortest(made: Program, limit: int = 20, *, obligations: bool = True) -> di
             if all(transition.step.action in faults for transition in transitions):
                 found.setdefault("deadlock", length)
             for predicate in made.module.predicates:
-                if obligations and predicate.kind.value == "obligation" and not _recovers(made, state, predicate.name):
+                if (
+                    obligations
+                    and predicate.kind.value == "obligation"
+                    and not _recovers(made, state, predicate.name)
+                ):
                     found.setdefault(predicate.name, length)
             for transition in transitions:
                 for refusal in transition.refused:
@@ -441,7 +472,9 @@ def _random_states(made: Program, count: int, seed: int) -> Iterator[State]:
     source = random.Random(seed)
     for number in range(count):
         state = _walk(made, source) if number % 2 else None
-        yield state or tuple(domain.value(source.randrange(domain.cardinality)) for domain in made.domains.values())
+        yield state or tuple(
+            domain.value(source.randrange(domain.cardinality)) for domain in made.domains.values()
+        )
 
 
 def _walk(made: Program, source: random.Random) -> State | None:
@@ -460,7 +493,9 @@ def _walk(made: Program, source: random.Random) -> State | None:
 
 
 class Comparison:
-    """Z3's one step from any state of a program, held against the reference; `differences` says where they differ."""
+    """Z3's one step from any state of a program, held against the reference; `differences` says where they
+    differ.
+    """
 
     def __init__(self, made: Program) -> None:
         self.program, circuit = made, Circuit()
@@ -476,7 +511,9 @@ class Comparison:
     def _fixed(self, state: State, time: int) -> list[int]:
         wanted = self.template.cells.constant(flatten(self.program, state))
         literals = self.unrolling.times[time].literals
-        return [literal if value == TRUE else -literal for literal, value in zip(literals, wanted, strict=True)]
+        return [
+            literal if value == TRUE else -literal for literal, value in zip(literals, wanted, strict=True)
+        ]
 
     def _state(self, state: State) -> Iterator[str]:
         if unflatten(self.program, flatten(self.program, state)) != state:
@@ -514,7 +551,9 @@ class Comparison:
 
     def _certain(self, fixed: list[int], literal: int) -> bool:
         circuit = self.template.circuit
-        known = dict(zip(self.template.variables, [TRUE if item > 0 else -TRUE for item in fixed], strict=True))
+        known = dict(
+            zip(self.template.variables, [TRUE if item > 0 else -TRUE for item in fixed], strict=True)
+        )
         return circuit.substitute(literal, known, {1: TRUE}) == TRUE
 
     def _instance(self, state: State, fixed: list[int], instance: Instance) -> Iterator[str]:
@@ -540,7 +579,9 @@ class Comparison:
             yield f"{instance.step} from {state} leads elsewhere too"
         broken = {refusal.property for refusal in transition.refused}
         for name in self.program.module.properties:
-            literal = self.template.circuit.disjunction([item for known, item in instance.breaks if known == name])
+            literal = self.template.circuit.disjunction(
+                [item for known, item in instance.breaks if known == name]
+            )
             if not self._certain(fixed, literal if name in broken else -literal):
                 yield f"{name} after {instance.step} in {state}"
 

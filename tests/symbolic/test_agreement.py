@@ -1,4 +1,6 @@
-"""From any state of the domains, reachable or not, Z3 takes the steps that the reference takes, to the states it reaches, with its verdicts."""
+"""From any state of the domains, reachable or not, Z3 takes the steps that the reference takes, to the states
+it reaches, with its verdicts.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,12 @@ from antiphon.model.ground.form import Operator
 from antiphon.model.symbolic import translate
 
 
-@pytest.mark.parametrize("name", ["two_phase", "hasty_two_phase", "sequencer", "patient_sequencer", "overflow"])
-def test_steps_from_random_states_are_the_reference_s(name: str, comparison: Any, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(
+    "name", ["two_phase", "hasty_two_phase", "sequencer", "patient_sequencer", "overflow"]
+)
+def test_steps_from_random_states_are_the_reference_s(
+    name: str, comparison: Any, request: pytest.FixtureRequest
+) -> None:
     assert comparison(request.getfixturevalue(name)).differences(14) == []
 
 
@@ -25,7 +31,9 @@ def test_steps_of_random_specifications_are_the_reference_s(seed: int, compariso
 
 def _without_a_case(translator: translate.Translator, node: Any, values: list[Any]) -> Any:
     value = translate._choose(translator, node, values)
-    return -value if isinstance(value, int) else {case: literal for case, literal in value.items() if case != 1}
+    return (
+        -value if isinstance(value, int) else {case: literal for case, literal in value.items() if case != 1}
+    )
 
 
 WRONG: dict[Operator, Callable[..., Any]] = {

@@ -27,7 +27,9 @@ def obligations(made: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_lengths_are_those_of_breadth_first_search(name: str, shortest: Any, request: pytest.FixtureRequest) -> None:
+def test_lengths_are_those_of_breadth_first_search(
+    name: str, shortest: Any, request: pytest.FixtureRequest
+) -> None:
     made = request.getfixturevalue(name)
     expected = shortest(made, limit=9)
     report = check_bounded(made, depth=9, properties=[*kinds(made), "deadlock"])
@@ -87,7 +89,9 @@ def test_leaving_out_orders_and_idle_steps_changes_no_length(
 
 
 def _lengths(report: Any) -> dict[str, int | None]:
-    return {verdict.property: None if verdict.trace is None else len(verdict.trace) for verdict in report.verdicts}
+    return {
+        verdict.property: None if verdict.trace is None else len(verdict.trace) for verdict in report.verdicts
+    }
 
 
 def test_a_planted_fault_is_found_and_shown(hasty_two_phase: Any) -> None:
@@ -143,7 +147,9 @@ def test_an_obligation_that_can_always_be_met_holds_up_to_the_depth(two_managers
     assert verdict.evidence.bound.endswith("no counterexample of at most 4 steps")
 
 
-def test_a_way_back_that_is_too_long_gives_unknown(two_managers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_back_that_is_too_long_gives_unknown(
+    two_managers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(recovery, "DEPTHS", (1,))
     verdict = check_bounded(two_managers, depth=4, properties=["decided"])["decided"]
     assert verdict.outcome is Outcome.UNKNOWN
@@ -162,14 +168,18 @@ def test_an_interruption_keeps_what_was_found(sequencer: Any) -> None:
         if now.depth == 3:
             raise KeyboardInterrupt
 
-    report = check_bounded(sequencer, depth=9, properties=["SameOrder", "nothing_is_lost"], progress=interrupt)
+    report = check_bounded(
+        sequencer, depth=9, properties=["SameOrder", "nothing_is_lost"], progress=interrupt
+    )
     assert [verdict.reason for verdict in report.verdicts] == ["not decided: interrupted"] * 2
     assert report["SameOrder"].evidence.bound.endswith("no counterexample of at most 3 steps")
     assert report.notes[-1] == "the search is not complete: interrupted"
     assert report.exploration.stopped is StopReason.INTERRUPTED
 
 
-def test_too_many_arguments_give_unknown_with_the_count(two_phase: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_arguments_give_unknown_with_the_count(
+    two_phase: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(steps, "MOST_ARGUMENTS", 2)
     verdict = check_bounded(two_phase, depth=2)["consistent"]
     assert verdict.outcome is Outcome.UNKNOWN

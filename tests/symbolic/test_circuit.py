@@ -17,7 +17,11 @@ Formula = tuple[int, tuple[bool, ...]]
 """A literal, and the truth table it should have."""
 
 Steps = st.lists(
-    st.tuples(st.sampled_from(("and", "or", "choose", "equal")), st.lists(st.integers(0, 40), min_size=3, max_size=3), st.booleans()),
+    st.tuples(
+        st.sampled_from(("and", "or", "choose", "equal")),
+        st.lists(st.integers(0, 40), min_size=3, max_size=3),
+        st.booleans(),
+    ),
     min_size=1,
     max_size=25,
 )

@@ -102,7 +102,8 @@ def test_nothing_is_proved_of_a_specification_that_may_have_an_error(brittle: An
     verdict = prove(brittle)["in_bounds"]
     assert verdict.outcome is Outcome.UNKNOWN
     assert verdict.reason.startswith(
-        "proved but for this, that the specification has no error: counterexample to 1-induction, in the last state"
+        "proved but for this, that the specification has no error: counterexample to 1-induction, in the "
+        "last state"
     )
     assert verdict.trace is not None
     assert dict(zip(brittle.domains, verdict.trace.states[-1], strict=True)) == {"told": True, "count": 3}

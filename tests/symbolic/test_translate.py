@@ -1,4 +1,6 @@
-"""What Z3 reads is what the ground form says, operator by operator; a mistranslation of any operator is noticed."""
+"""What Z3 reads is what the ground form says, operator by operator; a mistranslation of any operator is
+noticed.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ LAYOUT = Layout(
     )
 )
 
-# What Z3 reads -------------------------------------------------------------------------------------------------------------------------------
+# What Z3 reads ----------------------------------------------------------------------------------------------
 
 
 class Reader:
@@ -38,26 +40,37 @@ class Reader:
         self.circuit, self.cells = Circuit(), Cells(LAYOUT)
         self.solver = Solver(self.circuit)
         self.variables = [self.circuit.variable() for _ in range(len(self.cells))]
-        self.translator = Translator(self.circuit, [self.cells.value(slot, self.variables) for slot in range(len(LAYOUT.slots))])
+        self.translator = Translator(
+            self.circuit, [self.cells.value(slot, self.variables) for slot in range(len(LAYOUT.slots))]
+        )
 
     def agrees(self, expression: Expression, state: Leaves) -> bool:
         """Whether the expression's value in `state`, and no other, is possible for Z3."""
         value = self.translator.value(expression)
         expected = meaning(expression, state)
         known = self.cells.constant(state)
-        fixed = [variable if literal == TRUE else -variable for variable, literal in zip(self.variables, known, strict=True)]
+        fixed = [
+            variable if literal == TRUE else -variable
+            for variable, literal in zip(self.variables, known, strict=True)
+        ]
         match expression.sort:
             case Boolean():
                 claim = value if expected else -value
             case Number():
-                claim = self.circuit.conjunction([literal if case == expected else -literal for case, literal in value.items()])
+                claim = self.circuit.conjunction(
+                    [literal if case == expected else -literal for case, literal in value.items()]
+                )
                 claim = claim if expected in value else FALSE
             case Bits():
                 ranks = value.keys() | set(range(expected.bit_length()))
-                wanted = [value.get(rank, FALSE) if expected >> rank & 1 else -value.get(rank, FALSE) for rank in ranks]
+                wanted = [
+                    value.get(rank, FALSE) if expected >> rank & 1 else -value.get(rank, FALSE)
+                    for rank in ranks
+                ]
                 claim = self.circuit.conjunction(wanted)
         return (
-            self.solver.check((*fixed, claim)) is Answer.SATISFIABLE and self.solver.check((*fixed, -claim)) is Answer.UNSATISFIABLE
+            self.solver.check((*fixed, claim)) is Answer.SATISFIABLE
+            and self.solver.check((*fixed, -claim)) is Answer.UNSATISFIABLE
         )
 
 
@@ -91,7 +104,11 @@ def _otherwise(operator: Operator) -> Callable[..., translate.Value]:
     return wrong
 
 
-@pytest.mark.parametrize("operator", [operator for operator in Operator if operator is not Operator.INPUT], ids=lambda item: item.name)
+@pytest.mark.parametrize(
+    "operator",
+    [operator for operator in Operator if operator is not Operator.INPUT],
+    ids=lambda item: item.name,
+)
 def test_a_wrong_operator_is_noticed(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translate, "OPERATORS", {**translate.OPERATORS, operator: _otherwise(operator)})
     assert differences(60) > 0

@@ -34,18 +34,24 @@ def _event(i: int, word: str) -> Event:
 
 
 def causality(histories: Sequence[Sequence[str]]) -> nx.DiGraph[tuple[int, int]]:
-    """The relation itself, by brute force: every pair of events of one process, every send with every receive."""
+    """The relation itself, by brute force: every pair of events of one process, every send with every
+    receive.
+    """
     graph: nx.DiGraph[tuple[int, int]] = nx.DiGraph()
     for process, history in enumerate(histories):
         graph.add_nodes_from((process, i) for i in range(len(history)))
         graph.add_edges_from(((process, i), (process, j)) for j in range(len(history)) for i in range(j))
     sends = {word[1:]: node for node, word in _words(histories) if word[0] == "s"}
-    graph.add_edges_from((sends[word[1:]], node) for node, word in _words(histories) if word[0] == "r" and word[1:] in sends)
+    graph.add_edges_from(
+        (sends[word[1:]], node) for node, word in _words(histories) if word[0] == "r" and word[1:] in sends
+    )
     return graph
 
 
 def _words(histories: Sequence[Sequence[str]]) -> list[tuple[tuple[int, int], str]]:
-    return [((process, i), word) for process, history in enumerate(histories) for i, word in enumerate(history)]
+    return [
+        ((process, i), word) for process, history in enumerate(histories) for i, word in enumerate(history)
+    ]
 
 
 @st.composite
@@ -54,7 +60,9 @@ def executions(draw: st.DrawFn) -> list[list[str]]:
     processes = draw(st.integers(1, 4))
     histories: list[list[str]] = [[] for _ in range(processes)]
     sent: list[str] = []
-    for process, act in draw(st.lists(st.tuples(st.integers(0, processes - 1), st.integers(0, 5)), max_size=30)):
+    for process, act in draw(
+        st.lists(st.tuples(st.integers(0, processes - 1), st.integers(0, 5)), max_size=30)
+    ):
         if act == 0:
             histories[process].append(".")
         elif act <= 2 or not sent:
@@ -68,7 +76,7 @@ def executions(draw: st.DrawFn) -> list[list[str]]:
 
 @st.composite
 def scrambled(draw: st.DrawFn) -> list[list[str]]:
-    """Histories that need not come from any execution: the events of one, each process's own order shuffled."""
+    """Histories that need not come from any execution: one's events, each process's order shuffled."""
     return [draw(st.permutations(history)) for history in draw(executions())]
 
 
@@ -89,7 +97,9 @@ def test_the_time_of_an_event_is_the_longest_chain_before_it(histories: list[lis
     longest: dict[tuple[int, int], int] = {}
     for node in nx.topological_sort(graph):
         longest[node] = max((longest[before] + 1 for before in graph.predecessors(node)), default=0)
-    assert {(step.process, step.event.i): step.time for step in causal_order(logs(*histories)).steps} == longest
+    assert {
+        (step.process, step.event.i): step.time for step in causal_order(logs(*histories)).steps
+    } == longest
 
 
 @given(scrambled())
@@ -99,13 +109,17 @@ def test_a_contradiction_is_reported_exactly_when_there_is_one(histories: list[l
     assert bool(merge.problems) == cyclic
     assert all("contradict causality" in problem.reason for problem in merge.problems)
     assert len(merge.steps) == sum(map(len, histories))
-    own = [[step.event.i for step in merge.steps if step.process == process] for process in range(len(histories))]
+    own = [
+        [step.event.i for step in merge.steps if step.process == process] for process in range(len(histories))
+    ]
     assert own == [list(range(len(history))) for history in histories]
 
 
 def test_a_receive_without_a_send_is_located() -> None:
     merge = causal_order(logs([".", "r1:5"], ["."]))
-    assert [str(problem) for problem in merge.problems] == ["process-0.ndjson:3: datagram 1:5 is received but no log shows its send"]
+    assert [str(problem) for problem in merge.problems] == [
+        "process-0.ndjson:3: datagram 1:5 is received but no log shows its send"
+    ]
     assert len(merge.steps) == 3
 
 

@@ -101,7 +101,11 @@ def test_a_header_survives_its_encoding(header: Header) -> None:
 
 
 def test_the_documented_example_is_what_the_writer_writes(tmp_path: Path) -> None:
-    example = re.search(r"```json\n(.*?)```", (Path(__file__).parents[2] / "docs/trace-schema.md").read_text(encoding="utf-8"), re.DOTALL)
+    example = re.search(
+        r"```json\n(.*?)```",
+        (Path(__file__).parents[2] / "docs/trace-schema.md").read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
     assert example
     path = tmp_path / log_name(0)
     header = Header(
@@ -209,7 +213,9 @@ import resource
 from pathlib import Path
 from antiphon.conformance.trace import Header, LogWriteError, LogWriter
 resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
-log = LogWriter(Path({str(path)!r}), Header(run="r", protocol="rbp", process=0, processes=1, seed=7, messages=0))
+log = LogWriter(Path({str(path)!r}), Header(
+    run="r", protocol="rbp", process=0, processes=1, seed=7, messages=0
+))
 try:
     while True:
         log.send("0:1")
@@ -235,7 +241,9 @@ def test_a_killed_process_loses_at_most_the_line_it_was_writing(tmp_path: Path) 
     program = f"""
 from pathlib import Path
 from antiphon.conformance.trace import Header, LogWriter
-log = LogWriter(Path({str(path)!r}), Header(run="r", protocol="rbp", process=0, processes=1, seed=7, messages=0))
+log = LogWriter(Path({str(path)!r}), Header(
+    run="r", protocol="rbp", process=0, processes=1, seed=7, messages=0
+))
 while True:
     log.send("0:1")
     print(log.events, flush=True)

@@ -57,7 +57,9 @@ class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
     identifier: Identifier
 
 
-class RequestNumbers(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="request_numbers"):
+class RequestNumbers(
+    Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="request_numbers"
+):
     """Asks which messages have the numbers first..last, both included."""
 
     first: Natural

@@ -69,7 +69,9 @@ class Core:
             ValueError: an interval or the back-off is not positive.
         """
         if members < 2 or not 0 <= me < members:
-            raise InvalidMembership(f"process {me} of {members}: a ring has at least 2 members, numbered from 0 to members - 1")
+            raise InvalidMembership(
+                f"process {me} of {members}: a ring has at least 2 members, numbered from 0 to members - 1"
+            )
         if min(resend_ms, token_ms, request_ms) <= 0 or backoff_max < 1:
             raise ValueError("intervals must be greater than 0 ms and backoff_max at least 1")
         self.me = me
@@ -312,7 +314,10 @@ class Core:
         """A copy of every state variable."""
         return Observation(
             received=tuple((_pair(name), body) for name, body in self._queues.received.items()),
-            numbers={number: None if name is None else _pair(name) for number, name in sorted(self._queues.numbers.items())},
+            numbers={
+                number: None if name is None else _pair(name)
+                for number, name in sorted(self._queues.numbers.items())
+            },
             last_number=self._queues.last_number,
             last_delivered=self._last_delivered,
             message_id=self._message_id,

@@ -59,7 +59,11 @@ class Deadlines:
 
     def relative(self, now: float) -> tuple[tuple[Timer, float, int], ...]:
         """The running timers with the milliseconds left and the back-off factor, in the order of `Timer`."""
-        return tuple((timer, self._running[timer][0] - now, self._running[timer][1]) for timer in Timer if timer in self._running)
+        return tuple(
+            (timer, self._running[timer][0] - now, self._running[timer][1])
+            for timer in Timer
+            if timer in self._running
+        )
 
     def resume(self, relative: tuple[tuple[Timer, float, int], ...], now: float) -> None:
         """Run exactly the timers that `relative` listed, with the same time left from `now` on."""

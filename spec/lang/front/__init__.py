@@ -1,8 +1,9 @@
-"""Python text becomes a specification: each method is parsed, typed, checked and turned into the intermediate form.
+"""Python text becomes a specification: each method is parsed, typed, checked and turned into the intermediate
+form.
 
-`read` is the whole interface. What is not in the language, ill-typed, aliased, recursive or dependent on an order that does not exist is a
-`SpecError` with file, line, column, the reason and the supported way to write it; no other exception leaves this package. It never runs the
-text of a specification.
+`read` is the whole interface. What is not in the language, ill-typed, aliased, recursive or dependent on an
+order that does not exist is a `SpecError` with file, line, column, the reason and the supported way to write
+it; no other exception leaves this package. It never runs the text of a specification.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ __all__ = ["read"]
 
 
 def read(cls: type) -> ir.Module:
-    """The intermediate form of a specification class, the same for all constants; a class that is settled is read once.
+    """The intermediate form of a specification class, the same for all constants; a class that is settled is
+    read once.
 
     Raises:
         SpecError: the text is not a specification; the error says where and what to write instead.
@@ -34,7 +36,11 @@ def _read(cls: type) -> ir.Module:
             raise SpecError(error.reason, place_of(cls), error.instead) from error
         raise
     except RecursionError as error:
-        raise SpecError("an expression or a nesting is too deep to read", place_of(cls), "a local for a part of it, or a helper") from error
+        raise SpecError(
+            "an expression or a nesting is too deep to read",
+            place_of(cls),
+            "a local for a part of it, or a helper",
+        ) from error
 
 
 _read_once = cache(_read)

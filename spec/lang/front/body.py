@@ -1,7 +1,9 @@
-"""What is known at a point of a method: its locals, what was tested on the way there, whether anything was written.
+"""What is known at a point of a method: its locals, what was tested on the way there, whether anything was
+written.
 
-A *fact* narrows a path (`own`, `self.pending[p]`, `packet.identifier`) to a type, from a test that every way to this point has passed. A
-write to the state ends the facts about it. Locals are bound once on each path; names are made unique within the method.
+A *fact* narrows a path (`own`, `self.pending[p]`, `packet.identifier`) to a type, from a test that every way
+to this point has passed. A write to the state ends the facts about it. Locals are bound once on each path;
+names are made unique within the method.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from antiphon.spec.lang.source import Source
 
 @dataclass(frozen=True)
 class Value:
-    """An expression with its exact type. `frozen`: the Python value is hashable (a set display is not); `low`: a known lower bound."""
+    """An expression with its exact type. `frozen`: the Python value is hashable (a set display is not);
+    `low`: a known lower bound.
+    """
 
     node: ir.Expression
     type: types.Type
@@ -49,7 +53,9 @@ class Local:
 
 @dataclass(frozen=True)
 class Fact:
-    """A path has this narrower type, as long as the variables it reads are not written; `names` are the locals it uses."""
+    """A path has this narrower type, as long as the variables it reads are not written; `names` are the
+    locals it uses.
+    """
 
     type: types.Type
     variables: frozenset[str]
@@ -129,7 +135,9 @@ class Body:
     def forget(self, variable: str = "") -> None:
         """`variable`, or any part of the state, was written."""
         self.facts = {
-            path: fact for path, fact in self.facts.items() if (variable not in fact.variables if variable else not fact.variables)
+            path: fact
+            for path, fact in self.facts.items()
+            if (variable not in fact.variables if variable else not fact.variables)
         }
 
     @contextmanager
@@ -154,7 +162,9 @@ def path_of(body: Body, node: ast.expr) -> tuple[str, frozenset[str], frozenset[
             case ast.Name(id=name) if name in body.locals:
                 names.add(name)
                 return True
-            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == body.self_name and name not in body.locals:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if (
+                name == body.self_name and name not in body.locals
+            ):
                 variables.add(attribute)
                 return attribute in body.world.variables
             case ast.Attribute(value=value):
@@ -171,10 +181,18 @@ def python_object(body: Body, node: ast.expr) -> Any:
     from antiphon.spec.lang.front import world
 
     match node:
-        case ast.Name(id=name) if name not in body.locals and name != body.self_name and name not in body.assigned:
+        case ast.Name(id=name) if (
+            name not in body.locals and name != body.self_name and name not in body.assigned
+        ):
             return world.lookup(body.method.function, name)
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == body.self_name and name not in body.locals:
-            if attribute in body.world.variables or attribute in body.world.constants or attribute in body.world.methods:
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if (
+            name == body.self_name and name not in body.locals
+        ):
+            if (
+                attribute in body.world.variables
+                or attribute in body.world.constants
+                or attribute in body.world.methods
+            ):
                 return world.MISSING
             return body.world.attribute(attribute)
         case ast.Attribute(value=value, attr=attribute):

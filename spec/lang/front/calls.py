@@ -1,4 +1,5 @@
-"""What may be called: records, indices, a few functions of Python, the language's own words, helpers of the specification.
+"""What may be called: records, indices, a few functions of Python, the language's own words, helpers of the
+specification.
 
 A function is recognised by identity, so that a shadowed name is seen for what it is.
 """
@@ -54,8 +55,14 @@ def read_call(body: Body, node: ast.Call, wanted: types.Type | None, stored: boo
         raise body.error(node.func, *expressions.REFUSED[type(node.func)])
     python = python_object(body, node.func)
     if python is world.MISSING:
-        raise body.error(node.func, f"{ast.unparse(node.func)} means nothing here", f"self.{ast.unparse(node.func)}(...), if it is a helper")
-    if any(isinstance(argument, ast.Starred) for argument in node.args) or any(keyword.arg is None for keyword in node.keywords):
+        raise body.error(
+            node.func,
+            f"{ast.unparse(node.func)} means nothing here",
+            f"self.{ast.unparse(node.func)}(...), if it is a helper",
+        )
+    if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
+        keyword.arg is None for keyword in node.keywords
+    ):
         raise body.error(node, "* and ** are not in the language", "each argument by itself")
     if isinstance(python, type) and issubclass(python, values.Index):
         return _index(body, node, python)
@@ -71,13 +78,19 @@ def _unknown_call(body: Body, node: ast.Call, python: Any) -> SpecError:
     name = ast.unparse(node.func)
     for known, word in STATEMENTS.items():
         if python is known:
-            return body.error(node, f"{word} is a statement, not a value", f"{word}(...) on a line of its own")
+            return body.error(
+                node, f"{word} is a statement, not a value", f"{word}(...) on a line of its own"
+            )
     for known, instead in INSTEAD.items():
         if python is known:
             return body.error(node, f"{name} is not in the language", instead)
     if callable(python) and hasattr(python, "__code__"):
-        return body.error(node, f"{name} is a function outside the specification", f"a helper method: self.{name}(...)")
-    return body.error(node, f"{name} cannot be called in a specification", "a helper method of the specification")
+        return body.error(
+            node, f"{name} is a function outside the specification", f"a helper method: self.{name}(...)"
+        )
+    return body.error(
+        node, f"{name} cannot be called in a specification", "a helper method of the specification"
+    )
 
 
 def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value | None:
@@ -87,24 +100,41 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
         return helper(body, node, inherited)
     if isinstance(owner, ast.Name) and owner.id == body.self_name and owner.id not in body.locals:
         if function.attr == "each":
-            raise body.error(node, "self.each stands only after `in` of a `for`", "for p in self.each(Process)")
+            raise body.error(
+                node, "self.each stands only after `in` of a `for`", "for p in self.each(Process)"
+            )
         method = body.world.methods.get(function.attr)
         if method is not None:
             return helper(body, node, method)
         python = body.world.attribute(function.attr)
         if python is world.MISSING:
             known = body.world.suggest(function.attr)
-            raise body.error(node, f"{body.world.cls.__name__} has no helper {function.attr!r}{known}", f"def {function.attr}(self, ...)")
+            raise body.error(
+                node,
+                f"{body.world.cls.__name__} has no helper {function.attr!r}{known}",
+                f"def {function.attr}(self, ...)",
+            )
         return None
     if python_object(body, function) is not world.MISSING:
         return None
     value = expressions.read(body, owner)
-    change = {"add": "|= {x}", "discard": "-= {x}", "remove": "-= {x}", "update": "|= ...", "append": "+= (x,)", "clear": "= Set()"}
+    change = {
+        "add": "|= {x}",
+        "discard": "-= {x}",
+        "remove": "-= {x}",
+        "update": "|= ...",
+        "append": "+= (x,)",
+        "clear": "= Set()",
+    }
     if function.attr in change:
         text = f"{ast.unparse(owner)} {change[function.attr]}"
         raise body.error(node, f".{function.attr} changes a value in place, and values are immutable", text)
     names = {"union": "|", "intersection": "&", "difference": "-", "issubset": "<=", "issuperset": ">="}
-    instead = f"{ast.unparse(owner)} {names[function.attr]} ..." if function.attr in names else "a helper method of the specification"
+    instead = (
+        f"{ast.unparse(owner)} {names[function.attr]} ..."
+        if function.attr in names
+        else "a helper method of the specification"
+    )
     raise body.error(node, f"{words(value.type)} has no methods in the language", instead)
 
 
@@ -112,7 +142,8 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
 
 
 def replaced(body: Body, node: ast.Call) -> MethodDeclaration | None:
-    """What `super().name(...)` means here: the text that the method around it replaces, of the same parameters; None when it is no such call.
+    """What `super().name(...)` means here: the text that the method around it replaces, of the same
+    parameters; None when it is no such call.
 
     Raises:
         SpecError: another method is called, or with anything but the method's own parameters.
@@ -123,12 +154,26 @@ def replaced(body: Body, node: ast.Call) -> MethodDeclaration | None:
             own = [parameter.name for parameter in body.method.parameters]
             instead = f"super().{written}({', '.join(own)})"
             if call.args or call.keywords or name != written:
-                raise body.error(node, f"super() means the text that {written} replaces, and nothing else", instead)
+                raise body.error(
+                    node, f"super() means the text that {written} replaces, and nothing else", instead
+                )
             if not body.method.replaces:
-                raise body.error(node, f"{written} replaces nothing: no base of {body.method.owner.__name__} has it", "a helper")
+                raise body.error(
+                    node,
+                    f"{written} replaces nothing: no base of {body.method.owner.__name__} has it",
+                    "a helper",
+                )
             given = [argument.id if isinstance(argument, ast.Name) else "" for argument in node.args]
-            if given != own or node.keywords or any(item in body.locals and body.locals[item].name != item for item in own):
-                raise body.error(node, f"super().{written} is called with the parameters of {written}, as they are", instead)
+            if (
+                given != own
+                or node.keywords
+                or any(item in body.locals and body.locals[item].name != item for item in own)
+            ):
+                raise body.error(
+                    node,
+                    f"super().{written} is called with the parameters of {written}, as they are",
+                    instead,
+                )
             return body.world.methods[body.method.replaces]
     return None
 
@@ -138,7 +183,11 @@ def helper(body: Body, node: ast.Call, method: MethodDeclaration) -> Value:
     if not body.world.is_function(method):
         if method.mark is not None:
             raise body.error(node, f"{method.name} is marked, and not called", "a helper that both call")
-        raise body.error(node, f"{method.name} gives no value", f"self.{method.name}(...) on a line of its own, or a return type")
+        raise body.error(
+            node,
+            f"{method.name} gives no value",
+            f"self.{method.name}(...) on a line of its own, or a return type",
+        )
     given = arguments(body, node, method)
     exact = body.world.result(method)
     name = method.name
@@ -153,7 +202,11 @@ def arguments(body: Body, node: ast.Call, method: MethodDeclaration) -> tuple[ir
     for parameter in method.parameters:
         value = expressions.read(body, texts[parameter.name], parameter.type, stored=True)
         if has_map(value.type):
-            raise body.error(texts[parameter.name], "a map is not passed to a helper", "self.map in the helper, with the key as parameter")
+            raise body.error(
+                texts[parameter.name],
+                "a map is not passed to a helper",
+                "self.map in the helper, with the key as parameter",
+            )
         read.append(value.node)
     return tuple(read)
 
@@ -163,13 +216,19 @@ def _match(body: Body, node: ast.Call, names: list[str], what: str) -> dict[str,
         if isinstance(argument, ast.Starred):
             raise body.error(argument, "* is not in the language", "each argument by itself")
     if len(node.args) > len(names):
-        raise body.error(node, f"{what} takes {len(names)} arguments ({', '.join(names)}), not {len(node.args)}", f"{what}({', '.join(names)})")
+        raise body.error(
+            node,
+            f"{what} takes {len(names)} arguments ({', '.join(names)}), not {len(node.args)}",
+            f"{what}({', '.join(names)})",
+        )
     texts = dict(zip(names, node.args, strict=False))
     for keyword in node.keywords:
         if keyword.arg is None:
             raise body.error(node, "** is not in the language", "each argument by itself")
         if keyword.arg not in names or keyword.arg in texts:
-            raise body.error(keyword.value, f"{what} has no free parameter {keyword.arg!r}", f"{what}({', '.join(names)})")
+            raise body.error(
+                keyword.value, f"{what} has no free parameter {keyword.arg!r}", f"{what}({', '.join(names)})"
+            )
         texts[keyword.arg] = keyword.value
     missing = [name for name in names if name not in texts]
     if missing:
@@ -188,9 +247,13 @@ def _record(body: Body, node: ast.Call, python: type) -> Value:
     fields = dataclasses.fields(python)
     defaults = {item.name: item.default for item in fields if item.default is not dataclasses.MISSING}
     names = [item.name for item in fields]
-    missing = [name for name in names[len(node.args) :] if name not in {keyword.arg for keyword in node.keywords}]
+    missing = [
+        name for name in names[len(node.args) :] if name not in {keyword.arg for keyword in node.keywords}
+    ]
     if any(name in defaults for name in missing):
-        raise body.error(node, f"{python.__name__} is made with all its fields", f"{python.__name__}({', '.join(names)})")
+        raise body.error(
+            node, f"{python.__name__} is made with all its fields", f"{python.__name__}({', '.join(names)})"
+        )
     texts = _match(body, node, names, python.__name__)
     given = tuple(expressions.read(body, texts[name], part, stored=True).node for name, part in kind.fields)
     return Value(ir.MakeRecord(type=kind, arguments=given, at=at), kind)
@@ -202,7 +265,11 @@ def _index(body: Body, node: ast.Call, python: type) -> Value:
     if len(node.args) != 1 or node.keywords:
         raise body.error(node, f"{python.__name__} takes the number of a member", f"{python.__name__}(0)")
     if kind.symmetric:
-        raise body.error(node, f"{kind.name} is symmetric: no member is special", f"a parameter of type {kind.name}, or no symmetric=True")
+        raise body.error(
+            node,
+            f"{kind.name} is symmetric: no member is special",
+            f"a parameter of type {kind.name}, or no symmetric=True",
+        )
     number = expressions.integer(body, node.args[0])
     if isinstance(number.type, types.Int) and isinstance(number.type.high, int) and number.type.high < 0:
         raise body.error(node, "members are numbered from 0", f"{python.__name__}(0)")
@@ -225,14 +292,19 @@ def _set(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) ->
             binder = ir.Binder(name=bound, type=of, source=of, at=body.at(one))
             value = Value(
                 ir.Gather(
-                    type=types.SetOf(of), binders=(binder,), body=ir.Name(type=surface(of), name=bound, at=body.at(one)), at=body.at(node)
+                    type=types.SetOf(of),
+                    binders=(binder,),
+                    body=ir.Name(type=surface(of), name=bound, at=body.at(one)),
+                    at=body.at(node),
                 ),
                 types.SetOf(of),
             )
         case _:
             value = expressions.read(body, one, wanted, stored=stored)
     if not isinstance(value.type, types.SetOf):
-        raise body.error(one, f"{ast.unparse(one)} is {words(value.type)}, not a set", "Set({a, b}) or Set(x for ...)")
+        raise body.error(
+            one, f"{ast.unparse(one)} is {words(value.type)}, not a set", "Set({a, b}) or Set(x for ...)"
+        )
     return Value(value.node, value.type)
 
 
@@ -256,7 +328,11 @@ def _length(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool)
     one = _single(body, node, "len", "len(self.received[p])")
     value = expressions.read(body, one)
     if not isinstance(value.type, types.SetOf | types.SequenceOf):
-        raise body.error(one, f"{ast.unparse(one)} is {words(value.type)}; only sets and sequences have a length", "sum(1 for ... if ...)")
+        raise body.error(
+            one,
+            f"{ast.unparse(one)} is {words(value.type)}; only sets and sequences have a length",
+            "sum(1 for ... if ...)",
+        )
     return Value(ir.Size(type=ir.INTEGER, collection=value.node, at=body.at(node)), ir.INTEGER, low=0)
 
 
@@ -268,7 +344,9 @@ def _budget(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool)
 def _present(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
     del stored
     one = _single(body, node, "present", "present(self.holder[p])")
-    value = expressions.read(body, one, None if wanted is None else types.Optional(wanted) if displays.is_open(one) else None)
+    value = expressions.read(
+        body, one, None if wanted is None else types.Optional(wanted) if displays.is_open(one) else None
+    )
     if isinstance(value.type, ir.NoneType):
         raise body.error(one, "None is never present", "a value that may be there")
     if not isinstance(value.type, types.Optional):
@@ -287,7 +365,11 @@ def _everywhere(body: Body, node: ast.Call, wanted: types.Type | None, stored: b
 
 def _generator(body: Body, node: ast.Call, name: str, instead: str) -> ast.GeneratorExp:
     one = node.args[0] if node.args else None
-    if isinstance(one, ast.ListComp | ast.SetComp) and name in ("any", "all", "sum", "min", "max") and isinstance(one, ast.ListComp):
+    if (
+        isinstance(one, ast.ListComp | ast.SetComp)
+        and name in ("any", "all", "sum", "min", "max")
+        and isinstance(one, ast.ListComp)
+    ):
         raise body.error(one, "a list is not in the language", f"{name}(... for ...), without brackets")
     if not isinstance(one, ast.GeneratorExp):
         raise body.error(node, f"{name} takes a generator", instead)
@@ -303,7 +385,10 @@ def _quantify(quantifier: ir.Quantifier) -> Callable[[Body, ast.Call, types.Type
         with body.inner():
             binders = displays.comprehension(body, one.generators)
             test = expressions.truth(body, one.elt)
-        return Value(ir.Quantify(type=ir.BOOL, quantifier=quantifier, binders=binders, body=test, at=body.at(node)), ir.BOOL)
+        return Value(
+            ir.Quantify(type=ir.BOOL, quantifier=quantifier, binders=binders, body=test, at=body.at(node)),
+            ir.BOOL,
+        )
 
     return reader
 
@@ -311,7 +396,9 @@ def _quantify(quantifier: ir.Quantifier) -> Callable[[Body, ast.Call, types.Type
 def _default(body: Body, node: ast.Call, name: str) -> ast.expr | None:
     for keyword in node.keywords:
         if keyword.arg != "default" or len(node.keywords) > 1:
-            raise body.error(keyword.value, f"{name} takes a generator and default=", f"{name}((... for ...), default=0)")
+            raise body.error(
+                keyword.value, f"{name} takes a generator and default=", f"{name}((... for ...), default=0)"
+            )
     return node.keywords[0].value if node.keywords else None
 
 
@@ -323,7 +410,9 @@ def _reduce(reduction: ir.Reduction) -> Callable[[Body, ast.Call, types.Type | N
         is_sum = reduction is ir.Reduction.SUM
         if not is_sum and len(node.args) == 2 and not node.keywords:
             first, second = expressions.integer(body, node.args[0]), expressions.integer(body, node.args[1])
-            return operators.choose_integer(body, node, first, second, largest=reduction is ir.Reduction.MAXIMUM)
+            return operators.choose_integer(
+                body, node, first, second, largest=reduction is ir.Reduction.MAXIMUM
+            )
         one = _generator(body, node, name, f"{name}(self.count[p] for p in self.each(Process))")
         default = _default(body, node, name)
         if len(node.args) != 1 or (is_sum and default is not None):
@@ -336,7 +425,12 @@ def _reduce(reduction: ir.Reduction) -> Callable[[Body, ast.Call, types.Type | N
         if is_sum:
             exact, low = ir.INTEGER, 0 if item.least is not None and item.least >= 0 else None
         reduced = ir.Reduce(
-            type=ir.INTEGER, reduction=reduction, binders=binders, body=item.node, default=other.node if other else None, at=body.at(node)
+            type=ir.INTEGER,
+            reduction=reduction,
+            binders=binders,
+            body=item.node,
+            default=other.node if other else None,
+            at=body.at(node),
         )
         return Value(reduced, exact, low=low)
 
@@ -353,22 +447,44 @@ def _first(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) 
         for binder, generator in zip(binders, one.generators, strict=True):
             _ordered(body, generator.iter, binder)
         item = expressions.read(body, one.elt)
-    other = expressions.read(body, node.args[1], wanted if displays.is_open(node.args[1]) else None) if len(node.args) == 2 else None
+    other = (
+        expressions.read(body, node.args[1], wanted if displays.is_open(node.args[1]) else None)
+        if len(node.args) == 2
+        else None
+    )
     exact = item.type if other is None else join(item.type, other.type)
     if exact is None or has_map(exact):
         kind = words(other.type) if other else "missing"
-        raise body.error(node, f"the item is {words(item.type)}, the default {kind}; both need one type", "next((x for ...), None)")
-    first = ir.First(type=surface(exact), binders=binders, body=item.node, default=other.node if other else None, at=body.at(node))
+        raise body.error(
+            node,
+            f"the item is {words(item.type)}, the default {kind}; both need one type",
+            "next((x for ...), None)",
+        )
+    first = ir.First(
+        type=surface(exact),
+        binders=binders,
+        body=item.node,
+        default=other.node if other else None,
+        at=body.at(node),
+    )
     return Value(first, exact, item.frozen and (other is None or other.frozen))
 
 
 def _ordered(body: Body, node: ast.expr, binder: ir.Binder) -> None:
     if isinstance(binder.source, types.Type):
         if not is_ordered(binder.source):
-            raise body.error(node, f"`first` has no meaning: {words(binder.source)} has no order", "class ...(Index, ordered=True), if it has one")
+            raise body.error(
+                node,
+                f"`first` has no meaning: {words(binder.source)} has no order",
+                "class ...(Index, ordered=True), if it has one",
+            )
     elif isinstance(binder.source.type, types.SetOf):
         over = f"for x in self.each(...) if x in {ast.unparse(node)}"
-        raise body.error(node, "`first` has no meaning: a set has no order", f"{over}, or min(...), or an action parameter for any of them")
+        raise body.error(
+            node,
+            "`first` has no meaning: a set has no order",
+            f"{over}, or min(...), or an action parameter for any of them",
+        )
 
 
 def _isinstance(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:

@@ -1,7 +1,9 @@
-"""Sets, sequences and comprehensions: collections from their elements, and the `for ... if ...` over a domain.
+"""Sets, sequences and comprehensions: collections from their elements, and the `for ... if ...` over a
+domain.
 
-An element of a display must certainly be in the element domain, or the display must go straight to a place that checks it: CPython checks
-nothing when it makes a set, so a set that is only compared may not hold what its type cannot.
+An element of a display must certainly be in the element domain, or the display must go straight to a place
+that checks it: CPython checks nothing when it makes a set, so a set that is only compared may not hold what
+its type cannot.
 """
 
 from __future__ import annotations
@@ -34,20 +36,28 @@ def _bare(wanted: types.Type | None) -> types.Type | None:
     return wanted.of if isinstance(wanted, types.Optional) else wanted
 
 
-def set_display(body: Body, node: ast.expr, items: Sequence[ast.expr], wanted: types.Type | None, stored: bool) -> Value:
+def set_display(
+    body: Body, node: ast.expr, items: Sequence[ast.expr], wanted: types.Type | None, stored: bool
+) -> Value:
     """`{a, b}`."""
     goal = _bare(wanted)
     of = goal.of if isinstance(goal, types.SetOf) else None
     found = [_element(body, item, of, stored) for item in items]
     of = of or _common(body, node, found, items)
     kind = types.SetOf(of)
-    return Value(ir.SetLiteral(type=kind, items=tuple(item.node for item in found), at=body.at(node)), kind, frozen=False)
+    return Value(
+        ir.SetLiteral(type=kind, items=tuple(item.node for item in found), at=body.at(node)),
+        kind,
+        frozen=False,
+    )
 
 
 def _element(body: Body, node: ast.expr, of: types.Type | None, stored: bool) -> Value:
     value = expressions.read(body, node, of, stored=stored)
     if not value.frozen:
-        raise body.error(node, "an element of a set or sequence must be hashable", f"Set({ast.unparse(node)})")
+        raise body.error(
+            node, "an element of a set or sequence must be hashable", f"Set({ast.unparse(node)})"
+        )
     if has_map(value.type):
         raise body.error(node, "a map is a state variable, never an element", "self.map[key]")
     if of is not None and not stored:
@@ -67,13 +77,21 @@ def certain(body: Body, node: ast.expr, value: Value, of: types.Type) -> None:
 
 def _common(body: Body, node: ast.expr, found: Sequence[Value], items: Sequence[ast.expr]) -> types.Type:
     if not found:
-        raise body.error(node, "the element type of this empty collection is not known here", "assign it to a variable, or compare its len with 0")
+        raise body.error(
+            node,
+            "the element type of this empty collection is not known here",
+            "assign it to a variable, or compare its len with 0",
+        )
     of: types.Type | None = found[0].type
     for value, item in zip(found[1:], items[1:], strict=True):
         before = of
         of = join(before, value.type) if before is not None else None
         if of is None:
-            raise body.error(item, f"elements of one collection have one type: {words(found[0].type)} and {words(value.type)}", "two collections")
+            raise body.error(
+                item,
+                f"elements of one collection have one type: {words(found[0].type)} and {words(value.type)}",
+                "two collections",
+            )
     assert of is not None
     return finite(body, node, of)
 
@@ -82,13 +100,20 @@ def finite(body: Body, node: ast.expr, of: types.Type) -> types.Type:
     """`of`, which must have a domain."""
     if not is_finite(of):
         raise body.error(
-            node, f"elements of type {words(of)} have no declared domain here", "compare one by one: x == a or x == b; or store the collection"
+            node,
+            f"elements of type {words(of)} have no declared domain here",
+            "compare one by one: x == a or x == b; or store the collection",
         )
     return of
 
 
 def gather(
-    body: Body, node: ast.expr, element: ast.expr, generators: list[ast.comprehension], wanted: types.Type | None, stored: bool
+    body: Body,
+    node: ast.expr,
+    element: ast.expr,
+    generators: list[ast.comprehension],
+    wanted: types.Type | None,
+    stored: bool,
 ) -> Value:
     """`{element for ... if ...}`."""
     goal = _bare(wanted)
@@ -100,7 +125,9 @@ def gather(
     return Value(ir.Gather(type=kind, binders=binders, body=value.node, at=body.at(node)), kind, frozen=False)
 
 
-def sequence(body: Body, node: ast.expr, items: Sequence[ast.expr], wanted: types.Type | None, stored: bool) -> Value:
+def sequence(
+    body: Body, node: ast.expr, items: Sequence[ast.expr], wanted: types.Type | None, stored: bool
+) -> Value:
     """`(a, b)`."""
     goal = _bare(wanted)
     of = goal.of if isinstance(goal, types.SequenceOf) else None
@@ -128,10 +155,18 @@ def constant_collection(body: Body, node: ast.expr, python: Any, *, is_set: bool
     for item in python:
         element = world.constant(body.world, item, body.at(node))
         if element is None:
-            raise body.error(node, f"{ast.unparse(node)} holds {item!r}, which is no constant of the language", "ints, bools, Enum members")
+            raise body.error(
+                node,
+                f"{ast.unparse(node)} holds {item!r}, which is no constant of the language",
+                "ints, bools, Enum members",
+            )
         found.append(Value(*element))
     if not found:
-        raise body.error(node, f"the element type of {ast.unparse(node)} is not known", "Set() at the place where it is used")
+        raise body.error(
+            node,
+            f"the element type of {ast.unparse(node)} is not known",
+            "Set() at the place where it is used",
+        )
     of: types.Type | None = found[0].type
     for value in found[1:]:
         of = join(of, value.type) if of is not None else None
@@ -140,9 +175,13 @@ def constant_collection(body: Body, node: ast.expr, python: Any, *, is_set: bool
     of = finite(body, node, of)
     if is_set:
         domain = types.bind(of, {})
-        found.sort(key=lambda value: domain.rank(value.node.value if isinstance(value.node, ir.Literal) else None))
+        found.sort(
+            key=lambda value: domain.rank(value.node.value if isinstance(value.node, ir.Literal) else None)
+        )
         kind: types.Type = types.SetOf(of)
-        return Value(ir.SetLiteral(type=kind, items=tuple(item.node for item in found), at=body.at(node)), kind)
+        return Value(
+            ir.SetLiteral(type=kind, items=tuple(item.node for item in found), at=body.at(node)), kind
+        )
     kind = types.SequenceOf(of, len(found))
     return Value(ir.MakeSequence(type=kind, items=tuple(item.node for item in found), at=body.at(node)), kind)
 
@@ -165,14 +204,26 @@ def _generator(body: Body, node: ast.comprehension) -> ir.Binder:
         read, yes, _ = operators.condition(body, test)
         body.learn(yes)
         tests.append(read)
-    guard = None if not tests else tests[0] if len(tests) == 1 else ir.And(type=ir.BOOL, operands=tuple(tests), at=body.at(node.ifs[0]))
+    guard = (
+        None
+        if not tests
+        else tests[0]
+        if len(tests) == 1
+        else ir.And(type=ir.BOOL, operands=tuple(tests), at=body.at(node.ifs[0]))
+    )
     return ir.Binder(name=name, type=of, source=source, condition=guard, at=at)
 
 
-def bind_target(body: Body, target: ast.expr, over: ast.expr) -> tuple[str, types.Type, types.Type | ir.Expression]:
+def bind_target(
+    body: Body, target: ast.expr, over: ast.expr
+) -> tuple[str, types.Type, types.Type | ir.Expression]:
     """Bind the name of one `for`: its unique name, its exact type, and what it ranges over."""
     if not isinstance(target, ast.Name):
-        raise body.error(target, "one name is bound at a time", "for pair in ...: and pair.first, pair.second, or two `for`")
+        raise body.error(
+            target,
+            "one name is bound at a time",
+            "for pair in ...: and pair.first, pair.second, or two `for`",
+        )
     if target.id == body.self_name:
         raise body.error(target, f"{target.id} is the specification", "another name")
     of, source = ranges_over(body, over)
@@ -184,18 +235,32 @@ def bind_target(body: Body, target: ast.expr, over: ast.expr) -> tuple[str, type
 def ranges_over(body: Body, node: ast.expr) -> tuple[types.Type, types.Type | ir.Expression]:
     """The type of the elements and the source of a `for`."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="each")) if name == body.self_name and name not in body.locals:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="each")) if (
+            name == body.self_name and name not in body.locals
+        ):
             kind = each(body, node)
             return kind, kind
         case ast.Call(func=ast.Name(id="range")):
-            raise body.error(node, "range has no declared domain", 'self.each(Number), with Number = Annotated[int, Between(1, "messages")]')
-        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "sorted" | "filter" | "map" as name)):
-            raise body.error(node, f"{name} is not in the language", "self.each(Type), a set or a sequence, with `if`")
+            raise body.error(
+                node,
+                "range has no declared domain",
+                'self.each(Number), with Number = Annotated[int, Between(1, "messages")]',
+            )
+        case ast.Call(
+            func=ast.Name(id="enumerate" | "zip" | "reversed" | "sorted" | "filter" | "map" as name)
+        ):
+            raise body.error(
+                node, f"{name} is not in the language", "self.each(Type), a set or a sequence, with `if`"
+            )
     value = expressions.read(body, node)
     if isinstance(value.type, types.MapOf):
         raise body.error(node, f"{ast.unparse(node)} is a map", "self.each(Key), and self.map[key] inside")
     if not isinstance(value.type, types.SetOf | types.SequenceOf):
-        raise body.error(node, f"{ast.unparse(node)} is {words(value.type)}, which has no elements", "self.each(Type), a set or a sequence")
+        raise body.error(
+            node,
+            f"{ast.unparse(node)} is {words(value.type)}, which has no elements",
+            "self.each(Type), a set or a sequence",
+        )
     return value.type.of, value.node
 
 
@@ -208,17 +273,34 @@ def each(body: Body, node: ast.Call) -> types.Type:
 
 
 def type_object(body: Body, node: ast.expr) -> Any:
-    """The Python object of a type that is written inside a body: `Process`, `Annotated[int, Between(0, "n")]`, `Process | None`."""
+    """The Python object of a type that is written inside a body: `Process`, `Annotated[int, Between(0,
+    "n")]`, `Process | None`.
+    """
     python = python_object(body, node)
     if python is not world.MISSING:
         return python
     names: dict[str, Any] = {}
     for part in ast.walk(node):
         if not isinstance(
-            part, ast.Name | ast.Attribute | ast.Subscript | ast.Tuple | ast.Constant | ast.BinOp | ast.BitOr | ast.Call | ast.Load
+            part,
+            ast.Name
+            | ast.Attribute
+            | ast.Subscript
+            | ast.Tuple
+            | ast.Constant
+            | ast.BinOp
+            | ast.BitOr
+            | ast.Call
+            | ast.Load,
         ):
-            raise body.error(node, f"{ast.unparse(node)} is no type", "Process, or a named alias of Annotated[int, Between(..)]")
-        if isinstance(part, ast.Call) and not (isinstance(part.func, ast.Name) and part.func.id in ("Between", "AtMost")):
+            raise body.error(
+                node,
+                f"{ast.unparse(node)} is no type",
+                "Process, or a named alias of Annotated[int, Between(..)]",
+            )
+        if isinstance(part, ast.Call) and not (
+            isinstance(part.func, ast.Name) and part.func.id in ("Between", "AtMost")
+        ):
             raise body.error(part, f"{ast.unparse(part)} is no type", "Between(..) or AtMost(..)")
         if isinstance(part, ast.Name):
             names[part.id] = python_object(body, part)
@@ -231,5 +313,7 @@ def type_object(body: Body, node: ast.expr) -> Any:
 
 
 def matches(of: types.Type, within: types.Type) -> bool:
-    """Whether elements of `within` may be of type `of` (a parameter that ranges over the present elements of a set)."""
+    """Whether elements of `within` may be of type `of` (a parameter that ranges over the present elements of
+    a set).
+    """
     return accepts(within, of)

@@ -1,6 +1,8 @@
-"""A call on its own line guards, emits, expects or performs a procedure; guards come before what leaves a trace.
+"""A call on its own line guards, emits, expects or performs a procedure; guards come before what leaves a
+trace.
 
-A value helper or a predicate does none of them. A handler cannot guard: the step that emitted the event has happened.
+A value helper or a predicate does none of them. A handler cannot guard: the step that emitted the event has
+happened.
 """
 
 from __future__ import annotations
@@ -21,7 +23,11 @@ def effect(body: Body, node: ast.Call) -> ir.Statement:
     Raises:
         SpecError: it is none, or may not stand here.
     """
-    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id == body.self_name:
+    if (
+        isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == body.self_name
+    ):
         method = body.world.methods.get(node.func.attr)
         if method is not None and node.func.value.id not in body.locals:
             return _perform(body, node, method)
@@ -36,23 +42,35 @@ def effect(body: Body, node: ast.Call) -> ir.Statement:
     if python is values.expect:
         return _expect(body, node)
     calls.read_call(body, node, None, stored=False)
-    raise body.error(node, f"{ast.unparse(node)} is computed and thrown away", "leave it out, or use the value")
+    raise body.error(
+        node, f"{ast.unparse(node)} is computed and thrown away", "leave it out, or use the value"
+    )
 
 
 def _only(body: Body, node: ast.AST, what: str) -> None:
     if body.role.pure:
-        raise body.error(node, f"{what} in {body.role.value}, which only computes", "an action or a procedure")
+        raise body.error(
+            node, f"{what} in {body.role.value}, which only computes", "an action or a procedure"
+        )
 
 
 def late(at: Location) -> SpecError:
     """The refusal of a guard that comes too late."""
-    return SpecError("a guard after an update: the step would be undone", at, "every require before the first assignment, emit or expect")
+    return SpecError(
+        "a guard after an update: the step would be undone",
+        at,
+        "every require before the first assignment, emit or expect",
+    )
 
 
 def _require(body: Body, node: ast.Call) -> ir.Statement:
     _only(body, node, "require")
     if body.role is Role.HANDLER:
-        raise body.error(node, "a handler cannot stop the step that emitted the event", 'expect(condition, "Property"), or if ...:')
+        raise body.error(
+            node,
+            "a handler cannot stop the step that emitted the event",
+            'expect(condition, "Property"), or if ...:',
+        )
     if len(node.args) != 1 or node.keywords:
         raise body.error(node, "require takes one condition", "require(a and b)")
     if body.written:
@@ -70,7 +88,9 @@ def _emit(body: Body, node: ast.Call) -> ir.Statement:
         raise body.error(node, "emit takes one event", "emit(Deliver(p, m))")
     event = expressions.read(body, node.args[0], stored=True)
     if not records_of(event.type):
-        raise body.error(node.args[0], f"an event is a record, not {words(event.type)}", "emit(Deliver(p, m))")
+        raise body.error(
+            node.args[0], f"an event is a record, not {words(event.type)}", "emit(Deliver(p, m))"
+        )
     body.written = True
     body.forget()
     return ir.Emit(event=event.node, at=body.at(node))
@@ -81,8 +101,15 @@ def _expect(body: Body, node: ast.Call) -> ir.Statement:
     texts = dict(zip(("condition", "property", "clash"), node.args, strict=False)) | {
         keyword.arg or "**": keyword.value for keyword in node.keywords
     }
-    if not {"condition", "property"} <= set(texts) <= {"condition", "property", "clash"} or len(node.args) > 3:
-        raise body.error(node, "expect takes a condition, the name of a property, and the event it clashes with", 'expect(condition, "Agreement")')
+    if (
+        not {"condition", "property"} <= set(texts) <= {"condition", "property", "clash"}
+        or len(node.args) > 3
+    ):
+        raise body.error(
+            node,
+            "expect takes a condition, the name of a property, and the event it clashes with",
+            'expect(condition, "Agreement")',
+        )
     test = expressions.truth(body, texts["condition"])
     name = texts["property"]
     said = name.value if isinstance(name, ast.Constant) else python_object(body, name)
@@ -92,17 +119,27 @@ def _expect(body: Body, node: ast.Call) -> ir.Statement:
     if "clash" in texts and not (isinstance(texts["clash"], ast.Constant) and texts["clash"].value is None):
         event = expressions.read(body, texts["clash"], stored=True)
         if not records_of(event.type):
-            raise body.error(texts["clash"], f"the clashing event is a record, not {words(event.type)}", "Deliver(q, other)")
+            raise body.error(
+                texts["clash"],
+                f"the clashing event is a record, not {words(event.type)}",
+                "Deliver(q, other)",
+            )
         clash = event.node
     body.written = True
     body.world.properties.setdefault(said)
-    return ir.Expect(condition=test, property=said, clash=clash, text=ast.unparse(texts["condition"]), at=body.at(node))
+    return ir.Expect(
+        condition=test, property=said, clash=clash, text=ast.unparse(texts["condition"]), at=body.at(node)
+    )
 
 
 def _perform(body: Body, node: ast.Call, method: MethodDeclaration) -> ir.Statement:
     name = method.name
     if body.world.is_function(method):
-        raise body.error(node, f"self.{name} gives a value, which is thrown away", f"use it: if self.{name}(...), x = self.{name}(...)")
+        raise body.error(
+            node,
+            f"self.{name} gives a value, which is thrown away",
+            f"use it: if self.{name}(...), x = self.{name}(...)",
+        )
     if method.mark is not None:
         raise body.error(node, f"{name} is marked, and not called", "a helper that both call")
     _only(body, node, f"self.{name}, a procedure,")
@@ -110,7 +147,11 @@ def _perform(body: Body, node: ast.Call, method: MethodDeclaration) -> ir.Statem
     body.world.read_procedure(name, body.at(node))
     if name in body.world.guarded:
         if body.role is Role.HANDLER:
-            raise body.error(node, f"a handler cannot stop the step that emitted the event, and {name} requires something", "expect(...)")
+            raise body.error(
+                node,
+                f"a handler cannot stop the step that emitted the event, and {name} requires something",
+                "expect(...)",
+            )
         if body.written:
             raise late(body.at(node))
         body.requires = True

@@ -1,8 +1,10 @@
-"""Each expression of Python that the language has becomes a node of the intermediate form; the rest is refused.
+"""Each expression of Python that the language has becomes a node of the intermediate form; the rest is
+refused.
 
-`read(body, node, wanted, stored)` gives the value. `wanted` is the type that the place expects, which displays, empty sets and None need;
-`stored` says that the value goes straight to a place that checks its domain (a variable, an argument, a field), so that a set may be
-written with elements that only that check can judge.
+`read(body, node, wanted, stored)` gives the value. `wanted` is the type that the place expects, which
+displays, empty sets and None need; `stored` says that the value goes straight to a place that checks its
+domain (a variable, an argument, a field), so that a set may be written with elements that only that check can
+judge.
 """
 
 from __future__ import annotations
@@ -24,8 +26,14 @@ REFUSED: dict[type[ast.expr], tuple[str, str]] = {
     ast.Dict: ("a dict is no value of the language", "a Map variable"),
     ast.DictComp: ("a dict is no value of the language", "a Map variable, assigned in a `for`"),
     ast.List: ("a list is mutable", "a tuple `(a, b)` for a sequence, a set `{a, b}`"),
-    ast.ListComp: ("a list is mutable", "a set comprehension `{... for ...}`, or a generator in any, all, sum, min, max, next"),
-    ast.GeneratorExp: ("a generator is used once, inside any, all, sum, min, max or next", "a set comprehension `{... for ...}`"),
+    ast.ListComp: (
+        "a list is mutable",
+        "a set comprehension `{... for ...}`, or a generator in any, all, sum, min, max, next",
+    ),
+    ast.GeneratorExp: (
+        "a generator is used once, inside any, all, sum, min, max or next",
+        "a set comprehension `{... for ...}`",
+    ),
     ast.Await: ("a specification does not wait", "an action with `require`"),
     ast.Yield: ("a specification does not yield", "an action for each step"),
     ast.YieldFrom: ("a specification does not yield", "an action for each step"),
@@ -53,7 +61,7 @@ def read(body: Body, node: ast.expr, wanted: types.Type | None = None, *, stored
 
 
 def read_plain(body: Body, node: ast.expr) -> Value:
-    """The value of a path as declared, without what tests have shown about it; other expressions as `read`."""
+    """The value of a path as declared, without what tests have shown of it; others as `read`."""
     return _dispatch(body, node, None, stored=False) if path_of(body, node) is not None else read(body, node)
 
 
@@ -61,16 +69,30 @@ def demand(body: Body, node: ast.expr, value: Value, wanted: types.Type) -> None
     """Refuse a value that cannot stand where `wanted` is declared."""
     if not accepts(wanted, value.type):
         if isinstance(value.type, types.Optional) and accepts(wanted, value.type.of):
-            raise body.error(node, f"{ast.unparse(node)} may be None, and {words(wanted)} is needed", "present(...), after a test `is not None`")
-        hint = f"{ast.unparse(node)}.index" if isinstance(value.type, types.IndexType) and is_integer(wanted) else f"a value of {words(wanted)}"
-        raise body.error(node, f"{ast.unparse(node)} is {words(value.type)}, and {words(wanted)} is needed", hint)
+            raise body.error(
+                node,
+                f"{ast.unparse(node)} may be None, and {words(wanted)} is needed",
+                "present(...), after a test `is not None`",
+            )
+        hint = (
+            f"{ast.unparse(node)}.index"
+            if isinstance(value.type, types.IndexType) and is_integer(wanted)
+            else f"a value of {words(wanted)}"
+        )
+        raise body.error(
+            node, f"{ast.unparse(node)} is {words(value.type)}, and {words(wanted)} is needed", hint
+        )
     inner = wanted.of if isinstance(wanted, types.Optional) else wanted
     if isinstance(inner, types.Int) and isinstance(value.type, types.Int):
         low, high = value.type.low, value.type.high
         below = isinstance(high, int) and isinstance(inner.low, int) and high < inner.low
         above = isinstance(low, int) and isinstance(inner.high, int) and low > inner.high
         if below or above:
-            raise body.error(node, f"{ast.unparse(node)} is never in {words(inner)}", "a value in it, or wider bounds where it is declared")
+            raise body.error(
+                node,
+                f"{ast.unparse(node)} is never in {words(inner)}",
+                "a value in it, or wider bounds where it is declared",
+            )
 
 
 def integer(body: Body, node: ast.expr) -> Value:
@@ -79,12 +101,26 @@ def integer(body: Body, node: ast.expr) -> Value:
     if is_integer(value.type):
         return value
     if isinstance(value.type, types.Optional) and is_integer(value.type.of):
-        raise body.error(node, f"{ast.unparse(node)} may be None, and an integer is needed", "present(...), after a test `is not None`")
+        raise body.error(
+            node,
+            f"{ast.unparse(node)} may be None, and an integer is needed",
+            "present(...), after a test `is not None`",
+        )
     if isinstance(value.type, types.Bool):
-        raise body.error(node, f"{ast.unparse(node)} is a bool, and an integer is needed", "1 if condition else 0, or sum(1 for ... if condition)")
+        raise body.error(
+            node,
+            f"{ast.unparse(node)} is a bool, and an integer is needed",
+            "1 if condition else 0, or sum(1 for ... if condition)",
+        )
     if isinstance(value.type, types.IndexType):
-        raise body.error(node, f"{ast.unparse(node)} is a {words(value.type)}, and an integer is needed", f"{ast.unparse(node)}.index")
-    raise body.error(node, f"{ast.unparse(node)} is {words(value.type)}, and an integer is needed", "an integer")
+        raise body.error(
+            node,
+            f"{ast.unparse(node)} is a {words(value.type)}, and an integer is needed",
+            f"{ast.unparse(node)}.index",
+        )
+    raise body.error(
+        node, f"{ast.unparse(node)} is {words(value.type)}, and an integer is needed", "an integer"
+    )
 
 
 def truth(body: Body, node: ast.expr) -> ir.Expression:
@@ -122,31 +158,48 @@ def _dispatch(body: Body, node: ast.expr, wanted: types.Type | None, stored: boo
             return calls.read_call(body, node, wanted, stored)
         case ast.Slice():
             raise body.error(node, "a slice stands alone", "sequence[1:]")
-    raise body.error(node, f"{type(node).__name__} is not in the language", "the expressions of docs/language.md")
+    raise body.error(
+        node, f"{type(node).__name__} is not in the language", "the expressions of docs/language.md"
+    )
 
 
 def _literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value:
     if isinstance(node.value, str):
         if isinstance(wanted, types.Enumeration) and wanted.python is None:
             if node.value not in wanted.members:
-                raise body.error(node, f"{node.value!r} is no reading of {wanted.name}", f"one of {', '.join(wanted.members)}")
+                raise body.error(
+                    node,
+                    f"{node.value!r} is no reading of {wanted.name}",
+                    f"one of {', '.join(wanted.members)}",
+                )
             return Value(ir.Literal(type=wanted, value=node.value, at=body.at(node)), wanted)
         raise body.error(node, "a string is only compared with a reading", "an Enum")
     found = world.constant(body.world, node.value, body.at(node))
     if found is None:
-        raise body.error(node, f"{ast.unparse(node)} is no value of the language", "integers, True, False, None, members of an Enum")
+        raise body.error(
+            node,
+            f"{ast.unparse(node)} is no value of the language",
+            "integers, True, False, None, members of an Enum",
+        )
     return Value(*found)
 
 
 def _name(body: Body, node: ast.Name) -> Value:
     local = body.locals.get(node.id)
     if local is not None:
-        return Value(ir.Name(type=surface(local.type), name=local.name, at=body.at(node)), local.type, local.frozen, local.low)
+        return Value(
+            ir.Name(type=surface(local.type), name=local.name, at=body.at(node)),
+            local.type,
+            local.frozen,
+            local.low,
+        )
     if node.id == body.self_name:
         raise body.error(node, f"{node.id} is the specification, not a value", f"{node.id}.variable")
     if node.id in body.assigned:
         raise body.error(
-            node, f"{node.id} is not bound on every way to here", "bind it on every branch before; a name bound in a loop ends with the turn"
+            node,
+            f"{node.id} is not bound on every way to here",
+            "bind it on every branch before; a name bound in a loop ends with the turn",
         )
     return python_value(body, node, python_object(body, node))
 
@@ -167,12 +220,20 @@ def python_value(body: Body, node: ast.expr, python: Any) -> Value:
         raise body.error(node, f"{text} is a class, not a value", f"self.each({text}) for its values")
     if isinstance(python, set | list | dict):
         raise body.error(node, f"{text} is mutable", "a frozenset, or a state variable")
-    raise body.error(node, f"{text} is no value of the language", "an int, a bool or an Enum member as constant; a method of the specification")
+    raise body.error(
+        node,
+        f"{text} is no value of the language",
+        "an int, a bool or an Enum member as constant; a method of the specification",
+    )
 
 
 def _attribute(body: Body, node: ast.Attribute) -> Value:
     at, here = body.at(node), body.world
-    if isinstance(node.value, ast.Name) and node.value.id == body.self_name and node.value.id not in body.locals:
+    if (
+        isinstance(node.value, ast.Name)
+        and node.value.id == body.self_name
+        and node.value.id not in body.locals
+    ):
         name = node.attr
         if name in here.variables:
             exact = here.variables[name].type
@@ -184,14 +245,20 @@ def _attribute(body: Body, node: ast.Attribute) -> Value:
             raise body.error(node, f"self.{name} is a method", f"self.{name}(...)")
         python = here.attribute(name)
         if python is world.MISSING:
-            raise body.error(node, f"{here.cls.__name__} has no {name!r}{here.suggest(name)}", f"{name}: Type = value in the class")
+            raise body.error(
+                node,
+                f"{here.cls.__name__} has no {name!r}{here.suggest(name)}",
+                f"{name}: Type = value in the class",
+            )
         return python_value(body, node, python)
     python = python_object(body, node)
     if python is not world.MISSING:
         return python_value(body, node, python)
     owner = python_object(body, node.value)
     if isinstance(owner, type | ModuleType):
-        known = f"one of {', '.join(owner.__members__)}" if isinstance(owner, EnumType) else "a name that it has"
+        known = (
+            f"one of {', '.join(owner.__members__)}" if isinstance(owner, EnumType) else "a name that it has"
+        )
         raise body.error(node, f"{ast.unparse(node.value)} has no {node.attr!r}", known)
     return field(body, node, read(body, node.value))
 
@@ -201,27 +268,47 @@ def field(body: Body, node: ast.Attribute, owner: Value) -> Value:
     at = body.at(node)
     if isinstance(owner.type, types.IndexType):
         if node.attr != "index":
-            raise body.error(node, f"a {owner.type.name} has only its number", f"{ast.unparse(node.value)}.index")
+            raise body.error(
+                node, f"a {owner.type.name} has only its number", f"{ast.unparse(node.value)}.index"
+            )
         if owner.type.symmetric:
             name = owner.type.name
-            raise body.error(node, f"{name} is symmetric: its members have no numbers that count", "== between members, or no symmetric=True")
+            raise body.error(
+                node,
+                f"{name} is symmetric: its members have no numbers that count",
+                "== between members, or no symmetric=True",
+            )
         return Value(ir.IndexNumber(type=ir.INTEGER, index=owner.node, at=at), ir.INTEGER, low=0)
     if isinstance(owner.type, types.Optional):
         raise body.error(
-            node, f"{ast.unparse(node.value)} may be None", "test `is not None` first, or bind `x = present(...)` where it cannot be None"
+            node,
+            f"{ast.unparse(node.value)} may be None",
+            "test `is not None` first, or bind `x = present(...)` where it cannot be None",
         )
     records = records_of(owner.type)
     if not records:
-        raise body.error(node, f"{ast.unparse(node.value)} is {words(owner.type)}; only records have fields", "a variable of a record type")
+        raise body.error(
+            node,
+            f"{ast.unparse(node.value)} is {words(owner.type)}; only records have fields",
+            "a variable of a record type",
+        )
     without = [item.name for item in records if node.attr not in dict(item.fields)]
     if without:
         known = ", ".join(dict(records[0].fields)) or "none"
-        hint = f"if isinstance({ast.unparse(node.value)}, ...):" if len(records) > 1 else f"one of its fields: {known}"
+        hint = (
+            f"if isinstance({ast.unparse(node.value)}, ...):"
+            if len(records) > 1
+            else f"one of its fields: {known}"
+        )
         raise body.error(node, f"{', '.join(without)} has no field {node.attr!r}", hint)
     exact: types.Type | None = dict(records[0].fields)[node.attr]
     for item in records[1:]:
         if dict(item.fields)[node.attr] != exact:
-            raise body.error(node, f"the field {node.attr!r} has different types in {words(owner.type)}", "if isinstance(..., Record): first")
+            raise body.error(
+                node,
+                f"the field {node.attr!r} has different types in {words(owner.type)}",
+                "if isinstance(..., Record): first",
+            )
     assert exact is not None
     return Value(ir.Field(type=surface(exact), record=owner.node, name=node.attr, at=at), exact)
 
@@ -231,7 +318,11 @@ def _subscript(body: Body, node: ast.Subscript) -> Value:
     at, text = body.at(node), ast.unparse(node.value)
     if isinstance(owner.type, types.MapOf):
         if isinstance(node.slice, ast.Slice | ast.Tuple) and not isinstance(owner.type.key, types.SequenceOf):
-            raise body.error(node, f"{text} is a map with keys {words(owner.type.key)}", f"{text}[key], and {text}[key][key] for a map of maps")
+            raise body.error(
+                node,
+                f"{text} is a map with keys {words(owner.type.key)}",
+                f"{text}[key], and {text}[key][key] for a map of maps",
+            )
         key = read(body, node.slice, owner.type.key, stored=True)
         exact = owner.type.value
         return Value(ir.Lookup(type=surface(exact), map=owner.node, key=key.node, at=at), exact)
@@ -239,7 +330,9 @@ def _subscript(body: Body, node: ast.Subscript) -> Value:
         return _item(body, node, owner, owner.type)
     if isinstance(owner.type, types.Optional):
         raise body.error(node, f"{text} may be None", "test `is not None` first")
-    raise body.error(node, f"{text} is {words(owner.type)}; only maps and sequences are indexed", "self.map[key]")
+    raise body.error(
+        node, f"{text} is {words(owner.type)}; only maps and sequences are indexed", "self.map[key]"
+    )
 
 
 def _item(body: Body, node: ast.Subscript, owner: Value, kind: types.SequenceOf) -> Value:
@@ -248,11 +341,21 @@ def _item(body: Body, node: ast.Subscript, owner: Value, kind: types.SequenceOf)
         case ast.Slice(lower=ast.Constant(value=1), upper=None, step=None):
             return Value(ir.DropFirst(type=kind, sequence=owner.node, at=at), kind, owner.frozen)
         case ast.Slice():
-            raise body.error(node, "of slices only the one that drops the first item is in the language", f"{text}[1:]")
+            raise body.error(
+                node, "of slices only the one that drops the first item is in the language", f"{text}[1:]"
+            )
     position = integer(body, node.slice)
     if position.least is None or position.least < 0:
-        raise body.error(node, f"the position {ast.unparse(node.slice)} may be negative, and Python would count from the end", "a position from 0")
-    return Value(ir.Item(type=surface(kind.of), sequence=owner.node, position=position.node, at=at), kind.of, owner.frozen)
+        raise body.error(
+            node,
+            f"the position {ast.unparse(node.slice)} may be negative, and Python would count from the end",
+            "a position from 0",
+        )
+    return Value(
+        ir.Item(type=surface(kind.of), sequence=owner.node, position=position.node, at=at),
+        kind.of,
+        owner.frozen,
+    )
 
 
 def _choose(body: Body, node: ast.IfExp, wanted: types.Type | None, stored: bool) -> Value:
@@ -265,15 +368,21 @@ def _choose(body: Body, node: ast.IfExp, wanted: types.Type | None, stored: bool
         context = one.type if not isinstance(one.type, ir.NoneType) else None
     with body.inner(yes if first_open else no):
         other_node = node.body if first_open else node.orelse
-        other = read(body, other_node, None if isinstance(other_node, ast.Constant) else context, stored=stored)
+        other = read(
+            body, other_node, None if isinstance(other_node, ast.Constant) else context, stored=stored
+        )
         if wanted is not None:
             demand(body, other_node, other, wanted)
     then, otherwise = (other, one) if first_open else (one, other)
     exact = join(then.type, otherwise.type)
     if exact is None:
         said = f"the branches are {words(then.type)} and {words(otherwise.type)}"
-        raise body.error(node, f"{said}; both need one type", "two branches of one type, or of a type and None")
+        raise body.error(
+            node, f"{said}; both need one type", "two branches of one type, or of a type and None"
+        )
     lows = (then.least, otherwise.least)
     low = min(item for item in lows if item is not None) if None not in lows else None
-    chosen = ir.Choose(type=surface(exact), condition=test, then=then.node, otherwise=otherwise.node, at=body.at(node))
+    chosen = ir.Choose(
+        type=surface(exact), condition=test, then=then.node, otherwise=otherwise.node, at=body.at(node)
+    )
     return Value(chosen, exact, then.frozen and otherwise.frozen, low)

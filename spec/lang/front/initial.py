@@ -34,7 +34,9 @@ def value(world: World, python: Any, wanted: types.Type, what: str, at: Location
                 raise SpecError(reason, at, f"None, or @initial def start(self, p: {inner.name})")
             number = ir.Literal(type=ir.INTEGER, value=python.index, at=at)
             return ir.MakeIndex(type=inner, number=number, at=at)
-        case types.Record() | types.Union() if dataclasses.is_dataclass(python) and not isinstance(python, type):
+        case types.Record() | types.Union() if dataclasses.is_dataclass(python) and not isinstance(
+            python, type
+        ):
             return _record(world, python, inner, what, at)
     if _plain(python, inner):
         return ir.Literal(type=surface(inner if python is not None else ir.NoneType()), value=python, at=at)
@@ -46,7 +48,9 @@ def _record(world: World, python: Any, wanted: types.Type, what: str, at: Locati
     records = wanted.records if isinstance(wanted, types.Union) else (wanted,)
     for kind in records:
         if isinstance(kind, types.Record) and kind.python is type(python):
-            parts = tuple(value(world, getattr(python, name), of, f"{what}.{name}", at) for name, of in kind.fields)
+            parts = tuple(
+                value(world, getattr(python, name), of, f"{what}.{name}", at) for name, of in kind.fields
+            )
             return ir.MakeRecord(type=kind, arguments=parts, at=at)
     raise SpecError(f"{what} = {python!r}, and {words(wanted)} is needed", at, "one of its records")
 

@@ -1,4 +1,6 @@
-"""The names that a method binds: those that Python makes local, assigned, looped over or declared, outside comprehensions."""
+"""The names that a method binds: those that Python makes local, assigned, looped over or declared, outside
+comprehensions.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,10 @@ import ast
 
 def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
     """The local names of a function apart from its parameters, and its parameters."""
-    found = {argument.arg for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    found = {
+        argument.arg
+        for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    }
     pending: list[ast.AST] = list(function.body)
     while pending:
         node = pending.pop()

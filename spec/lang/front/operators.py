@@ -1,7 +1,8 @@
 """Operators on truth values, numbers, sets and sequences, and the facts that a condition establishes.
 
-A condition gives the facts that hold where it is true and where it is false: `x is not None` and `isinstance(x, R)` narrow a path, `and`,
-`or` and `not` combine. Values of different sorts are never compared: CPython would call them unequal, or equal by accident (0 and False).
+A condition gives the facts that hold where it is true and where it is false: `x is not None` and
+`isinstance(x, R)` narrow a path, `and`, `or` and `not` combine. Values of different sorts are never compared:
+CPython would call them unequal, or equal by accident (0 and False).
 """
 
 from __future__ import annotations
@@ -17,17 +18,21 @@ Condition = tuple[ir.Expression, Facts, Facts]
 """A boolean expression, the facts where it is true, the facts where it is false."""
 
 COMPARISONS: dict[type[ast.cmpop], ir.Comparison] = {
-    ast.Eq: ir.Comparison.EQUAL, ast.NotEq: ir.Comparison.UNEQUAL, ast.Is: ir.Comparison.EQUAL, ast.IsNot: ir.Comparison.UNEQUAL,
-    ast.Lt: ir.Comparison.LESS, ast.LtE: ir.Comparison.AT_MOST, ast.Gt: ir.Comparison.GREATER, ast.GtE: ir.Comparison.AT_LEAST,
+    ast.Eq: ir.Comparison.EQUAL, ast.NotEq: ir.Comparison.UNEQUAL, ast.Is: ir.Comparison.EQUAL,
+    ast.IsNot: ir.Comparison.UNEQUAL,
+    ast.Lt: ir.Comparison.LESS, ast.LtE: ir.Comparison.AT_MOST, ast.Gt: ir.Comparison.GREATER,
+    ast.GtE: ir.Comparison.AT_LEAST,
 }  # fmt: skip
 
 ARITHMETIC: dict[type[ast.operator], ir.Operation] = {
-    ast.Add: ir.Operation.ADD, ast.Sub: ir.Operation.SUBTRACT, ast.Mult: ir.Operation.MULTIPLY, ast.FloorDiv: ir.Operation.DIVIDE,
+    ast.Add: ir.Operation.ADD, ast.Sub: ir.Operation.SUBTRACT, ast.Mult: ir.Operation.MULTIPLY,
+    ast.FloorDiv: ir.Operation.DIVIDE,
     ast.Mod: ir.Operation.MODULO,
 }  # fmt: skip
 
 SETS: dict[type[ast.operator], ir.SetOperation] = {
-    ast.BitOr: ir.SetOperation.UNION, ast.BitAnd: ir.SetOperation.INTERSECTION, ast.Sub: ir.SetOperation.DIFFERENCE,
+    ast.BitOr: ir.SetOperation.UNION, ast.BitAnd: ir.SetOperation.INTERSECTION,
+    ast.Sub: ir.SetOperation.DIFFERENCE,
     ast.BitXor: ir.SetOperation.SYMMETRIC_DIFFERENCE,
 }  # fmt: skip
 
@@ -57,7 +62,9 @@ def condition(body: Body, node: ast.expr) -> Condition:
             return _budget(body, node)
     value = expressions.read(body, node)
     if not isinstance(value.type, types.Bool):
-        raise body.error(node, f"{ast.unparse(node)} is {words(value.type)}, not a bool", _as_test(node, value.type))
+        raise body.error(
+            node, f"{ast.unparse(node)} is {words(value.type)}, not a bool", _as_test(node, value.type)
+        )
     return value.node, {}, {}
 
 
@@ -117,11 +124,19 @@ def _instance(body: Body, node: ast.Call) -> Condition:
     known = {item.name: item for item in records_of(whole)}
     for item in asked:
         if known.get(item.name) != item:
-            raise body.error(node.args[1], f"{ast.unparse(node.args[0])} is {words(value.type)}, never a {item.name}", "one of its records")
+            raise body.error(
+                node.args[1],
+                f"{ast.unparse(node.args[0])} is {words(value.type)}, never a {item.name}",
+                "one of its records",
+            )
     if isinstance(value.type, types.Record):
-        raise body.error(node, f"{ast.unparse(node.args[0])} is always a {value.type.name}", "leave the test out")
+        raise body.error(
+            node, f"{ast.unparse(node.args[0])} is always a {value.type.name}", "leave the test out"
+        )
     rest = [item for name, item in known.items() if name not in {one.name for one in asked}]
-    test = ir.IsRecord(type=ir.BOOL, value=value.node, records=tuple(item.name for item in asked), at=body.at(node))
+    test = ir.IsRecord(
+        type=ir.BOOL, value=value.node, records=tuple(item.name for item in asked), at=body.at(node)
+    )
     yes = _fact(body, node.args[0], asked[0] if len(asked) == 1 else types.Union(tuple(asked)))
     no: Facts = {}
     if not isinstance(value.type, types.Optional):
@@ -166,10 +181,20 @@ def _chain(body: Body, node: ast.Compare) -> Condition:
     return ir.And(type=ir.BOOL, operands=tuple(parts), at=body.at(node)), shown, {}
 
 
-def _compare(body: Body, node: ast.Compare, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Condition:
+def _compare(
+    body: Body, node: ast.Compare, left: ast.expr, operator: ast.cmpop, right: ast.expr
+) -> Condition:
     if isinstance(operator, ast.In | ast.NotIn):
         test = _member(body, node, left, right)
-        return (ir.Not(type=ir.BOOL, operand=test, at=body.at(node)) if isinstance(operator, ast.NotIn) else test), {}, {}
+        return (
+            (
+                ir.Not(type=ir.BOOL, operand=test, at=body.at(node))
+                if isinstance(operator, ast.NotIn)
+                else test
+            ),
+            {},
+            {},
+        )
     meaning = COMPARISONS[type(operator)]
     if meaning in (ir.Comparison.EQUAL, ir.Comparison.UNEQUAL) and _is_none(right):
         return _none_test(body, node, left, meaning)
@@ -185,7 +210,9 @@ def _is_none(node: ast.expr) -> bool:
 def _none_test(body: Body, node: ast.Compare, left: ast.expr, meaning: ir.Comparison) -> Condition:
     value = expressions.read_plain(body, left)
     if not isinstance(value.type, types.Optional):
-        raise body.error(node, f"{ast.unparse(left)} is {words(value.type)}, never None", "leave the test out")
+        raise body.error(
+            node, f"{ast.unparse(left)} is {words(value.type)}, never None", "leave the test out"
+        )
     nothing = ir.Literal(type=NONE, value=None, at=body.at(node))
     test = ir.Compare(type=ir.BOOL, operator=meaning, left=value.node, right=nothing, at=body.at(node))
     there = _fact(body, left, value.type.of)
@@ -195,9 +222,15 @@ def _none_test(body: Body, node: ast.Compare, left: ast.expr, meaning: ir.Compar
     return (test, {}, there) if meaning is ir.Comparison.EQUAL else (test, there, {})
 
 
-def pair(body: Body, left: ast.expr, right: ast.expr, wanted: types.Type | None, *, stored: bool) -> tuple[Value, Value]:
+def pair(
+    body: Body, left: ast.expr, right: ast.expr, wanted: types.Type | None, *, stored: bool
+) -> tuple[Value, Value]:
     """Two operands of one sort; a display or a string takes its type from the other side."""
-    if (displays.is_open(left) or isinstance(left, ast.Constant)) and not displays.is_open(right) and not isinstance(right, ast.Constant):
+    if (
+        (displays.is_open(left) or isinstance(left, ast.Constant))
+        and not displays.is_open(right)
+        and not isinstance(right, ast.Constant)
+    ):
         two = expressions.read(body, right, stored=stored)
         return expressions.read(body, left, _context(left, two.type, wanted), stored=stored), two
     one = expressions.read(body, left, wanted if displays.is_open(left) else None, stored=stored)
@@ -213,11 +246,20 @@ def _context(node: ast.expr, other: types.Type, wanted: types.Type | None) -> ty
     return inner if isinstance(inner, types.SetOf | types.SequenceOf) else wanted
 
 
-def _comparable(body: Body, node: ast.Compare, one: Value, operator: ast.cmpop, two: Value, texts: tuple[ast.expr, ast.expr]) -> None:
+def _comparable(
+    body: Body,
+    node: ast.Compare,
+    one: Value,
+    operator: ast.cmpop,
+    two: Value,
+    texts: tuple[ast.expr, ast.expr],
+) -> None:
     left, right = one.type, two.type
     said = f"{ast.unparse(texts[0])} is {words(left)}, {ast.unparse(texts[1])} is {words(right)}"
     if isinstance(left, types.MapOf) or isinstance(right, types.MapOf):
-        raise body.error(node, f"maps are not compared: {said}", "all(self.a[k] == self.b[k] for k in self.each(Key))")
+        raise body.error(
+            node, f"maps are not compared: {said}", "all(self.a[k] == self.b[k] for k in self.each(Key))"
+        )
     if isinstance(operator, ast.Is | ast.IsNot):
         singles = (types.Enumeration, types.Bool, ir.NoneType)
         plain = [item.of if isinstance(item, types.Optional) else item for item in (left, right)]
@@ -225,17 +267,27 @@ def _comparable(body: Body, node: ast.Compare, one: Value, operator: ast.cmpop, 
             raise body.error(node, "identity has a meaning only for None and members of an Enum", "== or !=")
     if isinstance(operator, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
         if not _related(left, right):
-            raise body.error(node, f"values of different sorts are never equal: {said}", "two values of one type")
+            raise body.error(
+                node, f"values of different sorts are never equal: {said}", "two values of one type"
+            )
         return
     if is_integer(left) and is_integer(right):
         return
     if isinstance(left, types.IndexType) and left == right:
         if not left.ordered:
-            raise body.error(node, f"{left.name} has no order", f"class {left.name}(Index, ordered=True), if order has a meaning")
+            raise body.error(
+                node,
+                f"{left.name} has no order",
+                f"class {left.name}(Index, ordered=True), if order has a meaning",
+            )
         return
     if isinstance(left, types.SetOf) and left == right:
         return
-    raise body.error(node, f"no order between the two: {said}", "integers, members of an ordered Index, or sets of one type")
+    raise body.error(
+        node,
+        f"no order between the two: {said}",
+        "integers, members of an ordered Index, or sets of one type",
+    )
 
 
 def _related(left: types.Type, right: types.Type) -> bool:
@@ -256,9 +308,17 @@ def _member(body: Body, node: ast.Compare, left: ast.expr, right: ast.expr) -> i
     item = expressions.read(body, left)
     collection = expressions.read(body, right, _collection(right, item))
     if isinstance(collection.type, types.MapOf):
-        raise body.error(node, f"{ast.unparse(right)} is a map; every key has a value", "compare its value: self.map[key] is not None")
+        raise body.error(
+            node,
+            f"{ast.unparse(right)} is a map; every key has a value",
+            "compare its value: self.map[key] is not None",
+        )
     if not isinstance(collection.type, types.SetOf | types.SequenceOf):
-        raise body.error(node, f"{ast.unparse(right)} is {words(collection.type)}; only sets and sequences have elements", "==")
+        raise body.error(
+            node,
+            f"{ast.unparse(right)} is {words(collection.type)}; only sets and sequences have elements",
+            "==",
+        )
     if not item.frozen:
         raise body.error(left, "a set that is looked for must be hashable", f"Set({ast.unparse(left)})")
     if not _related(item.type, collection.type.of):
@@ -268,9 +328,15 @@ def _member(body: Body, node: ast.Compare, left: ast.expr, right: ast.expr) -> i
 
 
 def _collection(node: ast.expr, item: Value) -> types.Type | None:
-    """The type for a display on the right of `in`: by its own elements, except where they are strings or nothing."""
+    """The type for a display on the right of `in`: by its own elements, except where they are strings or
+    nothing.
+    """
     if isinstance(node, ast.Set | ast.Tuple) and isinstance(item.type, types.Enumeration):
-        return types.SetOf(item.type) if isinstance(node, ast.Set) else types.SequenceOf(item.type, len(node.elts))
+        return (
+            types.SetOf(item.type)
+            if isinstance(node, ast.Set)
+            else types.SequenceOf(item.type, len(node.elts))
+        )
     return None
 
 
@@ -288,36 +354,76 @@ def unary(body: Body, node: ast.UnaryOp) -> Value:
                 return Value(ir.Literal(type=ir.INTEGER, value=-number, at=at), types.Int(-number, -number))
         operand = expressions.integer(body, node.operand)
         zero = ir.Literal(type=ir.INTEGER, value=0, at=at)
-        return Value(ir.Arithmetic(type=ir.INTEGER, operator=ir.Operation.SUBTRACT, left=zero, right=operand.node, at=at), ir.INTEGER)
-    raise body.error(node, f"{ast.unparse(node)}: this operator is not in the language", "+, -, *, //, %, not")
+        return Value(
+            ir.Arithmetic(
+                type=ir.INTEGER, operator=ir.Operation.SUBTRACT, left=zero, right=operand.node, at=at
+            ),
+            ir.INTEGER,
+        )
+    raise body.error(
+        node, f"{ast.unparse(node)}: this operator is not in the language", "+, -, *, //, %, not"
+    )
 
 
 def binary(
-    body: Body, node: ast.AST, left: ast.expr, operator: ast.operator, right: ast.expr, wanted: types.Type | None, stored: bool
+    body: Body,
+    node: ast.AST,
+    left: ast.expr,
+    operator: ast.operator,
+    right: ast.expr,
+    wanted: types.Type | None,
+    stored: bool,
 ) -> Value:
     """Arithmetic, set operations, and `sequence + (item,)`."""
     if isinstance(operator, ast.Div):
         raise body.error(node, "/ gives a float", "//")
     if type(operator) not in ARITHMETIC and type(operator) not in SETS:
-        raise body.error(node, "this operator is not in the language", "+, -, *, //, % on integers; |, &, -, ^ on sets; + on sequences")
+        raise body.error(
+            node,
+            "this operator is not in the language",
+            "+, -, *, //, % on integers; |, &, -, ^ on sets; + on sequences",
+        )
     inner = wanted.of if isinstance(wanted, types.Optional) else wanted
     context = inner if isinstance(inner, types.SetOf | types.SequenceOf) else None
     if isinstance(operator, ast.Add) and isinstance(right, ast.Tuple):
-        return displays.append(body, node, expressions.read(body, left, context if displays.is_open(left) else None), right, stored)
+        return displays.append(
+            body,
+            node,
+            expressions.read(body, left, context if displays.is_open(left) else None),
+            right,
+            stored,
+        )
     keep = stored and isinstance(operator, ast.BitOr)
     one, two = pair(body, left, right, context, stored=keep)
     return combine(body, node, one, operator, two, (left, right))
 
 
-def combine(body: Body, node: ast.AST, one: Value, operator: ast.operator, two: Value, texts: tuple[ast.expr, ast.expr]) -> Value:
+def combine(
+    body: Body,
+    node: ast.AST,
+    one: Value,
+    operator: ast.operator,
+    two: Value,
+    texts: tuple[ast.expr, ast.expr],
+) -> Value:
     """`one operator two` for values that were read."""
     at = body.at(node)
     if isinstance(one.type, types.SetOf) and isinstance(two.type, types.SetOf):
         if type(operator) not in SETS:
-            raise body.error(node, "this operator is not for sets", "| (union), & (intersection), - (difference), ^")
+            raise body.error(
+                node, "this operator is not for sets", "| (union), & (intersection), - (difference), ^"
+            )
         if one.type != two.type:
-            raise body.error(node, f"the sets have different element types: {words(one.type)} and {words(two.type)}", "two sets of one type")
-        return Value(ir.SetBinary(type=one.type, operator=SETS[type(operator)], left=one.node, right=two.node, at=at), one.type, one.frozen)
+            raise body.error(
+                node,
+                f"the sets have different element types: {words(one.type)} and {words(two.type)}",
+                "two sets of one type",
+            )
+        return Value(
+            ir.SetBinary(type=one.type, operator=SETS[type(operator)], left=one.node, right=two.node, at=at),
+            one.type,
+            one.frozen,
+        )
     if isinstance(one.type, types.SequenceOf) and isinstance(operator, ast.Add):
         raise body.error(node, "a sequence grows by items", f"{ast.unparse(texts[0])} + (item,)")
     for value, text in zip((one, two), texts, strict=True):
@@ -334,7 +440,9 @@ def combine(body: Body, node: ast.AST, one: Value, operator: ast.operator, two: 
     if zero and meaning in (ir.Operation.DIVIDE, ir.Operation.MODULO):
         raise body.error(node, "division by zero", "a divisor that is not 0")
     return Value(
-        ir.Arithmetic(type=ir.INTEGER, operator=meaning, left=one.node, right=two.node, at=at), ir.INTEGER, low=_least(meaning, one, two)
+        ir.Arithmetic(type=ir.INTEGER, operator=meaning, left=one.node, right=two.node, at=at),
+        ir.INTEGER,
+        low=_least(meaning, one, two),
     )
 
 
@@ -349,7 +457,11 @@ def _least(meaning: ir.Operation, one: Value, two: Value) -> int | None:
         return 0
     if meaning is ir.Operation.MODULO and two.least >= 0:
         return 0
-    if meaning is ir.Operation.SUBTRACT and isinstance(two.type, types.Int) and isinstance(two.type.high, int):
+    if (
+        meaning is ir.Operation.SUBTRACT
+        and isinstance(two.type, types.Int)
+        and isinstance(two.type.high, int)
+    ):
         return one.least - two.type.high
     return None
 
@@ -367,4 +479,8 @@ def choose_integer(body: Body, node: ast.AST, first: Value, second: Value, *, la
     operator = ir.Comparison.LESS if largest else ir.Comparison.GREATER
     test = ir.Compare(type=ir.BOOL, operator=operator, left=first.node, right=second.node, at=at)
     exact, low = least_of(first, second)
-    return Value(ir.Choose(type=surface(exact), condition=test, then=second.node, otherwise=first.node, at=at), exact, low=low)
+    return Value(
+        ir.Choose(type=surface(exact), condition=test, then=second.node, otherwise=first.node, at=at),
+        exact,
+        low=low,
+    )

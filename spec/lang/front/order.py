@@ -1,11 +1,13 @@
 """A loop over a domain without order is accepted when its result certainly does not depend on the order.
 
 A loop is independent of order when each variable that its body writes is
-1. written and read only at entries that the loop's own value selects (`self.m[p]`, `self.m[q][p]` in a loop over p), so that no two turns
-   meet; or
-2. only accumulated: `self.s |= e`, `-= e`, `&= e`, `self.n += e` with e not negative, `self.n = max(self.n, e)`; and not read otherwise; or
+1. written and read only at entries that the loop's own value selects (`self.m[p]`, `self.m[q][p]` in a loop
+   over p), so that no two turns meet; or
+2. only accumulated: `self.s |= e`, `-= e`, `&= e`, `self.n += e` with e not negative, `self.n = max(self.n,
+   e)`; and not read otherwise; or
 3. set to one value that no turn can change (`self.found = True`), and not read.
-Events, `return` and everything else that an order could show are refused. Helpers are looked into. This file reads the intermediate form.
+Events, `return` and everything else that an order could show are refused. Helpers are looked into. This file
+reads the intermediate form.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.front.sorts import is_ordered, words
 from antiphon.spec.lang.front.world import World
 
-INSTEAD = "declare the Index ordered=True if its order has a meaning, or write entries of the loop's own value, or accumulate with |= or +="
+INSTEAD = (
+    "declare the Index ordered=True if its order has a meaning, or write entries of the loop's own value, "
+    "or accumulate with |= or +="
+)
 
 
 Place = tuple[int, ...]
@@ -38,7 +43,9 @@ class Dependence(Enum):
 
 @dataclass
 class Access:
-    """One use of a variable in the body: where in its keys the loop's value stands; how it is written, if it is."""
+    """One use of a variable in the body: where in its keys the loop's value stands; how it is written, if it
+    is.
+    """
 
     variable: str
     selected: frozenset[Place]
@@ -88,8 +95,8 @@ def _judge(variable: str, accesses: list[Access], what: str) -> None:
         return
     culprit = next((access for access in writes if access.write in ("value", "same")), writes[0])
     raise SpecError(
-        f"the result may depend on the order of a loop over {what}, which has none: self.{variable} is written here"
-        + (f" and read at line {read.at.line}" if read is not None else ""),
+        f"the result may depend on the order of a loop over {what}, which has none: self.{variable} is "
+        "written here" + (f" and read at line {read.at.line}" if read is not None else ""),
         culprit.at,
         INSTEAD,
     )
@@ -120,7 +127,11 @@ def _statement(survey: Survey, statement: ir.Statement, what: str) -> None:
             _perform(survey, name, arguments, what)
         case ir.Emit() | ir.Expect():
             word = "emit" if isinstance(statement, ir.Emit) else "expect"
-            raise SpecError(f"{word} in a loop over {what}, which has no order, though events have one", statement.at, INSTEAD)
+            raise SpecError(
+                f"{word} in a loop over {what}, which has no order, though events have one",
+                statement.at,
+                INSTEAD,
+            )
         case ir.Return():
             raise SpecError(
                 f"return in a loop over {what}, which has no order: which value comes first?",
@@ -147,7 +158,11 @@ def _without_returns(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]
             case ir.Return():
                 continue
             case ir.When(then=then, otherwise=otherwise):
-                found.append(dataclasses.replace(statement, then=_without_returns(then), otherwise=_without_returns(otherwise)))
+                found.append(
+                    dataclasses.replace(
+                        statement, then=_without_returns(then), otherwise=_without_returns(otherwise)
+                    )
+                )
             case ir.Each(body=inner):
                 found.append(dataclasses.replace(statement, body=_without_returns(inner)))
             case _:
@@ -167,21 +182,30 @@ def _assign(survey: Survey, statement: ir.Assign) -> None:
     _reads(survey, statement.value)
     same = all(_dependence(survey, item) is Dependence.NOTHING for item in (*statement.keys, statement.value))
     said = (statement.keys, statement.value)
-    survey.accesses.append(Access(statement.variable, selected, statement.at, "same" if same else "value", said))
+    survey.accesses.append(
+        Access(statement.variable, selected, statement.at, "same" if same else "value", said)
+    )
 
 
 def _accumulation(survey: Survey, statement: ir.Assign) -> tuple[str, ir.Expression]:
-    """The operator and operand of `place = place operator operand`, or "" when the statement is none whose order cannot matter."""
+    """The operator and operand of `place = place operator operand`, or "" when the statement is none whose
+    order cannot matter.
+    """
     value = statement.value
     if isinstance(value, ir.SetBinary) and _is_place(statement, value.left):
         return value.operator.value, value.right
     counts = isinstance(value, ir.Arithmetic) and value.operator in (ir.Operation.ADD, ir.Operation.SUBTRACT)
-    if isinstance(value, ir.Arithmetic) and counts and _is_place(statement, value.left) and _not_negative(survey, value.right):
+    if (
+        isinstance(value, ir.Arithmetic)
+        and counts
+        and _is_place(statement, value.left)
+        and _not_negative(survey, value.right)
+    ):
         return value.operator.value, value.right
     match value:
-        case ir.Choose(condition=ir.Compare(operator=operator, left=left, right=right), then=then, otherwise=otherwise) if (
-            left == otherwise and right == then and _is_place(statement, left)
-        ):
+        case ir.Choose(
+            condition=ir.Compare(operator=operator, left=left, right=right), then=then, otherwise=otherwise
+        ) if left == otherwise and right == then and _is_place(statement, left):
             return f"keep {operator.value}", right
     return "", value
 
@@ -217,7 +241,9 @@ def _bounded(declared: types.Type) -> bool:
 
 
 def _selected(survey: Survey, keys: tuple[ir.Expression, ...]) -> frozenset[Place]:
-    return frozenset((position, *place) for position, key in enumerate(keys) for place in _places(survey, key))
+    return frozenset(
+        (position, *place) for position, key in enumerate(keys) for place in _places(survey, key)
+    )
 
 
 def _places(survey: Survey, key: ir.Expression) -> Iterator[Place]:
@@ -237,7 +263,9 @@ def _dependence(survey: Survey, value: ir.Expression) -> Dependence:
             return survey.names.get(name, Dependence.NOTHING)
         case ir.Present(value=inner):
             return _dependence(survey, inner)
-    used = {name for name in _names(value) if survey.names.get(name, Dependence.NOTHING) is not Dependence.NOTHING}
+    used = {
+        name for name in _names(value) if survey.names.get(name, Dependence.NOTHING) is not Dependence.NOTHING
+    }
     return Dependence.TURN if used else Dependence.NOTHING
 
 

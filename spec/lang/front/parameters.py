@@ -1,4 +1,6 @@
-"""A method takes parameters over their domains; for `In("network")` a guard says that the argument is there now."""
+"""A method takes parameters over their domains; for `In("network")` a guard says that the argument is there
+now.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def parameters(body: Body) -> tuple[ir.Parameter, ...]:
     if extra is not None:
         raise body.error(extra, "* and ** are not in the language", "each parameter by name")
     if written.defaults:
-        raise body.error(written.defaults[0], "a parameter has no default: it ranges over its domain", "no default")
+        raise body.error(
+            written.defaults[0], "a parameter has no default: it ranges over its domain", "no default"
+        )
     nodes = (written.posonlyargs + written.args)[1:]
     for parameter, node in zip(body.method.parameters, nodes, strict=True):
         if has_map(parameter.type):
@@ -34,9 +38,14 @@ def memberships(body: Body, given: tuple[ir.Parameter, ...]) -> tuple[ir.Require
         if not declared.within:
             continue
         variable = body.world.variables.get(declared.within)
-        if variable is None or not isinstance(variable.type, types.SetOf) or not accepts(variable.type.of, declared.type):
+        if (
+            variable is None
+            or not isinstance(variable.type, types.SetOf)
+            or not accepts(variable.type.of, declared.type)
+        ):
             raise SpecError(
-                f'{body.method.name}({declared.name}): In("{declared.within}") names no set variable that may hold {words(declared.type)}'
+                f'{body.method.name}({declared.name}): In("{declared.within}") names no set variable that '
+                f"may hold {words(declared.type)}"
                 f"{body.world.suggest(declared.within) if variable is None else ''}",
                 parameter.at,
                 "a set variable of the specification",
@@ -44,5 +53,7 @@ def memberships(body: Body, given: tuple[ir.Parameter, ...]) -> tuple[ir.Require
         name = ir.Name(type=surface(parameter.type), name=parameter.name, at=parameter.at)
         held = ir.Read(type=variable.type, variable=declared.within, at=parameter.at)
         test = ir.Member(type=ir.BOOL, item=name, collection=held, at=parameter.at)
-        found.append(ir.Require(condition=test, text=f"{declared.name} in self.{declared.within}", at=parameter.at))
+        found.append(
+            ir.Require(condition=test, text=f"{declared.name} in self.{declared.within}", at=parameter.at)
+        )
     return tuple(found)

@@ -1,6 +1,8 @@
-"""A liveness property, `leads_to("waiting", "served")`, is two calls of helpers that give a bool, of the same parameters.
+"""A liveness property, `leads_to("waiting", "served")`, is two calls of helpers that give a bool, of the same
+parameters.
 
-A promise names methods of the specification by their names; what they say is read like any helper. This file reads no bodies.
+A promise names methods of the specification by their names; what they say is read like any helper. This file
+reads no bodies.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from antiphon.spec.lang.front.sorts import surface, words
 from antiphon.spec.lang.front.world import World
 
 KINDS = {
-    "leads_to": ir.PromiseKind.LEADS_TO, "eventually": ir.PromiseKind.EVENTUALLY, "always_eventually": ir.PromiseKind.ALWAYS_EVENTUALLY,
+    "leads_to": ir.PromiseKind.LEADS_TO, "eventually": ir.PromiseKind.EVENTUALLY,
+    "always_eventually": ir.PromiseKind.ALWAYS_EVENTUALLY,
 }  # fmt: skip
 
 ReadFunction = Callable[[str, Location], ir.Function]
@@ -23,23 +26,37 @@ ReadFunction = Callable[[str, Location], ir.Function]
 def promise(world: World, item: PromiseDeclaration, read: ReadFunction) -> ir.Promise:
     """The promise in the intermediate form.
 
-    Raises:
-        SpecError: a name is no method of the specification that gives a bool, or the parameters of the two differ.
+    Raises: SpecError: a name is no method of the specification that gives a bool, or the parameters of the
+        two differ.
     """
     note = item.note
     if item.name in world.properties:
-        raise SpecError(f"{item.name} is a promise and a property that a service names", item.at, "another name")
+        raise SpecError(
+            f"{item.name} is a promise and a property that a service names", item.at, "another name"
+        )
     names = [note.premise, note.goal] if note.kind == "leads_to" else [note.goal]
     functions = [read(_method(world, item, name).name, item.at) for name in names]
     given = [function.parameters for function in functions if function.parameters]
     shapes = {tuple(parameter.type for parameter in parameters) for parameters in given}
     if len(shapes) > 1:
-        told = " and ".join(f"{part.name}({', '.join(words(parameter.type) for parameter in part.parameters)})" for part in functions)
-        raise SpecError(f"{item.name} promises something of {told}, which take different parameters", item.at, "the same parameters, or none in one")
+        told = " and ".join(
+            f"{part.name}({', '.join(words(parameter.type) for parameter in part.parameters)})"
+            for part in functions
+        )
+        raise SpecError(
+            f"{item.name} promises something of {told}, which take different parameters",
+            item.at,
+            "the same parameters, or none in one",
+        )
     parameters = given[0] if given else ()
     calls = [_call(function, parameters, item.at) for function in functions]
     return ir.Promise(
-        name=item.name, kind=KINDS[note.kind], goal=calls[-1], premise=calls[0] if len(calls) > 1 else None, parameters=parameters, at=item.at
+        name=item.name,
+        kind=KINDS[note.kind],
+        goal=calls[-1],
+        premise=calls[0] if len(calls) > 1 else None,
+        parameters=parameters,
+        at=item.at,
     )
 
 
@@ -58,19 +75,32 @@ def _method(world: World, item: PromiseDeclaration, name: object) -> MethodDecla
 
 
 def _call(function: ir.Function, parameters: tuple[ir.Parameter, ...], at: Location) -> ir.Call:
-    arguments = tuple(ir.Name(type=surface(parameter.type), name=parameter.name, at=at) for parameter in parameters)
-    return ir.Call(type=ir.BOOL, function=function.name, arguments=arguments if function.parameters else (), at=at)
+    arguments = tuple(
+        ir.Name(type=surface(parameter.type), name=parameter.name, at=at) for parameter in parameters
+    )
+    return ir.Call(
+        type=ir.BOOL, function=function.name, arguments=arguments if function.parameters else (), at=at
+    )
 
 
-def fair_parameters(method: MethodDeclaration, given: tuple[ir.Parameter, ...], at: Location) -> tuple[str, ...]:
-    """The parameters, by their names in the intermediate form, for each value of which the action is fair by itself.
+def fair_parameters(
+    method: MethodDeclaration, given: tuple[ir.Parameter, ...], at: Location
+) -> tuple[str, ...]:
+    """The parameters, by their names in the intermediate form, for each value of which the action is fair by
+    itself.
 
     Raises:
         SpecError: `per` names no parameter of the action.
     """
     assert method.mark is not None
-    known = {declared.name: parameter.name for declared, parameter in zip(method.parameters, given, strict=True)}
+    known = {
+        declared.name: parameter.name for declared, parameter in zip(method.parameters, given, strict=True)
+    }
     for name in method.mark.per:
         if name not in known:
-            raise SpecError(f"{method.name} is fair per {name!r}, which is none of its parameters", at, ", ".join(known) or "without per")
+            raise SpecError(
+                f"{method.name} is fair per {name!r}, which is none of its parameters",
+                at,
+                ", ".join(known) or "without per",
+            )
     return tuple(known[name] for name in method.mark.per)

@@ -1,6 +1,7 @@
 """A specification is read from declarations over helpers, on demand, to marked methods; calls form no cycle.
 
-One `Reader` reads one class. Helpers are read when they are first needed or in order of declaration, each once.
+One `Reader` reads one class. Helpers are read when they are first needed or in order of declaration, each
+once.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from antiphon.spec.lang.front.world import PREDICATES, World, place
 from antiphon.spec.lang.source import function_of
 
 ROLES = {
-    "action": Role.ACTION, "environment": Role.ACTION, "initial": Role.ACTION, "on": Role.HANDLER, "gate": Role.FUNCTION,
+    "action": Role.ACTION, "environment": Role.ACTION, "initial": Role.ACTION, "on": Role.HANDLER,
+    "gate": Role.FUNCTION,
     "constraint": Role.FUNCTION,
     "invariant": Role.PREDICATE, "witness": Role.PREDICATE, "obligation": Role.PREDICATE,
 }  # fmt: skip
@@ -57,8 +59,16 @@ class Reader:
             name=declaration.name,
             constants=tuple(self._constants()),
             variables=tuple(self.variable(item) for item in declaration.variables),
-            functions=tuple(self._functions[method.name] for method in declaration.methods if method.name in self._functions),
-            procedures=tuple(world.procedures[method.name] for method in declaration.methods if method.name in world.procedures),
+            functions=tuple(
+                self._functions[method.name]
+                for method in declaration.methods
+                if method.name in self._functions
+            ),
+            procedures=tuple(
+                world.procedures[method.name]
+                for method in declaration.methods
+                if method.name in world.procedures
+            ),
             initials=tuple(self.action(method) for method in declaration.marked("initial")),
             actions=actions,
             handlers=tuple(self.handler(method) for method in declaration.marked("on")),
@@ -88,7 +98,9 @@ class Reader:
     def variable(self, item: VariableDeclaration) -> ir.Variable:
         """A state variable with its initial value."""
         at = place(self.world, item.name)
-        value = initial.value(self.world, item.default, item.type, f"{self.world.cls.__name__}.{item.name}", at)
+        value = initial.value(
+            self.world, item.default, item.type, f"{self.world.cls.__name__}.{item.name}", at
+        )
         return ir.Variable(name=item.name, type=item.type, initial=value, at=at)
 
     # Methods ---------------------------------------------------------------------------------------------
@@ -101,22 +113,38 @@ class Reader:
         result = self.world.result(method) if role.pure else None
         if role.pure and method.mark is not None and result != ir.BOOL:
             assert result is not None
-            raise SpecError(f"{method.name} is {words(result)}, and {role.value} is a bool", source.at(node), f"def {method.name}(...) -> bool:")
+            raise SpecError(
+                f"{method.name} is {words(result)}, and {role.value} is a bool",
+                source.at(node),
+                f"def {method.name}(...) -> bool:",
+            )
         if role is Role.PROCEDURE and method.mark is None and node.returns is None:
-            raise SpecError(f"the helper {method.name} says not what it gives", source.at(node), "-> None, or -> the type of its value")
+            raise SpecError(
+                f"the helper {method.name} says not what it gives",
+                source.at(node),
+                "-> None, or -> the type of its value",
+            )
         if not role.pure and method.returns is not None:
-            raise SpecError(f"{method.name} is {role.value}, which gives no value", source.at(node), f"def {method.name}(...) -> None:")
+            raise SpecError(
+                f"{method.name} is {role.value}, which gives no value",
+                source.at(node),
+                f"def {method.name}(...) -> None:",
+            )
         if result is not None and has_map(result):
             raise SpecError(f"{method.name} gives a map", source.at(node), "the value at one key")
         return Body(self.world, method, source, node, role, result, assigned=assigned_names(node))
 
-    def read(self, method: MethodDeclaration) -> tuple[Body, tuple[ir.Parameter, ...], tuple[ir.Statement, ...]]:
+    def read(
+        self, method: MethodDeclaration
+    ) -> tuple[Body, tuple[ir.Parameter, ...], tuple[ir.Statement, ...]]:
         """The parameters and statements of a method."""
         body = self.body(method)
         given = parameters.parameters(body)
         made, ends = statements.block(body, body.definition.body)
         if body.result is not None and not ends:
-            raise SpecError(f"{method.name} may end without a value", body.at(body.definition), "return ... on every path")
+            raise SpecError(
+                f"{method.name} may end without a value", body.at(body.definition), "return ... on every path"
+            )
         return body, given, made
 
     def doc(self, method: MethodDeclaration) -> str:
@@ -155,7 +183,12 @@ class Reader:
             self._reading.pop()
             assert body.result is not None
             self._functions[name] = ir.Function(
-                name=name, parameters=given, body=made, doc=self.doc(method), type=surface(body.result), at=body.at(body.definition)
+                name=name,
+                parameters=given,
+                body=made,
+                doc=self.doc(method),
+                type=surface(body.result),
+                at=body.at(body.definition),
             )
         return self._functions[name]
 
@@ -163,7 +196,11 @@ class Reader:
         """An action, environment action or parameterised initial state."""
         body, given, made = self.read(method)
         assert method.mark is not None
-        guards = (*parameters.memberships(body, given), *self._gates(method, given), *self._constraints(method, given))
+        guards = (
+            *parameters.memberships(body, given),
+            *self._gates(method, given),
+            *self._constraints(method, given),
+        )
         return ir.Action(
             name=method.name,
             parameters=given,
@@ -175,18 +212,26 @@ class Reader:
             at=body.at(body.definition),
         )
 
-    def _constraints(self, method: MethodDeclaration, given: tuple[ir.Parameter, ...]) -> Iterable[ir.Require]:
+    def _constraints(
+        self, method: MethodDeclaration, given: tuple[ir.Parameter, ...]
+    ) -> Iterable[ir.Require]:
         for constraint in self.world.declaration.marked("constraint"):
             if method.mark is not None and method.mark.kind != "initial" and constrains(method, constraint):
                 places = [given[place] for place in constrained(method, constraint)]
-                arguments = tuple(ir.Name(type=surface(item.type), name=item.name, at=item.at) for item in places)
+                arguments = tuple(
+                    ir.Name(type=surface(item.type), name=item.name, at=item.at) for item in places
+                )
                 test = ir.Call(type=ir.BOOL, function=constraint.name, arguments=arguments, at=constraint.at)
                 yield ir.Require(condition=test, text=call_text(constraint), at=constraint.at)
 
     def _gates(self, method: MethodDeclaration, given: tuple[ir.Parameter, ...]) -> Iterable[ir.Require]:
         for gate in self.world.declaration.marked("gate"):
             if len(gate.parameters) != 1:
-                raise SpecError(f"the gate {gate.name} takes one parameter, the actor", gate.at, f"def {gate.name}(self, p: Process) -> bool:")
+                raise SpecError(
+                    f"the gate {gate.name} takes one parameter, the actor",
+                    gate.at,
+                    f"def {gate.name}(self, p: Process) -> bool:",
+                )
             actor = actor_of(method, gate)
             if actor is not None:
                 first, wanted = given[0], gate.parameters[0].type
@@ -206,10 +251,17 @@ class Reader:
         if not isinstance(kind, types.Record) or len(given) != 1 or given[0].type != kind:
             name = getattr(event, "__name__", "Event")
             raise SpecError(
-                f"{method.name} handles {name} and takes just that record", body.at(body.definition), f"def {method.name}(self, event: {name})"
+                f"{method.name} handles {name} and takes just that record",
+                body.at(body.definition),
+                f"def {method.name}(self, event: {name})",
             )
         return ir.Handler(
-            name=method.name, parameters=given, body=made, doc=self.doc(method), event=kind.name, at=body.at(body.definition)
+            name=method.name,
+            parameters=given,
+            body=made,
+            doc=self.doc(method),
+            event=kind.name,
+            at=body.at(body.definition),
         )
 
     def predicate(self, method: MethodDeclaration) -> ir.Predicate:
@@ -217,9 +269,15 @@ class Reader:
         assert method.mark is not None
         function = self.function(method.name, method.at)
         if function.parameters:
-            raise SpecError(f"{method.name} takes no parameters", function.at, "all(... for p in self.each(Process))")
+            raise SpecError(
+                f"{method.name} takes no parameters", function.at, "all(... for p in self.each(Process))"
+            )
         return ir.Predicate(
-            name=method.mark.name, body=function.body, doc=function.doc, kind=ir.PredicateKind(method.mark.kind), at=function.at
+            name=method.mark.name,
+            body=function.body,
+            doc=function.doc,
+            kind=ir.PredicateKind(method.mark.kind),
+            at=function.at,
         )
 
 
@@ -244,7 +302,8 @@ def _without_uncalled_predicates(module: ir.Module) -> ir.Module:
 def definitions(module: ir.Module) -> tuple[ir.Definition, ...]:
     """Every body of a module."""
     return (
-        *module.functions, *module.procedures, *module.initials, *module.actions, *module.handlers, *module.predicates
+        *module.functions, *module.procedures, *module.initials, *module.actions, *module.handlers,
+        *module.predicates
     )  # fmt: skip
 
 
@@ -253,14 +312,20 @@ def _refuse_cycles(module: ir.Module) -> None:
     handlers: dict[str, list[ir.Handler]] = {}
     for handler in module.handlers:
         handlers.setdefault(handler.event, []).append(handler)
-    bodies: dict[str, ir.Definition] = {item.name: item for item in (*module.functions, *module.procedures, *module.handlers)}
+    bodies: dict[str, ir.Definition] = {
+        item.name: item for item in (*module.functions, *module.procedures, *module.handlers)
+    }
     state: dict[str, bool] = {}
 
     def visit(name: str, at: Location, path: list[str]) -> None:
         if state.get(name):
             return
         if name in state:
-            raise SpecError(f"recursion: {' -> '.join([*path[path.index(name) :], name])}", at, "a loop over a finite domain")
+            raise SpecError(
+                f"recursion: {' -> '.join([*path[path.index(name) :], name])}",
+                at,
+                "a loop over a finite domain",
+            )
         state[name] = False
         for other, place_ in _calls(bodies[name], handlers):
             visit(other, place_, [*path, name])

@@ -1,7 +1,9 @@
-"""Static types of expressions: what may stand for what, what two branches have in common, what certainly fits.
+"""Static types of expressions: what may stand for what, what two branches have in common, what certainly
+fits.
 
-The *exact* type of an integer expression is an interval when it is known (`Int`), else `INTEGER`; the type that a node of the intermediate
-form carries is its *surface*: `INTEGER` for both. This file knows nothing of Python's syntax.
+The *exact* type of an integer expression is an interval when it is known (`Int`), else `INTEGER`; the type
+that a node of the intermediate form carries is its *surface*: `INTEGER` for both. This file knows nothing of
+Python's syntax.
 """
 
 from __future__ import annotations
@@ -35,15 +37,17 @@ def has_map(exact: Type) -> bool:
 
 
 def accepts(wanted: Type, given: Type) -> bool:
-    """Whether a value of type `given` may stand where `wanted` is declared; bounds and lengths are checked when it is stored."""
+    """Whether a value of type `given` may stand where `wanted` is declared; bounds and lengths are checked
+    when it is stored.
+    """
     match wanted, given:
-        case (types.Int() | ir.Integer()), (types.Int() | ir.Integer()):
+        case ((types.Int() | ir.Integer()), (types.Int() | ir.Integer())):
             return True
         case types.Optional(of=of), types.Optional(of=inner):
             return accepts(of, inner)
         case types.Optional(of=of), _:
             return given == NONE or accepts(of, given)
-        case (types.Record() | types.Union()), (types.Record() | types.Union()):
+        case ((types.Record() | types.Union()), (types.Record() | types.Union())):
             return set(records_of(given)) <= set(records_of(wanted))
         case types.SequenceOf(of=of), types.SequenceOf(of=inner, most=most):
             return of == inner or most == 0
@@ -67,7 +71,11 @@ def fits(wanted: Type, given: Type) -> bool:
         case types.Optional(of=of), _:
             return given == NONE or fits(of, given)
         case types.SequenceOf(of=of, most=most), types.SequenceOf(of=inner, most=length):
-            return fits(of, inner) and (length == most or length == 0 or (isinstance(length, int) and isinstance(most, int) and length <= most))
+            return fits(of, inner) and (
+                length == most
+                or length == 0
+                or (isinstance(length, int) and isinstance(most, int) and length <= most)
+            )
         case _:
             return accepts(wanted, given)
 
@@ -82,7 +90,9 @@ def join(first: Type, second: Type) -> Type | None:
         return ir.INTEGER
     if first == NONE or second == NONE:
         other = second if first == NONE else first
-        return other if isinstance(other, types.Optional) else None if has_map(other) else types.Optional(other)
+        return (
+            other if isinstance(other, types.Optional) else None if has_map(other) else types.Optional(other)
+        )
     if isinstance(first, types.Optional) or isinstance(second, types.Optional):
         inner = join(
             first.of if isinstance(first, types.Optional) else first,
@@ -142,7 +152,9 @@ def is_finite(exact: Type) -> bool:
 
 
 def is_ordered(exact: Type) -> bool:
-    """Whether domain order has a meaning that the author may rely on: everything but indices that are not `ordered`, and sets."""
+    """Whether domain order has a meaning that the author may rely on: everything but indices that are not
+    `ordered`, and sets.
+    """
     match exact:
         case types.IndexType(ordered=ordered):
             return ordered

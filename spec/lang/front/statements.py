@@ -1,6 +1,7 @@
 """Statements: assignments, locals, branches, loops, `return`, and the order in which they may stand.
 
-A local is bound once on each path; what a loop binds ends with the turn; a value helper or a predicate only computes.
+A local is bound once on each path; what a loop binds ends with the turn; a value helper or a predicate only
+computes.
 """
 
 from __future__ import annotations
@@ -15,18 +16,27 @@ from antiphon.spec.lang.front.sorts import fits, has_map, join, surface, words
 
 REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.While: ("`while` has no bound", "for ... in self.each(...), or an action for each round"),
-    ast.Break: ("`break` is not in the language", "a value helper with `return`, or next((... for ... if ...), None)"),
+    ast.Break: (
+        "`break` is not in the language",
+        "a value helper with `return`, or next((... for ... if ...), None)",
+    ),
     ast.Continue: ("`continue` is not in the language", "if ...: around the rest"),
     ast.Assert: ("`assert` is not in the language", "require(...) for a guard, @invariant for a property"),
     ast.Try: ("there are no exceptions in a specification", "if ..., before"),
-    ast.Raise: ("there are no exceptions in a specification", "require(...) for a guard, expect(...) for a property"),
+    ast.Raise: (
+        "there are no exceptions in a specification",
+        "require(...) for a guard, expect(...) for a property",
+    ),
     ast.With: ("`with` is not in the language", "the statements themselves"),
     ast.Delete: ("`del` is not in the language", "self.variable = the value that means nothing"),
     ast.Global: ("`global` is not in the language", "a state variable"),
     ast.Nonlocal: ("`nonlocal` is not in the language", "a state variable"),
     ast.Import: ("an import stands at the top of the file", "import ... above the class"),
     ast.ImportFrom: ("an import stands at the top of the file", "from ... import ... above the class"),
-    ast.FunctionDef: ("a function inside a method is not in the language", "a helper method of the specification"),
+    ast.FunctionDef: (
+        "a function inside a method is not in the language",
+        "a helper method of the specification",
+    ),
     ast.ClassDef: ("a class inside a method is not in the language", "the class beside the specification"),
     ast.Match: ("`match` is not in the language", "if isinstance(message, Ack): ... elif ..."),
 }
@@ -46,7 +56,9 @@ def block(body: Body, nodes: Sequence[ast.stmt]) -> tuple[Statements, bool]:
         found.extend(made)
         if ends:
             if position + 1 < len(nodes):
-                raise body.error(nodes[position + 1], "nothing gets here: every path has returned", "leave it out")
+                raise body.error(
+                    nodes[position + 1], "nothing gets here: every path has returned", "leave it out"
+                )
             return tuple(found), True
     return tuple(found), False
 
@@ -60,7 +72,11 @@ def _statement(body: Body, node: ast.stmt) -> tuple[list[ir.Statement], bool]:
         case ast.Expr(value=ast.Call() as call):
             return [effects.effect(body, call)], False
         case ast.Expr():
-            raise body.error(node, f"{ast.unparse(node)} has no effect", "require(...), emit(...), an assignment or a helper call")
+            raise body.error(
+                node,
+                f"{ast.unparse(node)} has no effect",
+                "require(...), emit(...), an assignment or a helper call",
+            )
         case ast.Assign():
             return [_assign(body, node)], False
         case ast.AugAssign():
@@ -76,7 +92,9 @@ def _statement(body: Body, node: ast.stmt) -> tuple[list[ir.Statement], bool]:
     kind = ast.Try if type(node).__name__ == "TryStar" else type(node)
     if kind in REFUSED:
         raise body.error(node, *REFUSED[kind])
-    raise body.error(node, f"{type(node).__name__} is not in the language", "the statements of docs/language.md")
+    raise body.error(
+        node, f"{type(node).__name__} is not in the language", "the statements of docs/language.md"
+    )
 
 
 # Assignments -----------------------------------------------------------------------------------------
@@ -94,7 +112,11 @@ def _assign(body: Body, node: ast.Assign) -> ir.Statement:
             body.learn({target.id: Fact(fact.type, frozenset(), frozenset({target.id}))})
         return made
     if isinstance(target, ast.Tuple | ast.List):
-        raise body.error(target, "one target at a time", "an assignment for each name; all on the right see the old state only if bound before")
+        raise body.error(
+            target,
+            "one target at a time",
+            "an assignment for each name; all on the right see the old state only if bound before",
+        )
     goal = _target(body, target)
     value = _stored(body, node.value, goal)
     return _write(body, node, target, value)
@@ -103,30 +125,48 @@ def _assign(body: Body, node: ast.Assign) -> ir.Statement:
 def _stored(body: Body, node: ast.expr, goal: types.Type) -> Value:
     value = expressions.read(body, node, goal, stored=True)
     if has_map(goal) and goal != value.type:
-        raise body.error(node, f"{ast.unparse(node)} is {words(value.type)}, and {words(goal)} is needed", "everywhere(value)")
+        raise body.error(
+            node,
+            f"{ast.unparse(node)} is {words(value.type)}, and {words(goal)} is needed",
+            "everywhere(value)",
+        )
     return value
 
 
 def _target(body: Body, node: ast.expr) -> types.Type:
     """The declared type of the place that `node` names: a variable, or an entry of a map in it."""
     match node:
-        case ast.Attribute(value=ast.Name(id=name), attr=variable) if name == body.self_name and name not in body.locals:
+        case ast.Attribute(value=ast.Name(id=name), attr=variable) if (
+            name == body.self_name and name not in body.locals
+        ):
             if variable in body.world.variables:
                 return body.world.variables[variable].type
             if variable in body.world.constants:
                 raise body.error(node, f"self.{variable} is a constant", "a state variable")
-            reason = f"{body.world.cls.__name__} has no state variable {variable!r}{body.world.suggest(variable)}"
+            reason = (
+                f"{body.world.cls.__name__} has no state variable {variable!r}{body.world.suggest(variable)}"
+            )
             raise body.error(node, reason, f"{variable}: Type = value in the class")
         case ast.Attribute():
-            raise body.error(node, "a record is immutable", "a new record with all its fields, assigned to the variable")
+            raise body.error(
+                node, "a record is immutable", "a new record with all its fields, assigned to the variable"
+            )
         case ast.Subscript(value=inner):
             if _root(inner) is None or _root(inner) != body.self_name:
                 raise body.error(node, "only state changes", "self.map[key] = value")
             goal = _target(body, inner)
             if isinstance(goal, types.MapOf):
                 return goal.value
-            raise body.error(node, f"{ast.unparse(inner)} is {words(goal)}, which is immutable", "a new value for the whole variable")
-    raise body.error(node, f"{ast.unparse(node)} cannot be assigned", "self.variable = value, self.map[key] = value, name = value")
+            raise body.error(
+                node,
+                f"{ast.unparse(inner)} is {words(goal)}, which is immutable",
+                "a new value for the whole variable",
+            )
+    raise body.error(
+        node,
+        f"{ast.unparse(node)} cannot be assigned",
+        "self.variable = value, self.map[key] = value, name = value",
+    )
 
 
 def _root(node: ast.expr) -> str | None:
@@ -148,7 +188,11 @@ def _keys(body: Body, node: ast.expr) -> tuple[str, tuple[ir.Expression, ...]]:
 
 def _write(body: Body, node: ast.stmt, target: ast.expr, value: Value) -> ir.Statement:
     if body.role.pure:
-        raise body.error(node, f"{body.role.value} only computes; it changes nothing", "a procedure (-> None), called on a line of its own")
+        raise body.error(
+            node,
+            f"{body.role.value} only computes; it changes nothing",
+            "a procedure (-> None), called on a line of its own",
+        )
     variable, keys = _keys(body, target)
     body.written = True
     body.forget(variable)
@@ -158,10 +202,18 @@ def _write(body: Body, node: ast.stmt, target: ast.expr, value: Value) -> ir.Sta
 def _augment(body: Body, node: ast.AugAssign) -> ir.Statement:
     target = node.target
     if isinstance(target, ast.Name):
-        raise body.error(node, f"{target.id} is a local: its value is fixed when bound", "sum(...), max(...), a set comprehension, or a new name")
+        raise body.error(
+            node,
+            f"{target.id} is a local: its value is fixed when bound",
+            "sum(...), max(...), a set comprehension, or a new name",
+        )
     goal = _target(body, target)
     before = expressions.read(body, target)
-    if isinstance(node.op, ast.Add) and isinstance(before.type, types.SequenceOf) and isinstance(node.value, ast.Tuple):
+    if (
+        isinstance(node.op, ast.Add)
+        and isinstance(before.type, types.SequenceOf)
+        and isinstance(node.value, ast.Tuple)
+    ):
         value = displays.append(body, node, before, node.value, stored=True)
     else:
         context = before.type if displays.is_open(node.value) else None
@@ -169,7 +221,12 @@ def _augment(body: Body, node: ast.AugAssign) -> ir.Statement:
             raise body.error(node, "/= gives a float", "//=")
         keep = isinstance(node.op, ast.BitOr)
         value = operators.combine(
-            body, node, before, node.op, expressions.read(body, node.value, context, stored=keep), (target, node.value)
+            body,
+            node,
+            before,
+            node.op,
+            expressions.read(body, node.value, context, stored=keep),
+            (target, node.value),
         )
     expressions.demand(body, node.value, value, goal)
     return _write(body, node, target, value)
@@ -180,9 +237,15 @@ def _let(body: Body, node: ast.stmt, target: ast.Name, value: Value) -> ir.State
     if name == body.self_name:
         raise body.error(node, f"{name} is the specification", "another name")
     if name in body.locals:
-        raise body.error(node, f"{name} is already bound; a local keeps its value", f"another name, such as next_{name}")
+        raise body.error(
+            node, f"{name} is already bound; a local keeps its value", f"another name, such as next_{name}"
+        )
     if has_map(value.type):
-        raise body.error(node, f"{name} would be a second name of a map, and a map changes", "self.map[key] where it is needed")
+        raise body.error(
+            node,
+            f"{name} would be a second name of a map, and a map changes",
+            "self.map[key] where it is needed",
+        )
     if isinstance(value.type, ir.NoneType):
         raise body.error(node, f"{name} would always be None", "None itself, or x if ... else None")
     kind = value.type
@@ -194,13 +257,23 @@ def _let(body: Body, node: ast.stmt, target: ast.Name, value: Value) -> ir.State
 
 def _annotated(body: Body, node: ast.AnnAssign) -> ir.Statement:
     if not isinstance(node.target, ast.Name) or node.value is None:
-        raise body.error(node, "a type is declared for a state variable in the class, for a local with its value", "name: Type = value")
+        raise body.error(
+            node,
+            "a type is declared for a state variable in the class, for a local with its value",
+            "name: Type = value",
+        )
     if isinstance(node.annotation, ast.Name) and python_object(body, node.annotation) is int:
         return _let(body, node, node.target, expressions.integer(body, node.value))
-    wanted = body.world.type_of(displays.type_object(body, node.annotation), body.at(node.annotation), node.target.id)
+    wanted = body.world.type_of(
+        displays.type_object(body, node.annotation), body.at(node.annotation), node.target.id
+    )
     value = expressions.read(body, node.value, wanted)
     if not fits(wanted, value.type):
-        raise body.error(node.value, f"{ast.unparse(node.value)} may lie outside {words(wanted)}, and nothing checks it here", "leave the type out")
+        raise body.error(
+            node.value,
+            f"{ast.unparse(node.value)} may lie outside {words(wanted)}, and nothing checks it here",
+            "leave the type out",
+        )
     return _let(body, node, node.target, Value(value.node, wanted, value.frozen, value.low))
 
 
@@ -227,7 +300,9 @@ def _branch(body: Body, node: ast.If) -> tuple[list[ir.Statement], bool]:
     return [when], then_ends and else_ends
 
 
-def _merge(body: Body, node: ast.If, locals_then: dict[str, Local], facts_then: Facts, before: dict[str, Local]) -> None:
+def _merge(
+    body: Body, node: ast.If, locals_then: dict[str, Local], facts_then: Facts, before: dict[str, Local]
+) -> None:
     """After both branches: names bound in both, facts that hold in both."""
     merged = dict(before)
     for name, one in locals_then.items():
@@ -236,18 +311,32 @@ def _merge(body: Body, node: ast.If, locals_then: dict[str, Local], facts_then: 
             continue
         exact = join(one.type, other.type)
         if exact is None or one.name != other.name:
-            raise body.error(node, f"{name} is {words(one.type)} in one branch and {words(other.type)} in the other", "two names, or one type")
+            raise body.error(
+                node,
+                f"{name} is {words(one.type)} in one branch and {words(other.type)} in the other",
+                "two names, or one type",
+            )
         lows = [item for item in (one.low, other.low) if item is not None]
-        merged[name] = Local(one.name, exact, one.frozen and other.frozen, min(lows) if len(lows) == 2 else None)
+        merged[name] = Local(
+            one.name, exact, one.frozen and other.frozen, min(lows) if len(lows) == 2 else None
+        )
     body.locals = merged
-    body.facts = {path: fact for path, fact in body.facts.items() if facts_then.get(path) == fact and fact.names <= set(merged)}
+    body.facts = {
+        path: fact
+        for path, fact in body.facts.items()
+        if facts_then.get(path) == fact and fact.names <= set(merged)
+    }
 
 
 def _loop(body: Body, node: ast.For) -> ir.Statement:
     if node.orelse:
-        raise body.error(node.orelse[0], "`for ... else` is not in the language", "the statements after the loop")
+        raise body.error(
+            node.orelse[0], "`for ... else` is not in the language", "the statements after the loop"
+        )
     if isinstance(node.target, ast.Name) and node.target.id in body.locals:
-        raise body.error(node.target, f"{node.target.id} is already bound; a local keeps its value", "another name")
+        raise body.error(
+            node.target, f"{node.target.id} is already bound; a local keeps its value", "another name"
+        )
     written, first = body.written, body.first_require
     body.first_require = None
     with body.inner():
@@ -262,7 +351,11 @@ def _loop(body: Body, node: ast.For) -> ir.Statement:
     if body.written and not written and body.first_require is not None:
         raise effects.late(body.first_require)
     body.first_require = first or body.first_require
-    each = ir.Each(binder=ir.Binder(name=name, type=of, source=source, at=body.at(node.target)), body=inside, at=body.at(node))
+    each = ir.Each(
+        binder=ir.Binder(name=name, type=of, source=source, at=body.at(node.target)),
+        body=inside,
+        at=body.at(node),
+    )
     order.check(each, body.world)
     return each
 
@@ -270,7 +363,9 @@ def _loop(body: Body, node: ast.For) -> ir.Statement:
 def _changes(nodes: Sequence[ast.stmt]) -> bool:
     for node in nodes:
         for part in ast.walk(node):
-            if isinstance(part, ast.Assign | ast.AugAssign) or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Call)):
+            if isinstance(part, ast.Assign | ast.AugAssign) or (
+                isinstance(part, ast.Expr) and isinstance(part.value, ast.Call)
+            ):
                 return True
     return False
 
@@ -279,7 +374,11 @@ def _return(body: Body, node: ast.Return) -> ir.Statement:
     at = body.at(node)
     if body.result is None:
         if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
-            raise body.error(node, f"{body.method.name} gives no value", f"def {body.method.name}(...) -> the type of the value")
+            raise body.error(
+                node,
+                f"{body.method.name} gives no value",
+                f"def {body.method.name}(...) -> the type of the value",
+            )
         return ir.Return(at=at)
     if node.value is None:
         raise body.error(node, f"{body.method.name} gives {words(body.result)}", "return value")

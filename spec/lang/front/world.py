@@ -1,7 +1,8 @@
 """A method can name state, constants, helpers by `self.`, and Python objects by the rules of Python.
 
-Python names are looked up as CPython does it: in the closure of the function, its module, the builtins. What is found there is judged by
-identity, so that an author who renames `any` is told, not misread. Nothing here reads bodies.
+Python names are looked up as CPython does it: in the closure of the function, its module, the builtins. What
+is found there is judged by identity, so that an author who renames `any` is told, not misread. Nothing here
+reads bodies.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ from typing import Any
 
 from antiphon.spec.lang import ir, types, values
 from antiphon.spec.lang.annotations import Scope
-from antiphon.spec.lang.declare import ConstantDeclaration, Declaration, MethodDeclaration, UnboundedInt, declare
+from antiphon.spec.lang.declare import (
+    ConstantDeclaration,
+    Declaration,
+    MethodDeclaration,
+    UnboundedInt,
+    declare,
+)
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.hints import did_you_mean
 from antiphon.spec.lang.source import place_of
@@ -61,7 +68,9 @@ class World:
             try:
                 types.bind(of, defaults)
             except SpecError as error:
-                raise SpecError(error.reason, at, f"a constant: {', '.join(self.constants) or 'messages: Const[int] = 2'}") from error
+                raise SpecError(
+                    error.reason, at, f"a constant: {', '.join(self.constants) or 'messages: Const[int] = 2'}"
+                ) from error
 
         for variable in self.declaration.variables:
             check(variable.type, variable.at)
@@ -79,7 +88,9 @@ class World:
 
     def is_function(self, method: MethodDeclaration) -> bool:
         """Whether an unmarked method, a gate or a predicate gives a value."""
-        return method.returns is not None or (method.mark is not None and method.mark.kind in (*PREDICATES, "gate", "constraint"))
+        return method.returns is not None or (
+            method.mark is not None and method.mark.kind in (*PREDICATES, "gate", "constraint")
+        )
 
     def result(self, method: MethodDeclaration) -> types.Type:
         """The exact type of what a value helper gives."""
@@ -108,7 +119,9 @@ class World:
         except SpecError as error:
             raise SpecError(error.reason, at, error.instead) from error
         except Exception as error:
-            raise SpecError(f"{what}: {python!r} is no type of the language ({error})", at, "Process") from error
+            raise SpecError(
+                f"{what}: {python!r} is no type of the language ({error})", at, "Process"
+            ) from error
 
 
 def _not_ready(name: str, at: Location) -> Any:
@@ -130,7 +143,9 @@ def lookup(function: Any, name: str) -> Any:
 
 
 def member(owner: Any, name: str) -> Any:
-    """`owner.name` for a module or a class, or MISSING; properties and other computed attributes are not followed."""
+    """`owner.name` for a module or a class, or MISSING; properties and other computed attributes are not
+    followed.
+    """
     if isinstance(owner, type) and issubclass(owner, enum.Enum):
         return owner.__members__.get(name, MISSING)
     if isinstance(owner, python_types.ModuleType):
@@ -141,7 +156,9 @@ def member(owner: Any, name: str) -> Any:
 
 
 def constant(world: World, python: Any, at: Location) -> tuple[ir.Expression, types.Type] | None:
-    """An immutable Python object as an expression and its exact type, or None when it is none of the language."""
+    """An immutable Python object as an expression and its exact type, or None when it is none of the
+    language.
+    """
     if isinstance(python, bool):
         return ir.Literal(type=ir.BOOL, value=python, at=at), ir.BOOL
     if type(python) is int:
@@ -151,7 +168,11 @@ def constant(world: World, python: Any, at: Location) -> tuple[ir.Expression, ty
         return ir.Literal(type=kind, value=python, at=at), kind
     if python is None:
         return ir.Literal(type=ir.NoneType(), value=None, at=at), ir.NoneType()
-    if dataclasses.is_dataclass(python) and not isinstance(python, type) and hasattr(python, "__antiphon_scope__"):
+    if (
+        dataclasses.is_dataclass(python)
+        and not isinstance(python, type)
+        and hasattr(python, "__antiphon_scope__")
+    ):
         return _record(world, python, at)
     return None
 

@@ -1,5 +1,5 @@
 ---------------------------------------------- MODULE Chameneos ----------------------------------------------
-(* Chameneos, made by antiphon from its specification, digest 4cdd18e646c72d6a. *)
+(* Chameneos, made by antiphon from its specification, digest 3916358d6691ee68. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

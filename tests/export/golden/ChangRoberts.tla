@@ -1,5 +1,5 @@
 -------------------------------------------- MODULE ChangRoberts ---------------------------------------------
-(* ChangRoberts, made by antiphon from its specification, digest 99b856a4e79ba175. *)
+(* ChangRoberts, made by antiphon from its specification, digest e67f2ac8eac8f6ee. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

@@ -1,5 +1,5 @@
 ----------------------------------------------- MODULE Corners -----------------------------------------------
-(* Corners, made by antiphon from its specification, digest 8976db21e9119948. *)
+(* Corners, made by antiphon from its specification, digest 95f8b40407043059. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

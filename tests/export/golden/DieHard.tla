@@ -1,5 +1,5 @@
 ----------------------------------------------- MODULE DieHard -----------------------------------------------
-(* DieHard, made by antiphon from its specification, digest cc2ac1f2a8c0b4ca. *)
+(* DieHard, made by antiphon from its specification, digest a4c7a56daea3d3fb. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
@@ -17,7 +17,8 @@ TypeOK ==
   /\ (big \in (0 .. 5))
   /\ (small \in (0 .. 3))
 
-\* The heroes have not measured what they need. It is hoped to be false: a run that breaks it is the solution.
+\* The heroes have not measured what they need. It is hoped to be false: a run that breaks it is the
+\* solution.
 NotSolved == (big # goal)
 
 Init ==

@@ -1,5 +1,5 @@
 ----------------------------------------- MODULE DiningPhilosophers ------------------------------------------
-(* DiningPhilosophers, made by antiphon from its specification, digest b2b7288b01a52932. *)
+(* DiningPhilosophers, made by antiphon from its specification, digest 93974480159177ce. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

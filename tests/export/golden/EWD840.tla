@@ -1,5 +1,5 @@
 ----------------------------------------------- MODULE EWD840 ------------------------------------------------
-(* EWD840, made by antiphon from its specification, digest fb9ed7f9f231e6c3. *)
+(* EWD840, made by antiphon from its specification, digest 2a8776c897efa0fe. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
@@ -29,7 +29,8 @@ TypeOK ==
 \* What is detected is true.
 TerminationDetection == (~(detected(active, color, token_at, token_color)) \/ terminated(active))
 
-\* Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black itself.
+\* Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black
+\* itself.
 Inv == ((\A p \in {p \in Node : (token_at < p)} : ~(active[p])) \/ (\E p_2 \in {p_2 \in Node : (p_2 <= token_at)} : (color[p_2] = "BLACK")) \/ (token_color = "BLACK"))
 
 Init ==
@@ -50,7 +51,7 @@ initiate_probe ==
        /\ color' = [color EXCEPT ![first] = "WHITE"]
        /\ UNCHANGED <<active>>
 
-\* A node that does not work, or whose round is lost already, passes the token on and is white again.
+\* A node that does not work, or whose round is lost, passes the token on and is white again.
 pass_token(p) ==
   /\ (p > 0) /\ (token_at = p)
   /\ ~(active[p]) \/ (color[p] = "BLACK") \/ (token_color = "BLACK")
@@ -59,7 +60,7 @@ pass_token(p) ==
   /\ color' = [color EXCEPT ![p] = "WHITE"]
   /\ UNCHANGED <<active>>
 
-\* A node that works gives work to another; to one that the token has passed already, it turns black.
+\* A node that works gives work to another; if the token has passed that one, it turns black.
 send_message(p, q) ==
   /\ active[p] /\ (p # q)
   /\ active' = [active EXCEPT ![q] = TRUE]

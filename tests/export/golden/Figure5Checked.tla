@@ -1,5 +1,5 @@
 ------------------------------------------- MODULE Figure5Checked --------------------------------------------
-(* Figure5Checked, made by antiphon from its specification, digest 4003a09a83999e18. *)
+(* Figure5Checked, made by antiphon from its specification, digest bce706d1acdcb3bb. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

@@ -1,5 +1,5 @@
 ---------------------------------------------- MODULE TwoPhase -----------------------------------------------
-(* TwoPhase, made by antiphon from its specification, digest 5b9e5f2f6f5ebb58. *)
+(* TwoPhase, made by antiphon from its specification, digest f1735e2c2c2ae0f4. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
