@@ -18,6 +18,7 @@ from typing import Any
 from antiphon.spec.lang import types, values
 from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
+from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled, place_of, place_of_function
 from antiphon.spec.lang.values import In, Mark, PromiseNote, ReadingNote, RepairNote, RestrictionNote
 from antiphon.spec.lang.variants import (
@@ -291,6 +292,7 @@ class _Parts:
         methods = tuple(
             method for name, texts in self.functions.items() for method in self._methods(name, texts)
         )
+        self._constrained(methods)
         variables = tuple(self.variables.values())
         return Declaration(
             self.leaf.__name__,
@@ -299,6 +301,22 @@ class _Parts:
             methods,
             tuple(self.promises.values()),
         )
+
+    def _constrained(self, methods: tuple[MethodDeclaration, ...]) -> None:
+        """Refuse constraints of actions that neither the class nor a variant that it offers has."""
+        actions = {item.name for item in methods if item.mark and item.mark.kind in ("action", "environment")}
+        offers = offered(self.leaf)
+        meanings = [meaning for item in offers.readings for meaning in item.meanings.values()]
+        for variant in (*offers.repairs, *offers.restrictions, *offers.mutations, *meanings, *self.variants):
+            actions |= {name for name, item in vars(variant).items() if inspect.isfunction(item)}
+        for item in methods:
+            wrong = [name for name in (item.mark.actions if item.mark else ()) if name not in actions]
+            if wrong:
+                raise SpecError(
+                    f"the constraint {item.name} names {wrong[0]}, which is no action of {self.leaf.__name__}",
+                    item.at,
+                    f"an action; {known_names(wrong[0], sorted(actions))}",
+                )
 
     def _offered(self) -> None:
         """The constants that switch variants on."""

@@ -268,6 +268,16 @@ def test_a_constraint_names_parameters_of_what_it_constrains() -> None:
         program(Wrong).module  # noqa: B018
 
 
+def test_a_constraint_names_actions_that_there_are() -> None:
+    class Misspelt(Printed):
+        @constraint("ad")
+        def is_small(self) -> bool:
+            return True
+
+    with pytest.raises(SpecError, match="is_small names ad, which is no action of Misspelt"):
+        program(Misspelt)
+
+
 def test_super_is_called_with_the_parameters_as_they_are() -> None:
     class Other(Printed):
         def step_of(self, p: Node) -> int:

@@ -51,8 +51,11 @@ class ViewSynchrony(ReliableBroadcast, Views):
         self.entered[p] += 1
         for q in self.each(Process):
             if q != p and self.entered[q] == self.entered[p]:
-                same = all(self.delivered[p][m] == self.delivered[q][m] for m in self.each(Message))
-                expect(same, "VirtualSynchrony", NewView(q))
+                expect(
+                    all(self.delivered[p][m] == self.delivered[q][m] for m in self.each(Message)),
+                    "VirtualSynchrony",
+                    NewView(q),
+                )
 
     @on(Broadcast)
     def note_view(self, event: Broadcast) -> None:
