@@ -103,10 +103,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "rbp-resilient",
         "RBP with failures, up to Reformation (RBP report, figure 25)",
-        "antiphon.spec.protocols.rbp_resilient.properties:RbpResilientJudged",
+        "antiphon.spec.protocols.rbp_resilient.properties:RbpResilientChecked",
         claims_at="antiphon.spec.claims.rbp_resilient:RBP_RESILIENT",
         family="rbp",
-        refinement_at="antiphon.spec.refinements.rbp_resilient:RBP_RESILIENT",
+        refinement_at="antiphon.spec.protocols.rbp_resilient.refinement:RBP_RESILIENT",
     ),
     Entry(
         "sequencer",

@@ -12,12 +12,12 @@ from antiphon.spec.protocols.horus.refinement import HORUS, HORUS_TOTAL
 from antiphon.spec.protocols.moving_sequencer.refinement import MOVING_SEQUENCER
 from antiphon.spec.protocols.pinwheel.refinement import PINWHEEL
 from antiphon.spec.protocols.rbp.refinement import RBP
+from antiphon.spec.protocols.rbp_resilient.refinement import RBP_RESILIENT
 from antiphon.spec.protocols.sequencer.refinement import SEQUENCER
 from antiphon.spec.protocols.token_broadcast.refinement import FIGURE_2, FIGURE_5, Figure2Ordered, Figure5Ordered
 from antiphon.spec.protocols.total.refinement import TOTAL
 from antiphon.spec.protocols.totem.refinement import TOTEM
 from antiphon.spec.refinement import Refinement
-from antiphon.spec.refinements.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.services.ordering import OrderingChecked
 from antiphon.spec.services.unordered import BroadcastChecked
 

@@ -76,7 +76,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "The identifier is incremented inside the loop. The second copy is a new message to everyone, gets a second number, and is delivered twice.",
+        "The identifier is incremented inside the loop. The second copy is a new message to everyone, gets a second number, and is delivered "
+        "twice. (Figure 25 prints the same: RBP-47.)",
         (
             _check("UniformIntegrity", "violated", "one_identifier", processes=2, messages=1, losses=0, timeouts=1, spare=1, length=12),
             _check("UniformIntegrity", "holds", processes=2, messages=1, losses=0, timeouts=1, spare=1),

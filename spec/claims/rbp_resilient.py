@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
-from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 
 Constants = Mapping[str, int | bool]
 
@@ -20,6 +20,7 @@ _CALM: Constants = {"processes": 2, "messages": 1, "passes": 4, **_RUNS}
 _PAIR: Constants = {**_TWO, "messages": 2, "patient": True}
 _FAILED: Constants = {**_TWO, "crashes": 1, "patient": True, "brief": False}
 _AGAIN: Constants = {**_CALM, "passes": 5, "unlimited": False, "timeouts": 1, "brief": False}
+_RENAMED: Constants = {**_CALM, "passes": 2, "unlimited": False, "timeouts": 1, "spare": 1, "brief": False}
 _THREE: Constants = {"processes": 3, "messages": 1, "passes": 5, **_RUNS, "losses": 1, "patient": True}
 _RING: Constants = {"processes": 3, "messages": 1, "passes": 3, **_RUNS, "patient": True}
 _TURN: Constants = {"processes": 4, "messages": 1, "passes": 6, **_RUNS, "patient": True}
@@ -27,7 +28,7 @@ _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
 
 
 def _check(property: str, outcome: Outcome, *without: str, of: Constants, length: int | None = None) -> Check:
-    return Check(RbpResilientJudged, property, outcome, "all", without, of, length, deep=of["processes"] >= 3, long_for_z3=True)
+    return Check(RbpResilientChecked, property, outcome, "all", without, of, length, deep=of["processes"] >= 3, long_for_z3=True)
 
 
 def _shown(check: Check) -> Check:
@@ -395,5 +396,57 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         ),
         defect="text",
         repairs=("pass_over_null",),
+    ),
+    Claim(
+        "RBP-45",
+        _figure("send ACK(B,ts_p+1,toknext_p) to all", "11, 22, 25, 61"),
+        "Every ACK that is sent has the fields with which it is received.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "violated",
+        "Line 25 takes an ACK with the version of the token list, and only line 54 sends one: the first ACK, and every ACK of a message, is "
+        "received by nobody.",
+        (
+            _check("Validity", "violated", "tag_every_ack", of=_TWO, length=1),
+            _check("SomethingDelivered", "unknown", "tag_every_ack", of=_TWO),
+            _check("SomethingDelivered", "holds", of=_TWO, length=14),
+            _check("Validity", "holds", of=_TWO),
+        ),
+        defect="text",
+        repairs=("tag_every_ack",),
+    ),
+    Claim(
+        "RBP-46",
+        _figure("until (ts_p = seqnum) or failure(q)", "35-63"),
+        "A process that was named and missed numbers gets the token when it has them.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "holds",
+        "Lines 45-63 are aligned with line 42, in the `else` of line 41, so that a token that came after a gap is dropped when the gap is closed. "
+        "(In figure 16 they stand at the level of line 33; the repair puts them there.) The protocol lives with it: the token is sent again, and "
+        "there is no gap then.",
+        (
+            _check("Validity", "holds", "take_after_gap", of=_TWO),
+            _check("Validity", "holds", of=_TWO),
+            _check("Validity", "holds", "take_after_gap", of=_THREE),
+            _check("Validity", "holds", of=_THREE),
+        ),
+        repairs=("take_after_gap",),
+        covered=("take_after_gap",),
+    ),
+    Claim(
+        "RBP-47",
+        _figure("do message id_p ← message id_p + 1; send(m, B, TL_p) to all until receive ACK", "13-16"),
+        "A message that is sent again is still the same message.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "As in figure 16 (RBP-03): each round gives the message another identifier, and both are numbered, collected and delivered.",
+        (
+            _check("UniformIntegrity", "violated", "one_identifier", of=_RENAMED, length=23),
+            _check("UniformIntegrity", "holds", of=_RENAMED),
+        ),
+        defect="text",
+        repairs=("one_identifier",),
     ),
 )

@@ -17,7 +17,7 @@ from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of, claims_of
 from antiphon.spec.lang import Program, SpecError, State
-from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 
 reports = Reports.private()
 """What this code has explored before is read."""
@@ -38,7 +38,7 @@ def quick(claim: Claim) -> Claim:
 
 def without_failures(claim: Claim) -> bool:
     """Whether the claim is about figures 2 to 16, whose every quick check is run here."""
-    with_failures = any(isinstance(check, Check) and check.spec is RbpResilientJudged for check in claim.checks)
+    with_failures = any(isinstance(check, Check) and check.spec is RbpResilientChecked for check in claim.checks)
     return claim.protocol in ("rbc", "msq", "rbp") and not with_failures
 
 

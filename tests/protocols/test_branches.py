@@ -25,7 +25,7 @@ from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, TotalStack
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp.properties import RbpChecked
-from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 from antiphon.spec.protocols.sequencer.properties import SequencerChecked, SequencerViews
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 from antiphon.spec.protocols.total.properties import TotalChecked
@@ -216,13 +216,13 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
         (RbpChecked, {"processes": 4, "messages": 1, "losses": 0, "timeouts": 0, "urgent": True}),
     ],
     "rbp-resilient": [
-        (RbpResilientJudged, CALM | {"losses": 1}),
-        (RbpResilientJudged, CALM | {"unlimited": False, "timeouts": 1}),
-        (RbpResilientJudged, CALM | {"losses": 1, "crashes": 1, "patient": True, "brief": False}),
-        (RbpResilientJudged, CALM | {"suspicions": 1}),
-        (RbpResilientJudged, CALM | {"processes": 3, "passes": 1, "crashes": 2, "patient": True, "brief": False}),
-        (RbpResilientJudged, CALM | {"late": True, "resilience": 2}),
-        (RbpResilientJudged, CALM | {"strays": 1}),
+        (RbpResilientChecked, CALM | {"losses": 1}),
+        (RbpResilientChecked, CALM | {"unlimited": False, "timeouts": 1}),
+        (RbpResilientChecked, CALM | {"losses": 1, "crashes": 1, "patient": True, "brief": False}),
+        (RbpResilientChecked, CALM | {"suspicions": 1}),
+        (RbpResilientChecked, CALM | {"processes": 3, "passes": 1, "crashes": 2, "patient": True, "brief": False}),
+        (RbpResilientChecked, CALM | {"late": True, "resilience": 2}),
+        (RbpResilientChecked, CALM | {"strays": 1}),
     ],
     "sequencer": [
         (SequencerChecked, SEQUENCER | {"messages": 1, "crashes": 1, "views": 2}),
@@ -283,21 +283,24 @@ NEVER: dict[str, dict[Branch, str]] = {
         ): "a request to one who knows more numbers than are asked for lies deeper",
     },
     "rbp-resilient": {
-        ("resend", "m is not None", False): NARROWED,
+        ("resend", "own is not None", False): NARROWED,
         ("resend_token", "sent is not None", False): NARROWED,
-        ("sequence", "m is not None", False): NARROWED,
+        ("sequence", "body is not None", False): NARROWED,
         ("detect_successor", "after is not None", False): NARROWED,
         ("suspect_successor", "after is not None", False): NARROWED,
-        ("take_token", "item.number == self.last_number[p] + 1", True): "line 44 finds done what tracking all numbers has done (RBP-04)",
+        ("take_message", "self.successor(p) == p", True): "nobody is its own successor in a ring of more than one (RBP-08)",
+        ("take_ack", "item.number > self.last_number[p] + 1", True): "a process that is not named and misses a number lies deeper",
+        ("take_token", "self.last_number[p] > item.number", True): "line 42 does not see an old token: it was answered before (RBP-06)",
+        ("stray", "self.records_ack(False)", True): "an ACK of another list is dropped (RBP-19)",
     },
     "sequencer": {
-        ("send_of_Sequencer", "to is not None", False): NARROWED,
+        ("send", "to is not None", False): NARROWED,
     },
     "total": {
         ("ask", "to is not None and lowest is not None", False): NARROWED,
         ("synchronise", "k is not None", False): NARROWED,
         ("synchronise", "m is not None", False): NARROWED,
-        ("change_view_of_Total", "not is_next", False): "a sequencer that tells nobody is another reading of `announcing` (TOT-23)",
+        ("change_view", "not is_next", False): "a sequencer that tells nobody is another reading of `announcing` (TOT-23)",
         ("receive_request", "self.is_sequencer(p)", False): "members that have the same list send requests to the sequencer only (TOT-01)",
     },
     "dtp": {

@@ -9,7 +9,7 @@ import pytest
 from antiphon.spec.catalogue import entry_named
 from antiphon.spec.lang import Spec, program
 
-PROTOCOLS = ("figure-2", "figure-5", "moving-sequencer", "rbp", "dtp", "sequencer", "total")
+PROTOCOLS = ("figure-2", "figure-5", "moving-sequencer", "rbp", "rbp-resilient", "dtp", "sequencer", "total")
 
 
 def builds_on(spec: type[Spec]) -> dict[str, tuple[str, ...]]:

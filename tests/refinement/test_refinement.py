@@ -26,7 +26,7 @@ from antiphon.spec.protocols.moving_sequencer.refinement import MOVING_SEQUENCER
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.rbp.refinement import RBP, RbpOrdering
-from antiphon.spec.protocols.rbp_resilient import RbpResilientJudged
+from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 from antiphon.spec.protocols.sequencer.properties import SequencerChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 from antiphon.spec.protocols.token_broadcast.refinement import Figure2Ordered, Figure5Ordered
@@ -145,7 +145,7 @@ JUDGED = {
     "figure-5": Judged(Figure5Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "moving-sequencer": Judged(MovingSequencerChecked, ("UniqueNumbers", *UNIFORM), FIGURE_12),
     "rbp": Judged(RbpChecked, ("UniqueNumbers", *UNIFORM), FIGURE_16),
-    "rbp-resilient": Judged(RbpResilientJudged, ("UniqueNumbers", *UNIFORM), FIGURE_25),
+    "rbp-resilient": Judged(RbpResilientChecked, ("UniqueNumbers", *UNIFORM), FIGURE_25),
     "dtp": Judged(DtpChecked, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
     "chang-maxemchuk": Judged(ChangMaxemchukChecked, UNIFORM, {"processes": 2, "messages": 2}),
     "pinwheel": Judged(PinwheelChecked, UNIFORM, {"processes": 2, "messages": 1}),

@@ -1,15 +1,15 @@
-"""What must be true of figure 25? Order, stability, resilience, what is noticed of a failure; and the states that must be reached."""
+"""What must be true of figure 25: order, stability, resilience, what is noticed of a failure; and the states that must be reached."""
 
 from __future__ import annotations
 
 from antiphon.spec.lang import invariant, obligation, witness
-from antiphon.spec.protocols.rbp_resilient.algorithm import ResilientAlgorithm
-from antiphon.spec.protocols.rbp_resilient.state import Number
+from antiphon.spec.protocols.rbp_resilient.bounds import RbpResilientBounded
+from antiphon.spec.protocols.rbp_resilient.figure25 import Body, Number
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
-class RbpResilient(ResilientAlgorithm):
-    """RBP with failures, figure 25, without Reformation."""
+class RbpResilientProperties(RbpResilientBounded):
+    """RBP with failures, without Reformation, and what must be true of its state."""
 
     # Properties: order and tokens --------------------------------------------------------------------------------------------------------
 
@@ -17,7 +17,7 @@ class RbpResilient(ResilientAlgorithm):
     def UniqueNumbers(self) -> bool:
         """A number belongs to one message, and a message has one number, among all that is not yet delivered."""
         return all(
-            (a.number != b.number or a.message == b.message) and (a.message is None or a.message != b.message or a.number == b.number)
+            (a.number != b.number or a.body == b.body) and (a.body is None or a.body != b.body or a.number == b.number)
             for p in self.each(Process)
             for q in self.each(Process)
             for a in self.numbered[p] | self.stable[p]
@@ -28,6 +28,14 @@ class RbpResilient(ResilientAlgorithm):
     def OneHolder(self) -> bool:
         """At most one process holds the token."""
         return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
+
+    def has_message(self, p: Process, k: Number) -> bool:
+        """P knows what has number k and has its body, or had them until it was delivered."""
+        return (
+            k <= self.last_delivered[p]
+            or any(item.number == k and (item.body is None or self.has_body(p, item.body)) for item in self.numbered[p])
+            or any(item.number == k for item in self.stable[p])
+        )
 
     @invariant
     def HolderHasAll(self) -> bool:
@@ -50,46 +58,46 @@ class RbpResilient(ResilientAlgorithm):
     @invariant
     def CollectedAtAll(self) -> bool:
         """What a process has collected nobody can ask for: all have it."""
-        return all(m not in self.collected[p] or self.is_at_all(m) for p in self.each(Process) for m in self.each(Message))
+        return all(body not in self.collected[p] or self.is_at_all(body) for p in self.each(Process) for body in self.each(Body))
 
-    def is_at_all(self, m: Message) -> bool:
+    def is_at_all(self, body: Body) -> bool:
         """Every process has the body, or had it until it was collected."""
-        return all(m in self.received[q] or m in self.collected[q] for q in self.each(Process))
+        return all(body in self.received[q] or body in self.collected[q] for q in self.each(Process))
 
-    def has_delivered(self, p: Process, m: Message) -> bool:
-        """P has delivered m."""
-        if m in self.collected[p]:
-            return not any(item.message == m for item in self.stable[p])
-        return self.resilience > 0 and any(item.message == m and item.number <= self.last_delivered[p] for item in self.numbered[p])
+    def has_delivered(self, p: Process, body: Body) -> bool:
+        """P has delivered the body."""
+        if body in self.collected[p]:
+            return not any(item.body == body for item in self.stable[p])
+        return self.resilience > 0 and any(item.body == body and item.number <= self.last_delivered[p] for item in self.numbered[p])
 
-    def has_ordered(self, q: Process, m: Message) -> bool:
-        """Q has m and its number, or had them until it delivered m."""
-        if m in self.received[q]:
-            return any(item.message == m for item in self.numbered[q])
-        return m in self.collected[q]
+    def has_ordered(self, q: Process, body: Body) -> bool:
+        """Q has the body and its number, or had them until it delivered it."""
+        if body in self.received[q]:
+            return any(item.body == body for item in self.numbered[q])
+        return body in self.collected[q]
 
-    def is_held_by(self, m: Message) -> int:
-        """How many processes, up or not, have m and its number."""
-        return sum(1 for q in self.each(Process) if self.has_ordered(q, m))
+    def is_held_by(self, body: Body) -> int:
+        """How many processes, up or not, have the body and its number."""
+        return sum(1 for q in self.each(Process) if self.has_ordered(q, body))
 
     @invariant
     def HeldByEnough(self) -> bool:
         """What is delivered is held by as many processes as the resiliency says, by all when it is total (section 3.2.2)."""
         enough = self.resilience if self.resilience > 0 else self.processes
-        return all(not self.has_delivered(p, m) or self.is_held_by(m) >= enough for p in self.each(Process) for m in self.each(Message))
+        return all(not self.has_delivered(p, body) or self.is_held_by(body) >= enough for p in self.each(Process) for body in self.each(Body))
 
     @invariant
     def HeldByAnother(self) -> bool:
         """What a process has delivered another one has too (section 4.2, figure 26)."""
-        return all(not self.has_delivered(p, m) or self.is_held_by(m) > 1 for p in self.each(Process) for m in self.each(Message))
+        return all(not self.has_delivered(p, body) or self.is_held_by(body) > 1 for p in self.each(Process) for body in self.each(Body))
 
     @invariant
     def DeliveredSurvives(self) -> bool:
         """What any process has delivered some process that is up has (section 4.2)."""
         return all(
-            not self.has_delivered(p, m) or any(not self.down[q] and self.has_ordered(q, m) for q in self.each(Process))
+            not self.has_delivered(p, body) or any(not self.down[q] and self.has_ordered(q, body) for q in self.each(Process))
             for p in self.each(Process)
-            for m in self.each(Message)
+            for body in self.each(Body)
         )
 
     @invariant
@@ -186,7 +194,7 @@ class RbpResilient(ResilientAlgorithm):
     @witness
     def SomethingDelivered(self) -> bool:
         """Some process has delivered a message, not only passed over NULL."""
-        return any(self.has_delivered(p, m) for p in self.each(Process) for m in self.each(Message))
+        return any(self.has_delivered(p, body) for p in self.each(Process) for body in self.each(Body))
 
     @witness
     def NotYetStable(self) -> bool:
@@ -199,7 +207,9 @@ class RbpResilient(ResilientAlgorithm):
     def AllDelivered(self) -> bool:
         """Everything was broadcast, collected and delivered everywhere."""
         return self.broadcasts == self.messages and all(
-            m in self.collected[p] and self.has_delivered(p, m) for p in self.each(Process) for m in self.each(Message)
+            any(body.message == m and body in self.collected[p] and self.has_delivered(p, body) for body in self.each(Body))
+            for p in self.each(Process)
+            for m in self.each(Message)
         )
 
     @witness
@@ -252,5 +262,5 @@ class RbpResilient(ResilientAlgorithm):
         return any(not self.down[p] and self.awaits_sequencer(p) and self.down[self.predecessor(p)] for p in self.each(Process))
 
 
-class RbpResilientJudged(RbpResilient, TotalOrderBroadcast):
-    """RBP with failures, without Reformation, judged by total order broadcast."""
+class RbpResilientChecked(RbpResilientProperties, TotalOrderBroadcast):
+    """RBP with failures, without Reformation, checked against total order broadcast."""

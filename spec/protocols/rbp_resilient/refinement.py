@@ -1,24 +1,24 @@
-"""In what sense is figure 25 an ordering machine? The history is what all seqQ and stableQ say together, and what was delivered from them.
+"""Figure 25 as an ordering machine: the history is what all seqQ and stableQ say together, and what was delivered from them.
 
-As in figure 16 (`rbp.py`), with two differences. Delivered messages leave the queues; what a process has delivered it is taken to remember
-(`given`, which no step of the protocol reads), and a number that it passed over was spent on NULL. A process that has stopped goes on being
-looked at: what it delivered, the others must deliver in the same place.
+As in figure 16, with two differences. Delivered messages leave the queues; what a process has delivered it is taken to
+remember (`given`, which no step of the protocol reads), and a number that it passed over was spent on NULL. A process
+that has stopped goes on being looked at: what it delivered, the others must deliver in the same place.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Map, Set, everywhere, on
-from antiphon.spec.protocols.rbp_resilient import RbpResilient, Sequenced
-from antiphon.spec.protocols.rbp_resilient.state import Number
+from antiphon.spec.protocols.rbp_resilient.bounds import RbpResilientBounded
+from antiphon.spec.protocols.rbp_resilient.figure25 import Body, Number
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 
-class RbpResilientOrdering(RbpResilient, OrderingView):
+class RbpResilientOrdering(RbpResilientBounded, OrderingView):
     """Figure 25, seen as the abstract ordering machine."""
 
-    given: Map[Process, Set[Sequenced]] = everywhere(Set())
+    given: Map[Process, Set[Assigned]] = everywhere(Set())
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
@@ -26,26 +26,29 @@ class RbpResilientOrdering(RbpResilient, OrderingView):
         p = event.process
         for k in self.each(Number):
             if k == self.last_delivered[p]:
-                self.given[p] |= {Sequenced(event.message, k)}
+                self.given[p] |= {Assigned(1, k, event.message)}
 
-    def known_items(self, p: Process) -> Set[Sequenced]:
+    def named(self, body: Body | None) -> Message | None:
+        """The message that B stands for. NULL stands for none."""
+        return body.message if body is not None else None
+
+    def learned(self, p: Process) -> Set[Assigned]:
         """The pairs of seqQ_p and stableQ_p, and those that p has delivered or passed over."""
+        kept = {Assigned(1, item.number, self.named(item.body)) for item in self.numbered[p] | self.stable[p]}
         passed_over = {
-            Sequenced(None, k) for k in self.each(Number) if k <= self.last_delivered[p] and not any(item.number == k for item in self.given[p])
+            Assigned(1, k, None)
+            for k in self.each(Number)
+            if k <= self.last_delivered[p] and not any(item.number == k for item in self.given[p])
         }
-        return self.numbered[p] | self.stable[p] | self.given[p] | passed_over
+        return self.given[p] | kept | passed_over
 
     def submitted(self) -> Set[Message]:
         """Messages are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
-    def learned(self, p: Process) -> Set[Assigned]:
-        """What p knows."""
-        return Set() | {Assigned(1, item.number, item.message) for item in self.known_items(p)}
-
     def history(self) -> Set[Assigned]:
         """Whatever somebody knows, up or not."""
-        return Set() | {Assigned(1, item.number, item.message) for p in self.each(Process) for item in self.known_items(p)}
+        return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
         """The number lastdelivered_p."""

@@ -1,0 +1,69 @@
+"""What surrounds figure 25 and is not its fault: wrong suspicions, ACKs of excluded processes, a list installed late."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Const, action, environment, initial, require
+from antiphon.spec.protocols.rbp_resilient.figure25 import Number, RbpResilient, Sequenced
+from antiphon.spec.services import Process
+
+
+class RbpFaults(RbpResilient):
+    """Figure 25 in a world that errs `suspicions` and `strays` times.
+
+    A token list has one version here. A packet with another one is a `stray`: a NULL acknowledgement of a process that
+    was excluded. With `late` the last process installs the list after the others have begun to use it.
+    """
+
+    suspicions: Const[int] = 0
+    strays: Const[int] = 0
+    late: Const[bool] = False
+    suspected: Annotated[int, Between(0, "suspicions")] = 0
+    strayed: Annotated[int, Between(0, "strays")] = 0
+
+    @initial
+    def start(self) -> None:
+        """With `late`, the last process has not installed the list."""
+        super().start()
+        if self.late:
+            self.installed[Process(self.processes - 1)] = False
+
+    @action(fairness="weak")
+    def install(self, p: Process) -> None:
+        """A process that is late installs the token list."""
+        require(not self.installed[p])
+        self.installed[p] = True
+
+    @environment
+    def suspect_sequencer(self, p: Process) -> None:
+        """Lines 38-40 and 48-50, where the sequencer has not failed."""
+        require(self.suspected < self.suspicions and self.is_active(p) and not self.reforming[p])
+        require(self.awaits_sequencer(p) and not self.down[self.predecessor(p)])
+        self.suspected += 1
+        self.give_up_sequencer(p)
+
+    @environment
+    def suspect_successor(self, p: Process) -> None:
+        """Lines 55-57 and 62-64, where the successor has not failed."""
+        after = self.successor(p)
+        require(self.suspected < self.suspicions and self.is_active(p) and not self.reforming[p])
+        require(self.passed[p] is not None and after is not None)
+        if after is not None:
+            require(not self.down[after])
+            self.suspected += 1
+            self.give_up_successor(p)
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever; what is on its way to it is gone."""
+        super().crash(p)
+        self.network -= {packet for packet in self.network if packet.to == p}
+
+    @environment
+    def stray(self, p: Process, sender: Process, k: Number) -> None:
+        """An ACK of an excluded process comes to p: NULL has number k, and the old list's successor of the sender is named."""
+        require(self.strayed < self.strays and self.is_active(p) and p != sender)
+        self.strayed += 1
+        if self.records_ack(False):
+            self.take_ack(p, sender, Sequenced(None, k))

@@ -1,0 +1,37 @@
+"""Delivery before total resiliency: when k processes have acknowledged, as sections 3.2.2 and 4.2 discuss it.
+
+`resilience` 0 is the figure: messages are delivered when they are stable. Otherwise a message is delivered when
+`resilience` processes have acknowledged since (its own ACK counts), and collected when it is stable.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Const
+from antiphon.spec.protocols.rbp_resilient.figure25 import RbpResilient, Sequenced
+from antiphon.spec.services import Process
+
+
+class WithResilience(RbpResilient):
+    """Figure 25, where a message need not be at all processes to be delivered."""
+
+    resilience: Const[int] = 0
+
+    def can_settle(self, p: Process, item: Sequenced) -> bool:
+        """Lines 74-75, after delivery."""
+        return super().can_settle(p, item) and (self.resilience == 0 or item.number <= self.last_delivered[p])
+
+    def keep_stable(self, p: Process, item: Sequenced) -> None:
+        """Line 76, where delivery is still to come."""
+        if self.resilience == 0:
+            super().keep_stable(p, item)
+
+    def can_deliver(self, p: Process, item: Sequenced) -> bool:
+        """Line 79, or as soon as so many processes have acknowledged."""
+        if self.resilience == 0:
+            return super().can_deliver(p, item)
+        return (
+            item in self.numbered[p]
+            and item.number == self.last_delivered[p] + 1
+            and self.is_there(p, item.body)
+            and item.number + self.resilience - 1 <= self.last_number[p]
+        )
