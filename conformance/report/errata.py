@@ -30,7 +30,7 @@ from antiphon.model.trace import Trace
 from antiphon.spec.claims import Check, Claim, Standing
 from antiphon.spec.lang import Program, Spec, program
 from antiphon.spec.lang.dump import dump
-from antiphon.spec.lang.values import RepairNote
+from antiphon.spec.lang.variants import Repair
 
 FORM = 2
 """The form of a section; a higher one makes all sections stale."""
@@ -248,7 +248,7 @@ def _unreached(result: ClaimResult) -> str:
 def _repairs(claim: Claim, result: ClaimResult) -> str:
     if not claim.repairs:
         return ""
-    about: dict[str, RepairNote] = {}
+    about: dict[str, Repair] = {}
     for spec in dict.fromkeys(check.spec for check in claim.checks if isinstance(check, Check)):
         about |= {
             constant.name: constant.repair

@@ -15,8 +15,6 @@ from antiphon.spec.lang.values import (
     In,
     Index,
     Map,
-    Reading,
-    Repair,
     Seq,
     Set,
     action,
@@ -35,19 +33,17 @@ from antiphon.spec.lang.values import (
     obligation,
     on,
     present,
-    reading,
     record,
-    repair,
     require,
     witness,
 )
-from antiphon.spec.lang.variants import Ambiguity, ambiguity, mutation, restriction
+from antiphon.spec.lang.variants import Ambiguity, ambiguity, mutation, repair, restriction
 
 __all__ = [
     "Ambiguity", "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map",
-    "Program", "Reading", "Refusal", "Repair", "Seq", "Set", "Spec", "SpecError", "State", "Step",
+    "Program", "Refusal", "Seq", "Set", "Spec", "SpecError", "State", "Step",
     "Transition", "action", "always_eventually", "ambiguity", "budget", "constraint", "emit", "environment",
     "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "mutation",
     "obligation", "on",
-    "present", "program", "reading", "record", "repair", "require", "restriction", "witness",
+    "present", "program", "record", "repair", "require", "restriction", "witness",
 ]  # fmt: skip

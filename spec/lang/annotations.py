@@ -21,8 +21,7 @@ from antiphon.spec.lang.source import place_of
 from antiphon.spec.lang.values import AtMost, Between, Index, Map
 
 _LANGUAGE = {
-    name: getattr(values, name)
-    for name in ("AtMost", "Between", "Const", "In", "Map", "Reading", "Repair", "Seq", "Set")
+    name: getattr(values, name) for name in ("AtMost", "Between", "Const", "In", "Map", "Seq", "Set")
 }
 
 

@@ -20,36 +20,40 @@ from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled, place_of, place_of_function
-from antiphon.spec.lang.values import In, Mark, PromiseNote, ReadingNote, RepairNote, RestrictionNote
+from antiphon.spec.lang.values import In, Mark, PromiseNote
 from antiphon.spec.lang.variants import (
+    Ambiguity,
+    Mutation,
+    Repair,
+    Restriction,
+    Variant,
     calls_super,
-    mutation_of,
+    note_of,
     offered,
-    repair_of,
     replaces_silently,
-    restriction_of,
 )
 
 
 @dataclass(frozen=True)
 class ConstantDeclaration:
-    """A constant: `default` is an int, bool or str; `repair`, `reading` or `restriction` is set when it is
-    one.
-
-    `switches` says that it switches variants, whose classes stand at `at`: no text asks for its value.
+    """A constant: `default` is an int, bool or str. One that switches a variant says which: no text asks for
+    its value.
     """
 
     name: str
     default: int | bool | str
-    repair: RepairNote | None = None
-    reading: ReadingNote | None = None
-    restriction: RestrictionNote | None = None
+    variant: Variant | None = None
     at: Location | None = None
 
     @property
-    def switches(self) -> bool:
-        """Whether it switches variants."""
-        return self.at is not None
+    def repair(self) -> Repair | None:
+        """The repair that it switches on, if it is one."""
+        return self.variant if isinstance(self.variant, Repair) else None
+
+    @property
+    def reading(self) -> Ambiguity | None:
+        """The ambiguity whose reading it chooses, if it is one."""
+        return self.variant if isinstance(self.variant, Ambiguity) else None
 
 
 @dataclass(frozen=True)
@@ -203,9 +207,8 @@ class _Parts:
 
     def _new_default(self, name: str, default: Any, part: type) -> None:
         constant = self.constants[name]
-        allowed = constant.reading.choices if constant.reading else ()
-        if type(default) is not type(constant.default) or (allowed and default not in allowed):
-            kind = f"one of {', '.join(allowed)}" if allowed else f"a {type(constant.default).__name__}"
+        if type(default) is not type(constant.default):
+            kind = f"a {type(constant.default).__name__}"
             raise SpecError(
                 f"{part.__name__}.{name} = {default!r} is no new default", place_of(part, name), kind
             )
@@ -247,24 +250,12 @@ class _Parts:
             )
         default = vars(part)[name]
         notes = notes_of(annotation)
-        if isinstance(default, RepairNote):
-            self.constants[name] = ConstantDeclaration(name, False, repair=default)
-        elif isinstance(default, ReadingNote):
-            if not default.choices:
-                raise SpecError(
-                    f"{what}: a reading needs its choices", at, 'reading("first", "second", about="...")'
-                )
-            self.constants[name] = ConstantDeclaration(name, default.choices[0], reading=default)
-        elif any(isinstance(note, values._Constant) for note in notes):
+        if any(isinstance(note, values._Constant) for note in notes):
             if type(default) not in (int, bool):
                 raise SpecError(
                     f"{what}: a constant is an int or a bool, not {default!r}", at, f"{name}: Const[int] = 3"
                 )
             self.constants[name] = ConstantDeclaration(name, default)
-        elif any(isinstance(note, values._Repair | values._Reading) for note in notes):
-            raise SpecError(
-                f"{what}: it says not what it is", at, f'{name}: Repair = repair("...", answers="...")'
-            )
         else:
             self.variables[name] = VariableDeclaration(
                 name, self.scope.type_of(annotation, part, what), default, at
@@ -313,7 +304,8 @@ class _Parts:
             wrong = [name for name in (item.mark.actions if item.mark else ()) if name not in actions]
             if wrong:
                 raise SpecError(
-                    f"the constraint {item.name} names {wrong[0]}, which is no action of {self.leaf.__name__}",
+                    f"the constraint {item.name} names {wrong[0]}, which is no action of "
+                    f"{self.leaf.__name__}",
                     item.at,
                     f"an action; {known_names(wrong[0], sorted(actions))}",
                 )
@@ -321,34 +313,18 @@ class _Parts:
     def _offered(self) -> None:
         """The constants that switch variants on."""
         offers = offered(self.leaf)
-        found = []
-        for item in offers.restrictions:
-            restricts = restriction_of(item)
-            found.append(
-                ConstantDeclaration(
-                    restricts.name, False, restriction=RestrictionNote(restricts.about), at=place_of(item)
-                )
-            )
-        found += [
-            ConstantDeclaration(mutation_of(item).name, False, at=place_of(item)) for item in offers.mutations
+        switched: list[tuple[Variant, type]] = [
+            (note_of(item, Restriction), item) for item in offers.restrictions
         ]
-        found += [
+        switched += [(note_of(item, Mutation), item) for item in offers.mutations]
+        switched += [(item, self.leaf) for item in offers.readings]
+        switched += [(note_of(item, Repair), item) for item in offers.repairs]
+        found = [
             ConstantDeclaration(
-                item.name, item.printed, reading=ReadingNote(item.choices, item.about), at=place_of(self.leaf)
+                item.name, item.printed if isinstance(item, Ambiguity) else False, item, place_of(where)
             )
-            for item in offers.readings
+            for item, where in switched
         ]
-        for item in offers.repairs:
-            note = repair_of(item)
-            builds_on = tuple(repair_of(other).name for other in note.builds_on)
-            found.append(
-                ConstantDeclaration(
-                    note.name,
-                    False,
-                    repair=RepairNote(note.about, note.answers, builds_on),
-                    at=place_of(item),
-                )
-            )
         for constant in found:
             if constant.name in self.constants or constant.name in self.variables:
                 raise SpecError(

@@ -160,10 +160,6 @@ def _left_over(
     more = gone
     while more:
         left = [known[name] for name in wanted if name in known and name not in gone]
-        more = {constant.name for constant in left if constant.switches and gone & _base_of(constant)}
+        more = {constant.name for constant in left if constant.repair and gone & set(constant.repair.needed)}
         gone |= more
     return [name for name in wanted if name not in gone]
-
-
-def _base_of(constant: ConstantDeclaration) -> set[str]:
-    return set(constant.repair.builds_on) if constant.repair else set()

@@ -46,7 +46,7 @@ class Reference:
         self._constants = {
             item.name: program.constants[item.name]
             for item in program.declaration.constants
-            if not item.switches
+            if item.variant is None
         }
         declaration = program.declaration
         self._actions = {method.name: method for method in declaration.marked("action", "environment")}

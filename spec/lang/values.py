@@ -107,73 +107,8 @@ class _Constant:
     pass
 
 
-class _Repair:
-    pass
-
-
-class _Reading:
-    pass
-
-
 Const = Annotated[T, _Constant()]
 """A constant of the specification: `processes: Const[int] = 3`."""
-
-Repair = Annotated[bool, _Repair()]
-"""A named departure from the published text, off by default: `one_identifier: Repair = repair("...",
-answers="RBP-03")`.
-"""
-
-Reading = Annotated[str, _Reading()]
-"""One of several meanings of an ambiguous sentence: `nesting: Reading = reading("outer", "inner",
-about="...")`.
-"""
-
-
-@dataclass(frozen=True)
-class RepairNote:
-    """What a repair changes and why, the claim that it answers, the repairs that it builds on."""
-
-    about: str
-    answers: str
-    builds_on: tuple[Any, ...]
-    supersedes: tuple[type, ...] = ()
-
-    def __call__(self, cls: Any) -> Any:
-        """Declares a class as this repair."""
-        from antiphon.spec.lang.variants import mark_repair
-
-        return mark_repair(cls, self.about, self.answers, self.builds_on, self.supersedes)
-
-
-@dataclass(frozen=True)
-class RestrictionNote:
-    """To what an exploration is restricted."""
-
-    about: str
-
-
-@dataclass(frozen=True)
-class ReadingNote:
-    """The names of the readings, the default first, and what they are about."""
-
-    choices: tuple[str, ...]
-    about: str
-
-
-def repair(
-    about: str, *, answers: str, builds_on: tuple[Any, ...] = (), supersedes: tuple[type, ...] = ()
-) -> Any:
-    """Declares a class as a repair: what it changes, the claim it answers, the repairs it builds on. See
-    `variants`.
-    """
-    return RepairNote(about, answers, builds_on, supersedes)
-
-
-def reading(*choices: str, about: str) -> str:
-    """Declares a reading; the first choice is the default. In the specification it is a string: `if
-    self.nesting == "inner":`.
-    """
-    return cast(str, ReadingNote(choices, about))
 
 
 class Index:

@@ -42,6 +42,11 @@ class Repair:
     builds_on: tuple[type, ...]
     supersedes: tuple[type, ...]
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the repairs that it builds on."""
+        return tuple(note_of(other, Repair).name for other in self.builds_on)
+
 
 @dataclass(frozen=True)
 class Restriction:
@@ -89,6 +94,9 @@ class Ambiguity:
         return mark
 
 
+Variant = Repair | Restriction | Mutation | Ambiguity
+
+
 @dataclass(frozen=True)
 class Offer:
     """The variants that can be switched on for a class, in the order in which they are applied."""
@@ -106,12 +114,19 @@ def ambiguity(name: str, printed: str, *, about: str) -> Ambiguity:
     return Ambiguity(name, printed, about, {})
 
 
-def mark_repair(
-    cls: Any, about: str, answers: str, builds_on: tuple[type, ...], supersedes: tuple[type, ...]
-) -> Any:
-    """Declares a class as a repair."""
-    cls.__antiphon_variant__ = Repair(_snake(cls.__name__), about, answers, builds_on, supersedes)
-    return cls
+def repair(
+    about: str, *, answers: str, builds_on: tuple[type, ...] = (), supersedes: tuple[type, ...] = ()
+) -> Callable[[Class], Class]:
+    """Declares a class as a repair: what it changes, the claim it answers, the repairs without which it means
+    nothing.
+    """
+
+    def mark(cls: Class) -> Class:
+        note = Repair(_snake(cls.__name__), about, answers, builds_on, supersedes)
+        cls.__antiphon_variant__ = note  # type: ignore[attr-defined]
+        return cls
+
+    return mark
 
 
 def restriction(about: str) -> Callable[[Class], Class]:
@@ -134,27 +149,24 @@ def mutation(about: str) -> Callable[[Class], Class]:
     return mark
 
 
-def repair_of(cls: type) -> Repair:
-    """What a class that is a repair says about itself."""
-    return _note(cls, Repair, "repairs", '@repair("...", answers="...")')
-
-
-def restriction_of(cls: type) -> Restriction:
-    """What a class that is a restriction says about itself."""
-    return _note(cls, Restriction, "restrictions", '@restriction("...")')
-
-
-def mutation_of(cls: type) -> Mutation:
-    """What a class that is a mutation says about itself."""
-    return _note(cls, Mutation, "mutations", '@mutation("...")')
-
-
 Note = TypeVar("Note", Repair, Restriction, Mutation)
 
+KEYWORDS = {
+    Repair: ("repairs", '@repair("...", answers="...")'),
+    Restriction: ("restrictions", '@restriction("...")'),
+}
+KEYWORDS |= {Mutation: ("mutations", '@mutation("...")')}
 
-def _note(cls: type, kind: type[Note], keyword: str, instead: str) -> Note:
+
+def note_of(cls: type, kind: type[Note]) -> Note:
+    """What a class that is a variant of this kind says about itself.
+
+    Raises:
+        SpecError: it is none.
+    """
     note = vars(cls).get("__antiphon_variant__")
     if not isinstance(note, kind):
+        keyword, instead = KEYWORDS[kind]
         raise SpecError(
             f"{cls.__name__} stands in {keyword} and is none", place_of(cls), f"{instead} above the class"
         )
@@ -193,18 +205,18 @@ def active_variants(cls: type, constants: Mapping[str, int | bool | str]) -> tup
         for item in offers.readings
         if constants[item.name] != item.printed
     ]
-    repairs = [item for item in offers.repairs if constants[repair_of(item).name]]
+    repairs = [item for item in offers.repairs if constants[note_of(item, Repair).name]]
     for item in repairs:
-        note = repair_of(item)
-        missing = [repair_of(other).name for other in note.builds_on if other not in repairs]
+        note = note_of(item, Repair)
+        missing = [name for name in note.needed if not constants.get(name)]
         if missing:
             raise SpecError(
                 f"the repair {note.name} of {cls.__name__} builds on {', '.join(missing)}",
                 place_of(item),
                 "that one switched on too",
             )
-    restrictions = [item for item in offers.restrictions if constants[restriction_of(item).name]]
-    mutations = [item for item in offers.mutations if constants[mutation_of(item).name]]
+    restrictions = [item for item in offers.restrictions if constants[note_of(item, Restriction).name]]
+    mutations = [item for item in offers.mutations if constants[note_of(item, Mutation).name]]
     return (*readings, *repairs, *mutations, *restrictions)
 
 

@@ -133,7 +133,7 @@ def _dispatch(body: Body, node: ast.expr, wanted: types.Type | None, stored: boo
 
     match node:
         case ast.Constant():
-            return _literal(body, node, wanted)
+            return _literal(body, node)
         case ast.Name():
             return _name(body, node)
         case ast.Attribute():
@@ -163,17 +163,9 @@ def _dispatch(body: Body, node: ast.expr, wanted: types.Type | None, stored: boo
     )
 
 
-def _literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value:
+def _literal(body: Body, node: ast.Constant) -> Value:
     if isinstance(node.value, str):
-        if isinstance(wanted, types.Enumeration) and wanted.python is None:
-            if node.value not in wanted.members:
-                raise body.error(
-                    node,
-                    f"{node.value!r} is no reading of {wanted.name}",
-                    f"one of {', '.join(wanted.members)}",
-                )
-            return Value(ir.Literal(type=wanted, value=node.value, at=body.at(node)), wanted)
-        raise body.error(node, "a string is only compared with a reading", "an Enum")
+        raise body.error(node, "a string is no value of the language", "an Enum")
     found = world.constant(body.world, node.value, body.at(node))
     if found is None:
         raise body.error(

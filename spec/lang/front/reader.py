@@ -83,15 +83,14 @@ class Reader:
 
     def _constants(self) -> Iterable[ir.ConstantDefinition]:
         for item in self.world.declaration.constants:
-            note = item.repair or item.reading
             yield ir.ConstantDefinition(
                 name=item.name,
                 type=self.world.constant_type(item),
                 default=item.default,
                 role="repair" if item.repair else "reading" if item.reading else "constant",
-                about=note.about if note else "",
+                about=item.variant.about if item.variant else "",
                 answers=item.repair.answers if item.repair else "",
-                builds_on=item.repair.builds_on if item.repair else (),
+                builds_on=item.repair.needed if item.repair else (),
                 at=item.at or place(self.world, item.name),
             )
 

@@ -42,7 +42,7 @@ class World:
         self.declaration: Declaration = declare(cls)
         self.scope = Scope(cls)
         self.variables = {item.name: item for item in self.declaration.variables}
-        self.constants = {item.name: item for item in self.declaration.constants if not item.switches}
+        self.constants = {item.name: item for item in self.declaration.constants if item.variant is None}
         self.methods = {item.name: item for item in self.declaration.methods}
         self.handlers: dict[str, list[MethodDeclaration]] = {}
         for method in self.declaration.marked("on"):
