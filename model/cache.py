@@ -1,6 +1,8 @@
-"""What was made once is kept on disk, in a private directory of this user: one file an entry, named by all that it depends on.
+"""What was made once is kept on disk, in a private directory of this user: one file an entry, named by all
+that it depends on.
 
-1. An entry carries a digest of its name and content: one that is damaged, or stands under another name, is as one that is missing.
+1. An entry carries a digest of its name and content: one that is damaged, or stands under another name, is as
+   one that is missing.
 2. Entries are written aside and renamed, so that processes may use a directory at once.
 3. A directory that others could write to is not used, since kernels that lie there are executed.
 
@@ -32,7 +34,9 @@ class Cache:
 
     @staticmethod
     def private(kind: str) -> Cache:
-        """This user's entries of one kind; a cache that keeps nothing when the directory cannot be made private."""
+        """This user's entries of one kind; a cache that keeps nothing when the directory cannot be made
+        private.
+        """
         chosen = os.environ.get(VARIABLE)
         if chosen == "":
             return Cache(None)

@@ -16,7 +16,9 @@ from antiphon.spec.lang import Program, State, types
 
 @dataclass(frozen=True)
 class Change:
-    """One part of the state: `where` is a variable, with keys if it is a map. Of sets, `added` and `removed` hold the elements, in domain order."""
+    """One part of the state: `where` is a variable, with keys if it is a map. Of sets, `added` and `removed`
+    hold the elements, in domain order.
+    """
 
     where: str
     before: Any
@@ -26,7 +28,9 @@ class Change:
 
     def __str__(self) -> str:
         if self.added or self.removed:
-            signs = [f"+ {compact(item)}" for item in self.added] + [f"- {compact(item)}" for item in self.removed]
+            signs = [f"+ {compact(item)}" for item in self.added] + [
+                f"- {compact(item)}" for item in self.removed
+            ]
             return f"{self.where}: {', '.join(signs)}"
         return f"{self.where}: {compact(self.before)} -> {compact(self.after)}"
 

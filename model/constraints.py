@@ -1,7 +1,8 @@
-"""The constraints that an exploration is under: those of the specification that these constants let hold something back.
+"""The constraints that an exploration is under: those of the specification that these constants let hold
+something back.
 
-A constraint bounds what is explored and is no part of what is modelled, so a verdict under one says so. This file knows how a
-constraint is asked of all its arguments; what it means for a step, the language knows.
+A constraint bounds what is explored and is no part of what is modelled, so a verdict under one says so. This
+file knows how a constraint is asked of all its arguments; what it means for a step, the language knows.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ MOST_ARGUMENTS = 256
 
 @dataclass(frozen=True)
 class Constraint:
-    """A constraint that may hold steps back: its name, its sentence, and the actions it is asked of (empty: all)."""
+    """A constraint that may hold steps back: its name, its sentence, and the actions it is asked of (empty:
+    all).
+    """
 
     name: str
     about: str
@@ -49,10 +52,15 @@ def _may_be_false(program: Program, name: str) -> bool:
     domains = [program.domain(parameter.type) for parameter in function.parameters]
     if math.prod(domain.cardinality for domain in domains) > MOST_ARGUMENTS:
         return True
-    given = tuple(ir.Name(type=surface(parameter.type), name=parameter.name) for parameter in function.parameters)
+    given = tuple(
+        ir.Name(type=surface(parameter.type), name=parameter.name) for parameter in function.parameters
+    )
     call = ir.Call(type=ir.BOOL, function=name, arguments=given)
     for values in itertools.product(*domains):
-        named = {parameter.name: (parameter.type, value) for parameter, value in zip(function.parameters, values, strict=True)}
+        named = {
+            parameter.name: (parameter.type, value)
+            for parameter, value in zip(function.parameters, values, strict=True)
+        }
         holds = ground_formula(program, call, named).holds
         if holds.operator is not Operator.CONSTANT or not holds.value:
             return True

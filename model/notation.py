@@ -1,8 +1,9 @@
-"""A value reads in one glance: `p1` for Process(1), `Ack(p2, none, 1, p1)` for a record, `{..}` and `(..)` for
-sets and sequences.
+"""A value reads in one glance: `p1` for Process(1), `Ack(p2, none, 1, p1)` for a record, `{..}` and `(..)`
+for sets and sequences.
 
-A record within a record has no name: `Data(p2, (m0, (p1, 1)))`. The notation is for people and for the command line's arguments; files use
-`antiphon.model.export.encoding`. An index is its class's capital letters and its number, so two index classes with the same capitals read alike.
+A record within a record has no name: `Data(p2, (m0, (p1, 1)))`. The notation is for people and for the
+command line's arguments; files use `antiphon.model.export.encoding`. An index is its class's capital letters
+and its number, so two index classes with the same capitals read alike.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def compact_step(step: Step) -> str:
 
 
 def short_places(text: str) -> str:
-    """Places in source files by the last three parts of their paths, as people look for them: `spec/services/order.py:72:17`.
+    """Places in source files by the last three parts of their paths, as people look for them:
+    `spec/services/order.py:72:17`.
 
     A file of the current directory goes by its name alone.
     """

@@ -1,9 +1,11 @@
-"""A run is an initial state and transitions, replayable step by step: every counterexample and witness is one.
+"""A run is an initial state and transitions, replayable step by step: every counterexample and witness is
+one.
 
-A lasso is a run that comes back: its last state is an earlier one, from which the steps in between are taken again, for ever.
+A lasso is a run that comes back: its last state is an earlier one, from which the steps in between are taken
+again, for ever.
 
-A trace stores steps only by action and arguments; states, events and refusals come from replaying it on a machine, so that a trace that a
-compiled engine found is always shown as CPython executes it.
+A trace stores steps only by action and arguments; states, events and refusals come from replaying it on a
+machine, so that a trace that a compiled engine found is always shown as CPython executes it.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ class ReplayError(Exception):
 
 @dataclass(frozen=True)
 class Trace:
-    """A run of `program` from `start`; `shows` names the property or witness, `why` is one sentence about its last state.
+    """A run of `program` from `start`; `shows` names the property or witness, `why` is one sentence about its
+    last state.
 
-    `loop` is the number of the state, 0 for the first, to which the last state is equal, so that the steps from there on repeat for ever; when
-    it is the last state itself, the run stays there. None: the run just ends.
+    `loop` is the number of the state, 0 for the first, to which the last state is equal, so that the steps
+    from there on repeat for ever; when it is the last state itself, the run stays there. None: the run just
+    ends.
 
-    `initial`: whether `start` is an initial state. A counterexample to induction begins in any state of the domains, reachable or not.
+    `initial`: whether `start` is an initial state. A counterexample to induction begins in any state of the
+    domains, reachable or not.
     """
 
     program: Program
@@ -62,13 +67,14 @@ def replay(
 ) -> Trace:
     """The trace that `steps` make from `start`, executed on `machine` (the reference when None).
 
-    Raises:
-        ReplayError: `start` is not an initial state, or a step is not enabled; the message names the step and the guard. Or `loop` is not the
-            number of a state to which the last one is equal.
+    Raises: ReplayError: `start` is not an initial state, or a step is not enabled; the message names the step
+        and the guard. Or `loop` is not the number of a state to which the last one is equal.
     """
     runner: Machine = machine or program.reference
     if start not in list(runner.initial()):
-        raise ReplayError(f"{program.name}: the trace does not begin in an initial state of this specification")
+        raise ReplayError(
+            f"{program.name}: the trace does not begin in an initial state of this specification"
+        )
     transitions: list[Transition] = []
     state = start
     for number, step in enumerate(steps, 1):

@@ -162,5 +162,6 @@ class Report:
             if verdict.property == property:
                 return verdict
         raise KeyError(
-            f"no verdict about {property!r}; there are {', '.join(verdict.property for verdict in self.verdicts)}"
+            f"no verdict about {property!r}; there are "
+            f"{', '.join(verdict.property for verdict in self.verdicts)}"
         )

@@ -1,4 +1,6 @@
-"""Every test run is reproducible: Hypothesis derives its examples from the test itself, unless the deep profile is asked for."""
+"""Every test run is reproducible: Hypothesis derives its examples from the test itself, unless the deep
+profile is asked for.
+"""
 
 import signal
 from collections import Counter
@@ -14,7 +16,11 @@ hypothesis.settings.load_profile("derandomized")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--rewrite` writes golden files anew instead of comparing with them."""
-    parser.addoption("--rewrite", action="store_true", help="write golden files anew; read the difference before you commit it")
+    parser.addoption(
+        "--rewrite",
+        action="store_true",
+        help="write golden files anew; read the difference before you commit it",
+    )
 
 
 def pytest_configure() -> None:
@@ -23,7 +29,9 @@ def pytest_configure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says where the time went, by room, so that growth is seen; what other programs take beside us counts too."""
+    """Says where the time went, by room, so that growth is seen; what other programs take beside us counts
+    too.
+    """
     seconds: Counter[str] = Counter()
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         if type(report) is pytest.TestReport:
@@ -43,6 +51,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         if request.config.getoption("--rewrite"):
             directory.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        assert text == file.read_text(encoding="utf-8"), f"{file} differs; look at it, then run with --rewrite"
+        assert text == file.read_text(encoding="utf-8"), (
+            f"{file} differs; look at it, then run with --rewrite"
+        )
 
     return compare

@@ -77,7 +77,7 @@ class TransitionSpace:
             self._via.append(step)
         return number
 
-    # Exploring ------------------------------------------------------------------------------------------------
+    # Exploring ----------------------------------------------------------------------------------------------
 
     def expand(self, first: int, last: int) -> Block:
         """The successors of a block of states, appended where they are new."""
@@ -162,7 +162,7 @@ class TransitionSpace:
         test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0))
         return None if test is None else bytearray(map(test, packed))
 
-    # Looking back ---------------------------------------------------------------------------------------------
+    # Looking back -------------------------------------------------------------------------------------------
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
         """Whether only faults are enabled, and the numbers of the known states that other steps lead to."""

@@ -219,7 +219,8 @@ def _notes(search: Search, storage: StorageOptions) -> tuple[str, ...]:
     if isinstance(space, ReducedSpace):
         if storage.symmetry and not storage.fingerprints:
             notes.append(
-                f"{states:,} states stand for {space.represented():,} that differ in the names of interchangeable members only"
+                f"{states:,} states stand for {space.represented():,} that differ in the names of "
+                "interchangeable members only"
             )
         if storage.cone:
             left = space.left_out()
@@ -230,7 +231,8 @@ def _notes(search: Search, storage: StorageOptions) -> tuple[str, ...]:
             )
     if storage.fingerprints:
         notes.append(
-            f"states were told apart by 64 bits: the probability that one was missed is about {collision_probability(states):.1g}"
+            "states were told apart by 64 bits: the probability that one was missed is about "
+            f"{collision_probability(states):.1g}"
         )
     return tuple(notes)
 

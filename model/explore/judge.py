@@ -117,7 +117,10 @@ class Judge:
         quiet, lost = future.quiescent, future.irrecoverable if kind is PropertyKind.OBLIGATION else None
         if lost is not None and (quiet is None or len(path(self.space, lost)) < len(path(self.space, quiet))):
             trace = self._trace(lost, name)
-            why = f"irrecoverable: after {_steps(trace)} it is false, and no fault-free path leads to a state in which it is true"
+            why = (
+                f"irrecoverable: after {_steps(trace)} it is false, and no fault-free path leads to a state "
+                "in which it is true"
+            )
             return self._violated(name, kind, trace, why)
         if quiet is not None:
             trace = self._trace(quiet, name)
@@ -209,7 +212,8 @@ class Judge:
         except SpecError as error:
             return error
         raise InternalError(
-            f"{self.space.engine}: finds an error of the specification in state {state}, but the reference runs through"
+            f"{self.space.engine}: finds an error of the specification in state {state}, but the reference "
+            "runs through"
         )
 
     def _trace(self, state: int, shows: str, *, breaking: bool = False) -> Trace:
@@ -232,7 +236,8 @@ class Judge:
             )
             if move is None:
                 raise InternalError(
-                    f"{self.space.engine}: no step leads from state {number} to the state that was found from it"
+                    f"{self.space.engine}: no step leads from state {number} to the state that was found "
+                    "from it"
                 )
             transitions.append(move)
             value = move.state
@@ -247,7 +252,8 @@ class Judge:
             )
             if move is None:
                 raise InternalError(
-                    f"{self.space.engine}: a step from state {state} breaks {shows}, but the reference does not agree"
+                    f"{self.space.engine}: a step from state {state} breaks {shows}, but the reference does "
+                    "not agree"
                 )
             transitions.append(move)
         return Trace(self.program, start, tuple(transitions), shows)

@@ -1,4 +1,6 @@
-"""From the intermediate form to the ground form: a step as boolean, number and bit-set expressions over numbered slots, all domains bound."""
+"""From the intermediate form to the ground form: a step as boolean, number and bit-set expressions over
+numbered slots, all domains bound.
+"""
 
 from antiphon.model.ground.evaluate import Evaluator, Taken, step
 from antiphon.model.ground.execute import GroundPredicate, ground, ground_formula, ground_predicate
@@ -6,6 +8,7 @@ from antiphon.model.ground.layout import flatten, ground_initial, layout, unflat
 from antiphon.model.ground.run import LargeStep
 
 __all__ = [
-    "Evaluator", "GroundPredicate", "LargeStep", "Taken", "flatten", "ground", "ground_formula", "ground_initial", "ground_predicate",
+    "Evaluator", "GroundPredicate", "LargeStep", "Taken", "flatten", "ground", "ground_formula",
+    "ground_initial", "ground_predicate",
     "layout", "step", "unflatten",
 ]  # fmt: skip

@@ -1,8 +1,9 @@
 """A range is unrolled into one round a value, each under the condition that the value is there; rounds that
 cannot happen are left out.
 
-A type gives all its values; a set the elements that it can hold, in order of rank, each under "is in the set"; a sequence its items, each
-under "is before the end". A range is evaluated once, before its first round; an inner range once in each round of the outer one.
+A type gives all its values; a set the elements that it can hold, in order of rank, each under "is in the
+set"; a sequence its items, each under "is before the end". A range is evaluated once, before its first round;
+an inner range once in each round of the outer one.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]
 
 
 def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool]) -> bool:
-    """Calls `visit` in each round, with the names bound and the path saying when the round happens, until it returns True."""
+    """Calls `visit` in each round, with the names bound and the path saying when the round happens, until it
+    returns True.
+    """
     if not binders:
         return visit()
     binder, inner = binders[0], binders[1:]

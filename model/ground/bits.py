@@ -1,8 +1,8 @@
 """Of a set it is known, before its members are, which ranks are surely in it and which can be; most questions
 about one rank fold on that.
 
-A question about one rank goes down through unions, differences and choices to the leaves that can hold it. This file knows nothing of what
-the ranks stand for.
+A question about one rank goes down through unions, differences and choices to the leaves that can hold it.
+This file knows nothing of what the ranks stand for.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A value helper is called by unrolling its body in a frame of its own; one that left no check is not unrolled
-twice.
+"""A value helper is called by unrolling its body in a frame of its own; one that left no check is not
+unrolled twice.
 
-The result of such a helper depends only on its arguments and on the variables that it reads, so it is kept and used again, in this step and
-in later ones. Handlers as in `expressions`.
+The result of such a helper depends only on its arguments and on the variables that it reads, so it is kept
+and used again, in this step and in later ones. Handlers as in `expressions`.
 """
 
 from __future__ import annotations

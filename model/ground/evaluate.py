@@ -1,7 +1,7 @@
 """What the ground form means, this evaluator says, one node at a time, for concrete slots and inputs.
 
-It is literal and slow: tests compare it with the reference machine, engines are compared with either. Operations are total: division by zero
-is 0, a rank outside its set is in no set.
+It is literal and slow: tests compare it with the reference machine, engines are compared with either.
+Operations are total: division by zero is 0, a rank outside its set is in no set.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def _single(sort: Sort, rank: int) -> int:
 class Taken:
     """What a ground step does in one state.
 
-    `wrong` is the first failing check, and then nothing else counts; `slots` is the next state, None when the step is not enabled; `events`
-    are pairs of the record type and the rank in its domain.
+    `wrong` is the first failing check, and then nothing else counts; `slots` is the next state, None when the
+    step is not enabled; `events` are pairs of the record type and the rank in its domain.
     """
 
     wrong: Check | None
@@ -95,5 +95,7 @@ def step(ground_step: GroundStep, slots: Sequence[Raw], inputs: Sequence[Raw] = 
     for position, expression in ground_step.updates:
         following[position] = value(expression)
     breaks = tuple(broken for broken in ground_step.breaks if value(broken.broken))
-    events = tuple((event.type, int(value(event.rank))) for event in ground_step.events if value(event.present))
+    events = tuple(
+        (event.type, int(value(event.rank))) for event in ground_step.events if value(event.present)
+    )
     return Taken(None, tuple(following), breaks, events)

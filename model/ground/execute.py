@@ -1,8 +1,9 @@
-"""How does a step of a specification become a ground step? Its body is unrolled over symbolic leaves, once, with every domain bound.
+"""How does a step of a specification become a ground step? Its body is unrolled over symbolic leaves, once,
+with every domain bound.
 
-`ground` gives a step for all arguments (its inputs are the leaves of the parameters) or for given ones (smaller: all that depends on the
-arguments folds away). The grounder meets each body in the order in which CPython would execute it, so every check is recorded with the
-condition under which CPython would come there.
+`ground` gives a step for all arguments (its inputs are the leaves of the parameters) or for given ones
+(smaller: all that depends on the arguments folds away). The grounder meets each body in the order in which
+CPython would execute it, so every check is recorded with the condition under which CPython would come there.
 """
 
 from __future__ import annotations
@@ -48,13 +49,24 @@ class Grounder:
         self._actions = {action.name: action for action in module.actions}
         self._predicates = {predicate.name: predicate for predicate in module.predicates}
         self._slots = [slot(position, info.sort) for position, info in enumerate(self._plan.layout.slots)]
-        self._state = {name: tuple(self._slots[offset : offset + shape.width]) for name, (shape, offset) in self._plan.variables.items()}
+        self._state = {
+            name: tuple(self._slots[offset : offset + shape.width])
+            for name, (shape, offset) in self._plan.variables.items()
+        }
 
-    def step(self, name: str, arguments: tuple[Any, ...] | None, fixed: Mapping[int, Raw] = NOTHING, most: int | None = None) -> GroundStep:
+    def step(
+        self,
+        name: str,
+        arguments: tuple[Any, ...] | None,
+        fixed: Mapping[int, Raw] = NOTHING,
+        most: int | None = None,
+    ) -> GroundStep:
         """See `ground`."""
         action = self._actions.get(name)
         if action is None:
-            raise SpecError(f"{self._program_name} has no action {name!r}; its actions are {', '.join(self._actions)}")
+            raise SpecError(
+                f"{self._program_name} has no action {name!r}; its actions are {', '.join(self._actions)}"
+            )
         run = self._begin()
         inputs: tuple[InputInfo, ...] = ()
         if arguments is None:
@@ -84,7 +96,9 @@ class Grounder:
         """See `ground_predicate`."""
         predicate = self._predicates.get(name)
         if predicate is None:
-            raise SpecError(f"{self._program_name} has no predicate {name!r}; known: {', '.join(self._predicates)}")
+            raise SpecError(
+                f"{self._program_name} has no predicate {name!r}; known: {', '.join(self._predicates)}"
+            )
         run = self._begin()
         run.pure = True
         run.frame.result = self._plan.shapes[ir.BOOL]
@@ -93,7 +107,9 @@ class Grounder:
             raise SpecError(f"{name} ends without a value", predicate.at)
         return GroundPredicate(run.frame.value[0], tuple(run.checks.values()))
 
-    def formula(self, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]) -> GroundPredicate:
+    def formula(
+        self, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]
+    ) -> GroundPredicate:
         """See `ground_formula`."""
         run = self._begin()
         run.pure = True
@@ -114,7 +130,9 @@ class Grounder:
         for parameter, argument in zip(action.parameters, arguments, strict=True):
             shape = self._plan.shapes[parameter.type]
             if not shape.domain.contains(argument):
-                raise SpecError(f"{action.name}({parameter.name}={argument!r}) leaves the domain of the parameter")
+                raise SpecError(
+                    f"{action.name}({parameter.name}={argument!r}) leaves the domain of the parameter"
+                )
             run.frame.locals[parameter.name] = shape.of_value(argument)
 
     def _bind_inputs(self, run: Run, action: ir.Action, fixed: Mapping[int, Raw]) -> tuple[InputInfo, ...]:
@@ -148,23 +166,21 @@ def grounder(program: Program) -> Grounder:
 
 
 def ground(
-    program: Program, action_name: str, arguments: tuple[Any, ...] | None = None, *, fixed: Mapping[int, Raw] = NOTHING, most: int | None = None
+    program: Program, action_name: str, arguments: tuple[Any, ...] | None = None, *,
+    fixed: Mapping[int, Raw] = NOTHING, most: int | None = None
 ) -> GroundStep:  # fmt: skip
     """A step of `program`, an action or a fault of the environment, grounded.
 
-    With `arguments` None the inputs of the step are the leaves of its parameters, each within its sort; `enabled` says too that they are
-    the canonical form of a value. With a tuple of values there are no inputs.
+    With `arguments` None the inputs of the step are the leaves of its parameters, each within its sort;
+    `enabled` says too that they are the canonical form of a value. With a tuple of values there are no
+    inputs.
 
-    Args:
-        program: the program.
-        action_name: the action.
-        arguments: its arguments, or None.
-        fixed: values of some inputs, by position, where `arguments` is None; nothing depends on those inputs then.
-        most: how many nodes may be made for it.
+    Args: program: the program. action_name: the action. arguments: its arguments, or None. fixed: values of
+        some inputs, by position, where `arguments` is None; nothing depends on those inputs then. most: how
+        many nodes may be made for it.
 
-    Raises:
-        SpecError: there is no such action, an argument leaves its domain, or a set is too wide to be compiled.
-        LargeStep: the step takes more nodes.
+    Raises: SpecError: there is no such action, an argument leaves its domain, or a set is too wide to be
+        compiled. LargeStep: the step takes more nodes.
     """
     return grounder(program).step(action_name, arguments, fixed, most)
 
@@ -178,6 +194,8 @@ def ground_predicate(program: Program, name: str) -> GroundPredicate:
     return grounder(program).predicate(name)
 
 
-def ground_formula(program: Program, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]) -> GroundPredicate:
+def ground_formula(
+    program: Program, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]
+) -> GroundPredicate:
     """A boolean expression over the state and over names, each with its type and its value, grounded."""
     return grounder(program).formula(expression, values)

@@ -1,8 +1,9 @@
 """Each expression of the intermediate form becomes leaves, by one handler a node; partial operations leave
 checks behind.
 
-`HANDLERS` maps a node class to its handler; quantifiers, comprehensions and calls stand in `ranges` and `calls`. A handler returns leaves in
-the shape of the node's static type. Handlers of expressions change nothing but the checks of the run.
+`HANDLERS` maps a node class to its handler; quantifiers, comprehensions and calls stand in `ranges` and
+`calls`. A handler returns leaves in the shape of the node's static type. Handlers of expressions change
+nothing but the checks of the run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from typing import Any
 
 from antiphon.model.ground import make
 from antiphon.model.ground.form import Expression, Operator
-from antiphon.model.ground.leaves import Leaves, bounded, choose_leaves, compare, convert, equal_leaves, fit, rank, records
+from antiphon.model.ground.leaves import (
+    Leaves,
+    bounded,
+    choose_leaves,
+    compare,
+    convert,
+    equal_leaves,
+    fit,
+    rank,
+    records,
+)
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Run
 from antiphon.model.ground.shape import Shape
@@ -118,7 +129,9 @@ def _field(run: Run, node: ir.Field) -> Leaves:
     found, known = wanted.zero, FALSE
     for here, part, inner in records(shape, leaves):
         if isinstance(part.type, types.Record) and any(name == node.name for name, _ in part.type.fields):
-            chosen = convert(part_of(inner, part, node.name), part.parts[_position(part, node.name)], wanted)[0]
+            chosen = convert(part_of(inner, part, node.name), part.parts[_position(part, node.name)], wanted)[
+                0
+            ]
             found, known = choose_leaves(here, chosen, found), make.disjunction(known, here)
     run.check(known, node.at, f"the value is no record with a field {node.name}")
     return found
@@ -226,7 +239,11 @@ def _choose(run: Run, node: ir.Choose) -> Leaves:
 @handles(ir.IsRecord)
 def _is_record(run: Run, node: ir.IsRecord) -> Leaves:
     leaves, shape = evaluate(run, node.value), run.world.shapes[node.value.type]
-    found = [here for here, part, _ in records(shape, leaves) if isinstance(part.type, types.Record) and part.type.name in node.records]
+    found = [
+        here
+        for here, part, _ in records(shape, leaves)
+        if isinstance(part.type, types.Record) and part.type.name in node.records
+    ]
     return (make.disjunction(*found),)
 
 

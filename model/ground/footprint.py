@@ -1,11 +1,12 @@
-"""The footprint of a step are the bits of a state that it depends on; with those it changes, it lets an engine
-remember what the step does.
+"""The footprint of a step are the bits of a state that it depends on; with those it changes, it lets an
+engine remember what the step does.
 
-A step that reads few bits does the same in every state in which those bits are the same. Two things keep the footprint small:
+A step that reads few bits does the same in every state in which those bits are the same. Two things keep the
+footprint small:
 
 1. a test for one member of a set reads one bit, not the set;
-2. an update that adds to a set or takes from it (`network |= ...`) needs not read it: it is a pair of a mask to keep and bits to add, and
-   neither depends on the rest of the set.
+2. an update that adds to a set or takes from it (`network |= ...`) needs not read it: it is a pair of a mask
+   to keep and bits to add, and neither depends on the rest of the set.
 
 This file knows nothing of Python source or searching.
 """
@@ -26,8 +27,8 @@ FALSE = Expression(Operator.CONSTANT, Boolean(), (), False)
 class Update:
     """The new value of a slot: what `keep` leaves of the old value, joined with `add`.
 
-    For a bit set `keep` is a bit set and the new value is `old & keep | add`; for a boolean or a number it is a boolean, and the new value
-    is the old one where `keep` is true, else `add`.
+    For a bit set `keep` is a bit set and the new value is `old & keep | add`; for a boolean or a number it is
+    a boolean, and the new value is the old one where `keep` is true, else `add`.
     """
 
     slot: int
@@ -36,7 +37,9 @@ class Update:
 
 
 class Reads:
-    """Which slots expressions read, as masks with a bit a slot; found once for each expression, which must be kept by somebody else."""
+    """Which slots expressions read, as masks with a bit a slot; found once for each expression, which must be
+    kept by somebody else.
+    """
 
     def __init__(self) -> None:
         self._masks: dict[int, int] = {}
@@ -53,7 +56,8 @@ class Reads:
 
 
 def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
-    """An update of `slot` as keep and add; where the old value is read in another way, nothing is kept and `add` reads it.
+    """An update of `slot` as keep and add; where the old value is read in another way, nothing is kept and
+    `add` reads it.
 
     `reads` may have looked at other expressions before, of the same step for example.
     """
@@ -94,7 +98,9 @@ def member_test(node: Expression, packing: Packing) -> int | None:
 
 
 def conjuncts(node: Expression) -> tuple[Expression, ...]:
-    """The operands of a conjunction, which `make` has flattened; an expression that is none is its own one conjunct."""
+    """The operands of a conjunction, which `make` has flattened; an expression that is none is its own one
+    conjunct.
+    """
     return node.operands if node.operator is Operator.AND else (node,)
 
 
@@ -174,11 +180,16 @@ class _Split:
         keep, add = parts
         if node.operator is Operator.UNION:
             return keep, Expression(Operator.UNION, node.sort, (add, other))
-        return Expression(node.operator, node.sort, (keep, other)), Expression(node.operator, node.sort, (add, other))
+        return Expression(node.operator, node.sort, (keep, other)), Expression(
+            node.operator, node.sort, (add, other)
+        )
 
 
-def _choice(sort: Boolean | Number | Bits, condition: Expression, then: Expression, otherwise: Expression) -> Expression:
+def _choice(
+    sort: Boolean | Number | Bits, condition: Expression, then: Expression, otherwise: Expression
+) -> Expression:
     same = then is otherwise or (
-        then.operator is otherwise.operator is Operator.CONSTANT and (then.value, type(then.value)) == (otherwise.value, type(otherwise.value))
+        then.operator is otherwise.operator is Operator.CONSTANT
+        and (then.value, type(then.value)) == (otherwise.value, type(otherwise.value))
     )
     return then if same else Expression(Operator.CHOOSE, sort, (condition, then, otherwise))

@@ -1,14 +1,16 @@
-"""The compiled readings read the ground form: a step as arithmetic and bit operations over numbered slots, with
-all domains bound.
+"""The compiled readings read the ground form: a step as arithmetic and bit operations over numbered slots,
+with all domains bound.
 
-A ground expression has one of three sorts: a boolean, a number with a known interval, a bit set of known width. Records, optional values,
-unions, maps and sequences are gone: they were flattened into such leaves. Equal expressions are one object (`make` interns them and folds
-constants), so that a step is a directed graph and a reader gives every node one name.
+A ground expression has one of three sorts: a boolean, a number with a known interval, a bit set of known
+width. Records, optional values, unions, maps and sequences are gone: they were flattened into such leaves.
+Equal expressions are one object (`make` interns them and folds constants), so that a step is a directed graph
+and a reader gives every node one name.
 
-1. A `Slot` is one leaf of the state; `Layout` lists them in order with their sort and the variable and keys that they belong to.
+1. A `Slot` is one leaf of the state; `Layout` lists them in order with their sort and the variable and keys
+   that they belong to.
 2. An `Input` is one leaf of a parameter. A step grounded for given arguments has none.
-3. Numbers carry the interval that the grounder could show; a reader chooses its width from it. A number may leave the interval only on paths
-   whose checks have failed.
+3. Numbers carry the interval that the grounder could show; a reader chooses its width from it. A number may
+   leave the interval only on paths whose checks have failed.
 4. Sets are bit sets over element ranks (`types.Domain.rank`).
 
 This file knows nothing of the intermediate form, of Python source, of packing or of Z3.
@@ -75,10 +77,13 @@ class Operator(Enum):
 
 
 (
-    CONSTANT, SLOT, INPUT, NOT, AND, OR, CHOOSE, EQUAL, LESS, ADD, SUBTRACT, MULTIPLY, DIVIDE, MODULO, HAS, SINGLE, UNION, INTERSECTION, DIFFERENCE,
+    CONSTANT, SLOT, INPUT, NOT, AND, OR, CHOOSE, EQUAL, LESS, ADD, SUBTRACT, MULTIPLY, DIVIDE, MODULO, HAS,
+    SINGLE, UNION, INTERSECTION, DIFFERENCE,
     SYMMETRIC_DIFFERENCE, COUNT,
 ) = Operator  # fmt: skip
-"""The operators, for what asks for them millions of times: up to CPython 3.11 `Operator.AND` takes ten times as long."""
+"""The operators, for what asks for them millions of times: up to CPython 3.11 `Operator.AND` takes ten times
+as long.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +98,9 @@ class Expression:
 
 @dataclass(frozen=True)
 class SlotInfo:
-    """One leaf of the state: `name` for people (`received[Process(0)]`, `holder[Process(1)].present`), its variable and its sort."""
+    """One leaf of the state: `name` for people (`received[Process(0)]`, `holder[Process(1)].present`), its
+    variable and its sort.
+    """
 
     name: str
     variable: str
@@ -102,7 +109,9 @@ class SlotInfo:
 
 @dataclass(frozen=True)
 class InputInfo:
-    """One leaf of a parameter of the step: `name` for people (`packet.identifier.source`), the parameter and its sort."""
+    """One leaf of a parameter of the step: `name` for people (`packet.identifier.source`), the parameter and
+    its sort.
+    """
 
     name: str
     parameter: str
@@ -121,7 +130,9 @@ class Guard:
 
 @dataclass(frozen=True)
 class Check:
-    """A bug of the specification when `wrong` is true: a partial operation outside its domain, on a path that is executed."""
+    """A bug of the specification when `wrong` is true: a partial operation outside its domain, on a path that
+    is executed.
+    """
 
     wrong: Expression
     at: Location
@@ -151,9 +162,9 @@ class GroundEvent:
 class GroundStep:
     """A step of a program, grounded for all arguments (`inputs`) or for given ones (no inputs).
 
-    `enabled` is the conjunction of the guards (each under its path, in order) and of the parameters being in range; `updates` maps slot
-    positions to new values (only slots that may change; valid when `enabled`); checks count when the guards before them hold, which their
-    `wrong` already says.
+    `enabled` is the conjunction of the guards (each under its path, in order) and of the parameters being in
+    range; `updates` maps slot positions to new values (only slots that may change; valid when `enabled`);
+    checks count when the guards before them hold, which their `wrong` already says.
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""A body is entered with its own locals, its arguments checked against the declared domains of its parameters.
+"""A body is entered with its own locals, its arguments checked against the declared domains of its
+parameters.
 
 This file knows nothing of what bodies consist of.
 """
@@ -25,7 +26,9 @@ def arguments_of(run: Run, definition: ir.Definition, given: Sequence[ir.Express
     return bound
 
 
-def in_frame(run: Run, bound: dict[str, Leaves], body: Callable[[], None], result: Shape | None = None) -> Leaves | None:
+def in_frame(
+    run: Run, bound: dict[str, Leaves], body: Callable[[], None], result: Shape | None = None
+) -> Leaves | None:
     """Executes a body with these locals; the value that it returns, in the shape `result`."""
     outer, run.frame = run.frame, Frame(bound, result)
     body()

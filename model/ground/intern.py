@@ -1,9 +1,9 @@
 """An expression that was made before is found again: nodes live in tables, by their operands, and equal
 expressions are one object.
 
-Leaves (constants, slots, inputs) are kept for ever. Other nodes are kept until there are `MOST_NODES`; `make_room` then forgets them all, so
-that a long exploration does not keep every step it ever grounded. Hence `is` is equality among the expressions of one ground step, and
-between steps only mostly.
+Leaves (constants, slots, inputs) are kept for ever. Other nodes are kept until there are `MOST_NODES`;
+`make_room` then forgets them all, so that a long exploration does not keep every step it ever grounded. Hence
+`is` is equality among the expressions of one ground step, and between steps only mostly.
 
 This file knows nothing of what operators mean.
 """
@@ -43,7 +43,9 @@ def forget_too(entries: dict[Any, Any]) -> None:
 
 
 def make_room() -> int:
-    """Forgets all nodes when there are too many; the number says how often that has happened. Call it only between two steps."""
+    """Forgets all nodes when there are too many; the number says how often that has happened. Call it only
+    between two steps.
+    """
     if kept() > MOST_NODES:
         forget()
     return _generation

@@ -1,8 +1,8 @@
 """Each part of a state lies in numbered slots: the leaves of the variables, in order of declaration.
 
-`flatten` and `unflatten` are exact inverses on the states of a program, and equal states have equal slots. Initial states come from the
-reference machine (CPython executes the text once for each): they are data for the engines, and a start that a front end misread would
-make every engine wrong alike.
+`flatten` and `unflatten` are exact inverses on the states of a program, and equal states have equal slots.
+Initial states come from the reference machine (CPython executes the text once for each): they are data for
+the engines, and a start that a front end misread would make every engine wrong alike.
 
 This file knows nothing of steps.
 """
@@ -53,7 +53,9 @@ def layout(program: Program) -> Layout:
 
 
 def flatten(program: Program, state: State) -> tuple[Raw, ...]:
-    """The slots of a state: bool, int, or for a set the int whose bit k says whether the element of rank k is in it."""
+    """The slots of a state: bool, int, or for a set the int whose bit k says whether the element of rank k is
+    in it.
+    """
     shapes = plan(program).variables.values()
     return tuple(raw for (shape, _), value in zip(shapes, state, strict=True) for raw in shape.raw(value))
 
@@ -61,7 +63,10 @@ def flatten(program: Program, state: State) -> tuple[Raw, ...]:
 def unflatten(program: Program, slots: Sequence[Raw]) -> State:
     """The state with these slots; the inverse of `flatten`."""
     leaves = tuple(slots)
-    return tuple(shape.value(leaves[offset : offset + shape.width]) for shape, offset in plan(program).variables.values())
+    return tuple(
+        shape.value(leaves[offset : offset + shape.width])
+        for shape, offset in plan(program).variables.values()
+    )
 
 
 def ground_initial(program: Program) -> tuple[tuple[Raw, ...], ...]:

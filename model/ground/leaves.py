@@ -1,7 +1,8 @@
 """Values are handled as leaves: converted between types, compared, ranked and bounded, without ever knowing
 which they are.
 
-A value is a tuple of ground expressions in the canonical form of its `Shape`. This file knows nothing of statements and paths.
+A value is a tuple of ground expressions in the canonical form of its `Shape`. This file knows nothing of
+statements and paths.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ def choose_leaves(condition: Expression, then: Leaves, otherwise: Leaves) -> Lea
         return then
     if condition is FALSE:
         return otherwise
-    return tuple([new if new is old else make.choose(condition, new, old) for new, old in zip(then, otherwise, strict=True)])
+    return tuple(
+        [
+            new if new is old else make.choose(condition, new, old)
+            for new, old in zip(then, otherwise, strict=True)
+        ]
+    )
 
 
 def equal_leaves(left: Leaves, right: Leaves) -> Expression:
@@ -42,7 +48,12 @@ def bounded(leaves: Leaves, shape: Shape) -> Expression:
     found: list[Expression] = []
     for leaf, sort in zip(leaves, shape.sorts, strict=True):
         given = leaf.sort
-        if given is not sort and isinstance(sort, Number) and isinstance(given, Number) and not (sort.low <= given.low and given.high <= sort.high):
+        if (
+            given is not sort
+            and isinstance(sort, Number)
+            and isinstance(given, Number)
+            and not (sort.low <= given.low and given.high <= sort.high)
+        ):
             found.append(make.within(leaf, sort.low, sort.high))
     return make.conjunction(*found) if found else TRUE
 
@@ -56,7 +67,8 @@ def fit(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expressio
 def convert(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
     """The value in the form of another type, and whether it has one there; bounds of integers are left aside.
 
-    To a wider type (optional, union, longer sequence) there always is one; to a narrower one if the value happens to be in it.
+    To a wider type (optional, union, longer sequence) there always is one; to a narrower one if the value
+    happens to be in it.
     """
     if source is target:
         return leaves, TRUE
@@ -87,7 +99,9 @@ def _to_optional(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, 
         converted, exists = convert(leaves, source, inner)
         return (TRUE, *converted), exists
     converted, exists = convert(leaves[1:], source.parts[0], inner)
-    return (leaves[0], *choose_leaves(leaves[0], converted, inner.zero)), make.disjunction(make.negation(leaves[0]), exists)
+    return (leaves[0], *choose_leaves(leaves[0], converted, inner.zero)), make.disjunction(
+        make.negation(leaves[0]), exists
+    )
 
 
 def _records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leaves]]:
@@ -102,10 +116,15 @@ def _records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leav
 
 
 def records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leaves]]:
-    """For each record that a value of a record or union type (or optional ones) may be: when it is, its shape and leaves."""
+    """For each record that a value of a record or union type (or optional ones) may be: when it is, its shape
+    and leaves.
+    """
     if not isinstance(shape.type, types.Optional):
         return _records(shape, leaves)
-    return [(make.conjunction(leaves[0], here), part, inner) for here, part, inner in _records(shape.parts[0], leaves[1:])]
+    return [
+        (make.conjunction(leaves[0], here), part, inner)
+        for here, part, inner in _records(shape.parts[0], leaves[1:])
+    ]
 
 
 def _to_records(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
@@ -161,9 +180,16 @@ def rank(leaves: Leaves, shape: Shape) -> Expression:
         case types.IndexType() | types.Enumeration():
             return leaves[0]
         case types.Optional():
-            return make.choose(leaves[0], make.add(rank(leaves[1:], shape.parts[0]), make.number(1)), make.number(0))
+            return make.choose(
+                leaves[0], make.add(rank(leaves[1:], shape.parts[0]), make.number(1)), make.number(0)
+            )
         case types.Record():
-            return _radix([(leaves[at : at + part.width], part) for part, at in zip(shape.parts, shape.offsets, strict=True)])
+            return _radix(
+                [
+                    (leaves[at : at + part.width], part)
+                    for part, at in zip(shape.parts, shape.offsets, strict=True)
+                ]
+            )
         case types.Union():
             before, found = 0, make.number(0)
             for here, part, inner in _records(shape, leaves):
@@ -171,8 +197,16 @@ def rank(leaves: Leaves, shape: Shape) -> Expression:
                 before += part.domain.cardinality
             return found
         case types.SetOf():
-            members = [make.has(leaves[0], make.number(element)) for element in range(shape.parts[0].domain.cardinality)]
-            return _sum([make.choose(member, make.number(1 << element), make.number(0)) for element, member in enumerate(members)])
+            members = [
+                make.has(leaves[0], make.number(element))
+                for element in range(shape.parts[0].domain.cardinality)
+            ]
+            return _sum(
+                [
+                    make.choose(member, make.number(1 << element), make.number(0))
+                    for element, member in enumerate(members)
+                ]
+            )
         case types.SequenceOf():
             return _rank_of_sequence(leaves, shape)
     raise TypeError(f"a value of {shape.type} has no rank")
@@ -181,7 +215,11 @@ def rank(leaves: Leaves, shape: Shape) -> Expression:
 def _rank_of_sequence(leaves: Leaves, shape: Shape) -> Expression:
     item = shape.parts[0]
     shorter, found = 0, make.number(0)
-    items = [(leaves[at : at + item.width], item) for at in range(1, len(leaves), item.width)] if item.width else []
+    items = (
+        [(leaves[at : at + item.width], item) for at in range(1, len(leaves), item.width)]
+        if item.width
+        else []
+    )
     for length in range(shape.domain.most + 1):
         here = make.equal(leaves[0], make.number(length))
         found = make.choose(here, make.add(_radix(items[:length]), make.number(shorter)), found)
@@ -207,12 +245,24 @@ def canonical(leaves: Leaves, shape: Shape) -> Expression:
     """Whether these leaves, each within its sort, are the canonical form of some value."""
     match shape.type:
         case types.Optional():
-            return make.choose(leaves[0], canonical(leaves[1:], shape.parts[0]), equal_leaves(leaves[1:], shape.parts[0].zero))
+            return make.choose(
+                leaves[0],
+                canonical(leaves[1:], shape.parts[0]),
+                equal_leaves(leaves[1:], shape.parts[0].zero),
+            )
         case types.Record():
-            return make.conjunction(*(canonical(leaves[at : at + part.width], part) for part, at in zip(shape.parts, shape.offsets, strict=True)))
+            return make.conjunction(
+                *(
+                    canonical(leaves[at : at + part.width], part)
+                    for part, at in zip(shape.parts, shape.offsets, strict=True)
+                )
+            )
         case types.Union():
             return make.conjunction(
-                *(make.choose(here, canonical(inner, part), equal_leaves(inner, part.zero)) for here, part, inner in _records(shape, leaves))
+                *(
+                    make.choose(here, canonical(inner, part), equal_leaves(inner, part.zero))
+                    for here, part, inner in _records(shape, leaves)
+                )
             )
         case types.SequenceOf():
             item = shape.parts[0]

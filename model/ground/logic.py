@@ -1,12 +1,25 @@
-"""A boolean expression is simpler than it looks when an operand decides it, occurs twice, or stands beside its
-own negation.
+"""A boolean expression is simpler than it looks when an operand decides it, occurs twice, or stands beside
+its own negation.
 
-Only what costs no search is simplified. This file knows nothing of numbers and sets, except that a choice may be between them.
+Only what costs no search is simplified. This file knows nothing of numbers and sets, except that a choice may
+be between them.
 """
 
 from __future__ import annotations
 
-from antiphon.model.ground.form import AND, CHOOSE, CONSTANT, EQUAL, NOT, OR, Boolean, Expression, Number, Operator, Sort
+from antiphon.model.ground.form import (
+    AND,
+    CHOOSE,
+    CONSTANT,
+    EQUAL,
+    NOT,
+    OR,
+    Boolean,
+    Expression,
+    Number,
+    Operator,
+    Sort,
+)
 from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, forget_too, number, table
 
 _NOT, _AND, _OR, _CHOOSE = table(), table(), table(), table()
@@ -62,7 +75,9 @@ def _join(operands: tuple[Expression, ...]) -> Expression:
 
 
 def _decided(operand: Expression, found: dict[Expression, None], every: Operator) -> bool:
-    """Whether a conjunction or disjunction is there already: all its operands, if it is of the operator `every`, else one of them."""
+    """Whether a conjunction or disjunction is there already: all its operands, if it is of the operator
+    `every`, else one of them.
+    """
     return (all if operand.operator is every else any)(part in found for part in operand.operands)
 
 
@@ -121,8 +136,8 @@ def _choice(condition: Expression, then: Expression, otherwise: Expression) -> E
 
 
 def _choose_nested(condition: Expression, then: Expression, otherwise: Expression) -> Expression | None:
-    """One choice in place of two that are between two values only, as nested branches of a body leave behind for every leaf that they may write:
-    the conditions are joined, once for all these leaves.
+    """One choice in place of two that are between two values only, as nested branches of a body leave behind
+    for every leaf that they may write: the conditions are joined, once for all these leaves.
     """
     if then.operator is CHOOSE:
         inner, first, second = then.operands

@@ -1,8 +1,9 @@
 """Ground expressions are made here and nowhere else: every function folds constants, simplifies cheaply, and
 gives equal expressions as one object.
 
-The parts stand in `logic`, `numbers`, `bits` and `intern`; this is the whole, by the names of `form.Operator`. All functions are total: a
-number that leaves its interval, a division by zero or a rank outside its set occurs only where a check has failed.
+The parts stand in `logic`, `numbers`, `bits` and `intern`; this is the whole, by the names of
+`form.Operator`. All functions are total: a number that leaves its interval, a division by zero or a rank
+outside its set occurs only where a check has failed.
 
 This file knows nothing of the intermediate form.
 """
@@ -21,7 +22,17 @@ from antiphon.model.ground.bits import (
     union,
 )
 from antiphon.model.ground.form import Bits, Boolean, Expression
-from antiphon.model.ground.intern import FALSE, TRUE, bits, boolean, constant, make_room, number, slot, step_input
+from antiphon.model.ground.intern import (
+    FALSE,
+    TRUE,
+    bits,
+    boolean,
+    constant,
+    make_room,
+    number,
+    slot,
+    step_input,
+)
 from antiphon.model.ground.logic import choose, conjunction, disjunction, equal_booleans, indicator, negation
 from antiphon.model.ground.numbers import (
     add,
@@ -37,8 +48,10 @@ from antiphon.model.ground.numbers import (
 )
 
 __all__ = [
-    "FALSE", "TRUE", "add", "at_most", "bits", "boolean", "choose", "conjunction", "constant", "count", "difference", "disjunction",
-    "divide", "equal", "has", "indicator", "intersection", "interval", "less", "make_room", "modulo", "multiply", "negation", "number",
+    "FALSE", "TRUE", "add", "at_most", "bits", "boolean", "choose", "conjunction", "constant", "count",
+    "difference", "disjunction",
+    "divide", "equal", "has", "indicator", "intersection", "interval", "less", "make_room", "modulo",
+    "multiply", "negation", "number",
     "single", "slot", "step_input", "subset", "subtract", "symmetric_difference", "union", "within",
 ]  # fmt: skip
 

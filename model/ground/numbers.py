@@ -1,16 +1,30 @@
 """Every number carries an interval, so that comparisons fold, and sums and comparisons have one normal form.
 
 1. `x + c` has its constant on the right, and constants are added up; `x - c` is `x + (-c)`.
-2. A comparison with a constant has the constant on the right, and none on the left: `x + 1 < 4` is `x < 3`, `2 < x` is `not x < 3`.
+2. A comparison with a constant has the constant on the right, and none on the left: `x + 1 < 4` is `x < 3`,
+   `2 < x` is `not x < 3`.
 3. A comparison that leaves one value of the interval is an equality.
 4. A number whose interval has one value is that constant.
 
-Division and remainder by zero are 0 here: they occur only on paths whose check has failed. This file knows nothing of steps.
+Division and remainder by zero are 0 here: they occur only on paths whose check has failed. This file knows
+nothing of steps.
 """
 
 from __future__ import annotations
 
-from antiphon.model.ground.form import ADD, CHOOSE, CONSTANT, DIVIDE, LESS, MODULO, MULTIPLY, SUBTRACT, Expression, Number, Operator
+from antiphon.model.ground.form import (
+    ADD,
+    CHOOSE,
+    CONSTANT,
+    DIVIDE,
+    LESS,
+    MODULO,
+    MULTIPLY,
+    SUBTRACT,
+    Expression,
+    Number,
+    Operator,
+)
 from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, Table, number, table
 from antiphon.model.ground.logic import choose, conjunction, equality, negation
 
@@ -25,7 +39,9 @@ def interval(expression: Expression) -> Number:
     return sort
 
 
-def _node(entries: Table, operator: Operator, low: int, high: int, left: Expression, right: Expression) -> Expression:
+def _node(
+    entries: Table, operator: Operator, low: int, high: int, left: Expression, right: Expression
+) -> Expression:
     if low == high:
         return number(low)
     made = entries.get((left, right))

@@ -1,8 +1,8 @@
 """A state becomes one integer: its leaves stand side by side, each in exactly the bits that its sort needs.
 
-A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (it is stored as its distance from `low`), a bit set its
-width. Narrow slots stand lowest, so that the keys which the search cuts out of a state stay short integers; wide sets, such as a network,
-stand on top.
+A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (it is stored as its distance
+from `low`), a bit set its width. Narrow slots stand lowest, so that the keys which the search cuts out of a
+state stay short integers; wide sets, such as a network, stand on top.
 
 This file knows nothing of steps, Python source or searching.
 """
@@ -17,7 +17,9 @@ from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo
 
 @dataclass(frozen=True)
 class Place:
-    """Where one slot stands: the bits from `offset` to `offset + width - 1`; `low` is added when a number is read, else 0."""
+    """Where one slot stands: the bits from `offset` to `offset + width - 1`; `low` is added when a number is
+    read, else 0.
+    """
 
     offset: int
     width: int
@@ -60,7 +62,9 @@ class Packing:
         )
 
     def owners(self, mask: int) -> frozenset[str]:
-        """The first keys (`Process(0)` of `holder[Process(0)]`) of the slots that share a bit with `mask`; slots without key have none."""
+        """The first keys (`Process(0)` of `holder[Process(0)]`) of the slots that share a bit with `mask`;
+        slots without key have none.
+        """
         found = set()
         for slot, place in zip(self.slots, self.places, strict=True):
             if place.mask & mask and "[" in slot.name:

@@ -1,7 +1,7 @@
 """`Parts` finds which bits of a packed state are a variable, one key's value in a map, one element of a set.
 
-A tool that holds packed states beside something else packs what that says part by part, and compares integers. This file knows nothing of
-steps.
+A tool that holds packed states beside something else packs what that says part by part, and compares
+integers. This file knows nothing of steps.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Parts:
         if not shape.domain.contains(value):
             return None
         packed = 0
-        for place, raw in zip(self._packing.places[first : first + shape.width], shape.raw(value), strict=True):
+        for place, raw in zip(
+            self._packing.places[first : first + shape.width], shape.raw(value), strict=True
+        ):
             packed |= (int(raw) - place.low) << place.offset
         return packed
 
@@ -45,7 +47,9 @@ class Parts:
         """The bit, in place, of an element of a set variable; None when it lies outside the domain."""
         shape, first = self._part(variable, None)
         domain = shape.parts[0].domain
-        return 1 << self._packing.places[first].offset + domain.rank(value) if domain.contains(value) else None
+        return (
+            1 << self._packing.places[first].offset + domain.rank(value) if domain.contains(value) else None
+        )
 
     def _part(self, variable: str, key: int | None) -> tuple[Shape, int]:
         shape, first = self._variables[variable]

@@ -1,6 +1,7 @@
 """Quantifiers and comprehensions become their rounds, unrolled; `any`, `all` and `next` stop as Python does.
 
-A round is evaluated only where no earlier round has decided: that matters for the checks inside it. Handlers as in `expressions`.
+A round is evaluated only where no earlier round has decided: that matters for the checks inside it. Handlers
+as in `expressions`.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ def _reduce(run: Run, node: ir.Reduce) -> Leaves:
 
 
 def extreme(terms: list[tuple[Expression, Expression]], *, smallest: bool) -> Expression | None:
-    """The least or greatest of the terms whose conditions are true, of which there is one; None when there are no terms.
+    """The least or greatest of the terms whose conditions are true, of which there is one; None when there
+    are no terms.
 
     Constants are taken in order, so that a better one replaces the best so far without a comparison.
     """

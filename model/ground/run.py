@@ -1,11 +1,13 @@
-"""A run knows, while a body is unrolled, the state so far, the locals, and the conditions under which one gets
-there.
+"""A run knows, while a body is unrolled, the state so far, the locals, and the conditions under which one
+gets there.
 
-The *path* is a list of conditions that are all true at this point: guards that held, branches taken, loop elements that exist, operands that
-did not stop an `and`. A list inside the path stands for earlier alternatives that were all false; it grows while a quantifier goes on. A
-check is recorded as "the path, and the check fails". Conditions that the path decides are not asked again.
+The *path* is a list of conditions that are all true at this point: guards that held, branches taken, loop
+elements that exist, operands that did not stop an `and`. A list inside the path stands for earlier
+alternatives that were all false; it grows while a quantifier goes on. A check is recorded as "the path, and
+the check fails". Conditions that the path decides are not asked again.
 
-A condition inside a value helper is decided by the path of the helper alone (`horizon`), so that its result can be used again elsewhere.
+A condition inside a value helper is decided by the path of the helper alone (`horizon`), so that its result
+can be used again elsewhere.
 
 This file knows nothing of the kinds of expressions and statements.
 """
@@ -92,12 +94,10 @@ class World:
 class Run:
     """One body, unrolled from one state.
 
-    Attributes:
-        state: the leaves of each variable as they were written last.
-        path: the conditions under which the present point is reached.
-        pure: whether a predicate or value helper is being evaluated.
-        attempts: how many checks did not fold away, wherever they stand; a helper without any can be used again.
-        most: how many nodes may be kept; more are a `LargeStep`.
+    Attributes: state: the leaves of each variable as they were written last. path: the conditions under which
+        the present point is reached. pure: whether a predicate or value helper is being evaluated. attempts:
+        how many checks did not fold away, wherever they stand; a helper without any can be used again. most:
+        how many nodes may be kept; more are a `LargeStep`.
     """
 
     world: World
@@ -113,7 +113,7 @@ class Run:
     events: list[GroundEvent] = field(default_factory=list)
     most: int | None = None
 
-    # The path ----------------------------------------------------------------------------------------------------------------------------
+    # The path -----------------------------------------------------------------------------------------------
 
     def push(self, condition: Expression) -> None:
         """From here on `condition` is true."""
@@ -151,7 +151,7 @@ class Run:
             return FALSE
         return condition
 
-    # What goes wrong, and what shows ----------------------------------------------------------------------------------------------------
+    # What goes wrong, and what shows ------------------------------------------------------------------------
 
     def check(self, right: Expression, at: Location, reason: str) -> None:
         """A partial operation: where the path is true, `right` must be."""
@@ -162,16 +162,21 @@ class Run:
         if wrong is not FALSE and wrong not in self.checks:
             self.checks[wrong] = Check(wrong, at, reason)
 
-    # Control -----------------------------------------------------------------------------------------------------------------------------
+    # Control ------------------------------------------------------------------------------------------------
 
-    def branch(self, condition: Expression, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
+    def branch(
+        self, condition: Expression, then: Callable[[], None], otherwise: Callable[[], None] | None = None
+    ) -> None:
         """Executes `then` where the condition is true and `otherwise` elsewhere, and joins what they leave.
 
         Raises:
             LargeStep: there are too many nodes.
         """
         if self.most is not None and kept() > self.most:
-            raise LargeStep([leaf for leaves in self.state.values() for leaf in leaves] + [check.wrong for check in self.checks.values()])
+            raise LargeStep(
+                [leaf for leaves in self.state.values() for leaf in leaves]
+                + [check.wrong for check in self.checks.values()]
+            )
         condition = self.known(condition)
         if condition is TRUE:
             then()
@@ -220,7 +225,9 @@ class _Side:
     held: Expression
 
 
-def _join_leaves(condition: Expression, first: dict[str, Leaves], second: dict[str, Leaves]) -> dict[str, Leaves]:
+def _join_leaves(
+    condition: Expression, first: dict[str, Leaves], second: dict[str, Leaves]
+) -> dict[str, Leaves]:
     if first is second:
         return first
     joined = dict(second)

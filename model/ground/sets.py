@@ -1,4 +1,5 @@
-"""A set becomes bits over the ranks of its elements; a sequence its length and its items, zeros beyond the end.
+"""A set becomes bits over the ranks of its elements; a sequence its length and its items, zeros beyond the
+end.
 
 Handlers as in `expressions`.
 """
@@ -18,7 +19,9 @@ from antiphon.spec.lang import ir, types
 
 
 def set_of(items: Iterable[tuple[Expression, Leaves]], shape: Shape) -> Expression:
-    """The set of the items whose conditions are true; their ranks are collected so that each stands in it once."""
+    """The set of the items whose conditions are true; their ranks are collected so that each stands in it
+    once.
+    """
     element, width = shape.parts[0], shape.parts[0].domain.cardinality
     present: dict[Expression, list[Expression]] = {}
     for here, leaves in items:
@@ -78,9 +81,14 @@ def _member(run: Run, node: ir.Member) -> Leaves:
     element = shape.parts[0]
     if isinstance(shape.type, types.SetOf):
         fitted, right = fit(item, given, element)
-        return (FALSE if right is FALSE else make.conjunction(right, make.has(leaves[0], rank(fitted, element))),)
+        return (
+            FALSE if right is FALSE else make.conjunction(right, make.has(leaves[0], rank(fitted, element))),
+        )
     found = [
-        make.conjunction(make.less(make.number(position), leaves[0]), compare(item, given, item_at(leaves, element, position), element))
+        make.conjunction(
+            make.less(make.number(position), leaves[0]),
+            compare(item, given, item_at(leaves, element, position), element),
+        )
         for position in range(shape.domain.most)
     ]
     return (make.disjunction(*found),)
@@ -116,7 +124,9 @@ def _append(run: Run, node: ir.Append) -> Leaves:
 def _item(run: Run, node: ir.Item) -> Leaves:
     leaves, shape = evaluate(run, node.sequence), run.world.shapes[node.sequence.type]
     position = evaluate(run, node.position)[0]
-    inside = make.conjunction(make.negation(make.less(position, make.number(0))), make.less(position, leaves[0]))
+    inside = make.conjunction(
+        make.negation(make.less(position, make.number(0))), make.less(position, leaves[0])
+    )
     run.check(inside, node.at, "the sequence has no item at this position")
     item = shape.parts[0]
     found = item.zero

@@ -13,7 +13,8 @@ canonical form.
 | map | the leaves of each value, in key order |
 | sequence | its length, then `most` items; beyond the length those of the least value |
 
-Since what is absent has one form, two values are equal exactly when their leaves are. This file knows nothing of expressions or steps.
+Since what is absent has one form, two values are equal exactly when their leaves are. This file knows nothing
+of expressions or steps.
 """
 
 from __future__ import annotations
@@ -36,12 +37,10 @@ Raw = int | bool
 class Shape:
     """The leaves of a type under given constants.
 
-    Attributes:
-        type: the type; `ir.Integer` and `ir.NoneType` too.
-        domain: its domain; of `ir.Integer` and `ir.NoneType` it has no values.
-        parts: the shapes inside: of an optional value, a set's element, a sequence's item, the fields, the records, or key and value.
-        offsets: for an optional, record or union value the position of the first leaf of each part.
-        sorts: of each leaf; None for an unbounded integer.
+    Attributes: type: the type; `ir.Integer` and `ir.NoneType` too. domain: its domain; of `ir.Integer` and
+        `ir.NoneType` it has no values. parts: the shapes inside: of an optional value, a set's element, a
+        sequence's item, the fields, the records, or key and value. offsets: for an optional, record or union
+        value the position of the first leaf of each part. sorts: of each leaf; None for an unbounded integer.
         least: the raw leaves of the least value, which stands where a value is absent.
     """
 
@@ -53,7 +52,9 @@ class Shape:
         self.sorts: tuple[Sort | None, ...] = tuple(self._sorts())
         self.width: int = len(self.sorts)
         self.least: tuple[Raw, ...] = tuple(self._least())
-        self.zero: tuple[Expression, ...] = tuple(constant(sort or Number(0, 0), value) for sort, value in zip(self.sorts, self.least, strict=True))
+        self.zero: tuple[Expression, ...] = tuple(
+            constant(sort or Number(0, 0), value) for sort, value in zip(self.sorts, self.least, strict=True)
+        )
         self._constants: dict[int, tuple[Expression, ...]] = {}
 
     def _sorts(self) -> Iterator[Sort | None]:
@@ -171,7 +172,11 @@ class Shape:
             case types.Record(python=python):
                 return python(*(part.value(inner) for part, inner in self._inner(leaves)))
             case types.Union():
-                return next(part.value(inner) for number, (part, inner) in enumerate(self._inner(leaves)) if number == leaves[0])
+                return next(
+                    part.value(inner)
+                    for number, (part, inner) in enumerate(self._inner(leaves))
+                    if number == leaves[0]
+                )
             case types.MapOf():
                 return tuple(self._items(self.parts[1], leaves, 0, self.parts[0].domain.cardinality))
             case types.SequenceOf():
@@ -189,7 +194,9 @@ class Shape:
 
     def of_value(self, value: Any) -> tuple[Expression, ...]:
         """The leaves of a value of the domain, as constants."""
-        return tuple(constant(sort or Number(0, 0), raw) for sort, raw in zip(self.sorts, self.raw(value), strict=True))
+        return tuple(
+            constant(sort or Number(0, 0), raw) for sort, raw in zip(self.sorts, self.raw(value), strict=True)
+        )
 
     def of_rank(self, rank: int) -> tuple[Expression, ...]:
         """The leaves of the value at this position of the domain, as constants."""

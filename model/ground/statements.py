@@ -1,7 +1,7 @@
 """A statement writes leaves of a run, narrows its path, or records an event, a guard or a broken property.
 
-`HANDLERS` maps a node class to its handler. After a `return` on some paths only, the rest of a body is executed as a branch: where the body
-is still running.
+`HANDLERS` maps a node class to its handler. After a `return` on some paths only, the rest of a body is
+executed as a branch: where the body is still running.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The parts of an expression are looked at without recursion, however deep it is, and each once, however often
-it is used.
+"""The parts of an expression are looked at without recursion, however deep it is, and each once, however
+often it is used.
 
 This file knows nothing of what operators mean.
 """
@@ -13,7 +13,9 @@ from antiphon.model.ground.form import Expression
 
 
 def operands_first(
-    root: Expression, done: Container[Expression], needed: Callable[[Expression], Iterable[Expression]] = lambda node: node.operands
+    root: Expression,
+    done: Container[Expression],
+    needed: Callable[[Expression], Iterable[Expression]] = lambda node: node.operands,
 ) -> Iterator[Expression]:
     """An expression and what it needs, each after what it needs itself.
 

@@ -1,7 +1,9 @@
-"""A state becomes machine words: its leaves stand in 64-bit words; a set of more than 64 elements has its own.
+"""A state becomes machine words: its leaves stand in 64-bit words; a set of more than 64 elements has its
+own.
 
-A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (stored as its distance from `low`), a bit set its width. A
-leaf of at most 64 bits lies within one word, so that reading it is a load, a shift and a mask; the last word of a wide set is shared.
+A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (stored as its distance from
+`low`), a bit set its width. A leaf of at most 64 bits lies within one word, so that reading it is a load, a
+shift and a mask; the last word of a wide set is shared.
 
 This file knows nothing of steps, of LLVM or of searching.
 """
@@ -19,7 +21,8 @@ WORD_MASK = (1 << WORD) - 1
 
 @dataclass(frozen=True)
 class Place:
-    """Where one leaf stands: from bit `offset` of word `word`, `width` bits; `low` is added when a number is read, else 0.
+    """Where one leaf stands: from bit `offset` of word `word`, `width` bits; `low` is added when a number is
+    read, else 0.
 
     A leaf wider than a word starts at bit 0 and goes on in the words that follow.
     """
@@ -42,13 +45,15 @@ class Place:
 
 
 class WordPacking:
-    """The places of the slots of a layout, in `words` words; `bits` are really used. Slots that are not `kept` take none, and are read as the least
-    value.
+    """The places of the slots of a layout, in `words` words; `bits` are really used. Slots that are not
+    `kept` take none, and are read as the least value.
     """
 
     def __init__(self, slots: Sequence[SlotInfo], kept: Collection[int] | None = None) -> None:
         self.slots = tuple(slots)
-        widths = [_width(slot) if kept is None or position in kept else 0 for position, slot in enumerate(slots)]
+        widths = [
+            _width(slot) if kept is None or position in kept else 0 for position, slot in enumerate(slots)
+        ]
         starts: list[tuple[int, int]] = [(0, 0)] * len(widths)
         free: list[int] = []
         for position in sorted(range(len(widths)), key=lambda position: -widths[position]):
@@ -64,7 +69,9 @@ class WordPacking:
             starts[position] = word, WORD - free[word]
             free[word] -= width
         lows = [slot.sort.low if isinstance(slot.sort, Number) else 0 for slot in slots]
-        self.places = tuple(Place(*start, width, low) for start, width, low in zip(starts, widths, lows, strict=True))
+        self.places = tuple(
+            Place(*start, width, low) for start, width, low in zip(starts, widths, lows, strict=True)
+        )
         self.words = max(1, len(free))
         self.bits = sum(widths)
 

@@ -1,5 +1,5 @@
-"""A protocol does only what an abstract machine could do: every transition of the bounded model, seen through a
-stated mapping.
+"""A protocol does only what an abstract machine could do: every transition of the bounded model, seen through
+a stated mapping.
 """
 
 from antiphon.model.refinement.checking import check_refinement

@@ -1,10 +1,11 @@
-"""A change is those steps of the abstract machine that the refinement proposes, if the machine can take them and
-they lead there.
+"""A change is those steps of the abstract machine that the refinement proposes, if the machine can take them
+and they lead there.
 
-1. The abstract machine's own reference executes them: a guard that is false there is what the change breaks, by text and place.
+1. The abstract machine's own reference executes them: a guard that is false there is what the change breaks,
+   by text and place.
 2. The events that both machines know must be the same, in each process's order.
-3. The steps must lead to the mapped state after the change: else the protocol changed something for which the machine has no step, such as
-   taking a number back.
+3. The steps must lead to the mapped state after the change: else the protocol changed something for which the
+   machine has no step, such as taking a number back.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Explained:
 
 
 class Explainer:
-    """Explains changes of the mapped state by steps of `abstract`, the bound abstract machine of `refinement`."""
+    """Explains changes of the mapped state by steps of `abstract`, the bound abstract machine of
+    `refinement`.
+    """
 
     def __init__(self, refinement: Refinement, abstract: Program) -> None:
         self.refinement, self.abstract = refinement, abstract
@@ -42,30 +45,49 @@ class Explainer:
         return tuple(event for event in events if isinstance(event, self.refinement.events))
 
     def begins(self, image: State) -> str:
-        """Why the machine cannot be in this state when the protocol begins, or nothing. Steps before the protocol's first are allowed."""
+        """Why the machine cannot be in this state when the protocol begins, or nothing. Steps before the
+        protocol's first are allowed.
+        """
         initial = self.abstract.reference.initial()
         if any(not self.explain(start, image, ()).why for start in initial):
             return ""
-        return f"an initial state of the protocol is none of {self.abstract.name}: {self.explain(initial[0], image, ()).why}"
+        return (
+            f"an initial state of the protocol is none of {self.abstract.name}: "
+            f"{self.explain(initial[0], image, ()).why}"
+        )
 
     def explain(self, before: State, after: State, events: tuple[Any, ...]) -> Explained:
-        """The steps of the abstract machine that are this change, or why there are none. `events` are shared ones."""
+        """The steps of the abstract machine that are this change, or why there are none. `events` are shared
+        ones.
+        """
         names = self.abstract.variables
-        steps = self.refinement.explain(dict(zip(names, before, strict=True)), dict(zip(names, after, strict=True)), events)
+        steps = self.refinement.explain(
+            dict(zip(names, before, strict=True)), dict(zip(names, after, strict=True)), events
+        )
         state = before
         emitted: list[Any] = []
         for step in steps:
             try:
                 transition = self.abstract.reference.apply(state, step)
             except Disabled as guard:
-                return Explained(steps, f"{compact_step(step)} is not enabled in {self.abstract.name}: {guard.guard} is false ({guard.at})")
+                return Explained(
+                    steps,
+                    f"{compact_step(step)} is not enabled in {self.abstract.name}: {guard.guard} is false "
+                    f"({guard.at})",
+                )
             state = transition.state
             emitted += self.shared(transition.events)
         if _by_process(emitted) != _by_process(events):
-            return Explained(steps, f"the protocol emits {_told(events)}, {self.abstract.name} {_told(emitted)}")
+            return Explained(
+                steps, f"the protocol emits {_told(events)}, {self.abstract.name} {_told(emitted)}"
+            )
         for name, reached, wanted in zip(names, state, after, strict=True):
             if reached != wanted:
-                return Explained(steps, f"no step of {self.abstract.name} changes {name} from {compact(reached)} to {compact(wanted)}")
+                return Explained(
+                    steps,
+                    f"no step of {self.abstract.name} changes {name} from {compact(reached)} to "
+                    f"{compact(wanted)}",
+                )
         return Explained(steps)
 
 

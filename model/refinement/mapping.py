@@ -1,11 +1,12 @@
 """A packed state of the protocol stands for the state of the abstract machine that the helpers of the mapping
 say, each remembered by what it reads.
 
-1. A variable of the abstract machine is given by the helper of its name; a map by one value of the helper for each key.
-2. A helper reads few variables of the protocol. Its value is remembered by the bits of those, so that CPython runs it once for each
-   combination that occurs, and a walk of millions of transitions costs look-ups.
-3. Which variables a helper may read is taken from its code, and that of the methods it names: every attribute that is mentioned counts, so the
-   set may be too large and never too small.
+1. A variable of the abstract machine is given by the helper of its name; a map by one value of the helper for
+   each key.
+2. A helper reads few variables of the protocol. Its value is remembered by the bits of those, so that CPython
+   runs it once for each combination that occurs, and a walk of millions of transitions costs look-ups.
+3. Which variables a helper may read is taken from its code, and that of the methods it names: every attribute
+   that is mentioned counts, so the set may be too large and never too small.
 
 This file knows nothing of exploring, and no protocol.
 """
@@ -25,7 +26,9 @@ from antiphon.spec.lang.types import Domain, MapOf
 
 @dataclass
 class _Part:
-    """One value of the abstract state: a variable, or what a map has for one key; `mask` covers the bits that decide it."""
+    """One value of the abstract state: a variable, or what a map has for one key; `mask` covers the bits that
+    decide it.
+    """
 
     variable: str
     arguments: tuple[Any, ...]
@@ -44,7 +47,9 @@ class Mapper:
         bits = Parts(edges.program, edges.packing)
         for name, domain in abstract.domains.items():
             mask = sum(bits.mask(variable) for variable in self._reads.of(name))
-            self._parts.append([_Part(name, arguments, inner, mask, {}) for arguments, inner in _keys(domain)])
+            self._parts.append(
+                [_Part(name, arguments, inner, mask, {}) for arguments, inner in _keys(domain)]
+            )
         self._maps = [isinstance(domain.type, MapOf) for domain in abstract.domains.values()]
 
     def state(self, packed: int) -> State:
@@ -63,10 +68,15 @@ class Mapper:
         return tuple(values)
 
     def _evaluate(self, part: _Part, packed: int) -> Any:
-        value = self.edges.program.reference.evaluate(self.edges.unpack(packed), part.variable, *part.arguments)
+        value = self.edges.program.reference.evaluate(
+            self.edges.unpack(packed), part.variable, *part.arguments
+        )
         if not part.domain.contains(value):
             shown = ", ".join(map(str, part.arguments))
-            raise SpecError(f"{self.edges.program.name}.{part.variable}({shown}) = {value!r}, which {self.abstract.name} does not have there")
+            raise SpecError(
+                f"{self.edges.program.name}.{part.variable}({shown}) = {value!r}, which {self.abstract.name} "
+                "does not have there"
+            )
         part.known[packed & part.mask] = value
         return value
 
@@ -77,7 +87,9 @@ def _keys(domain: Domain) -> Iterator[tuple[tuple[Any, ...], Domain]]:
         yield (), domain
         return
     if isinstance(domain.parts[1].type, MapOf):
-        raise SpecError("a map of maps in an abstract machine has no mapping yet", instead="a map of records or sets")
+        raise SpecError(
+            "a map of maps in an abstract machine has no mapping yet", instead="a map of records or sets"
+        )
     for key in domain.parts[0]:
         yield (key,), domain.parts[1]
 
@@ -87,7 +99,9 @@ class _Reads:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._functions: dict[str, Callable[..., Any]] = {method.name: method.function for method in program.declaration.methods}
+        self._functions: dict[str, Callable[..., Any]] = {
+            method.name: method.function for method in program.declaration.methods
+        }
         self._variables = set(program.variables)
 
     def of(self, helper: str) -> list[str]:
@@ -97,7 +111,10 @@ class _Reads:
             SpecError: the specification has no such helper.
         """
         if helper not in self._functions:
-            raise SpecError(f"{self._program.name} does not say what {helper} is", instead=f"a helper: def {helper}(self) -> ...")
+            raise SpecError(
+                f"{self._program.name} does not say what {helper} is",
+                instead=f"a helper: def {helper}(self) -> ...",
+            )
         names, waiting = {helper}, [helper]
         while waiting:
             found = set(_mentioned(self._functions[waiting.pop()].__code__)) - names

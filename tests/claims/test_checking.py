@@ -22,29 +22,46 @@ from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 reports = Reports.private()
 """What this code has explored before is read."""
 
-LARGE = ("processes=3, messages=2, losses=0", "processes=2, messages=2, losses=1, unlimited", "processes=2, messages=3, losses=0")
+LARGE = (
+    "processes=3, messages=2, losses=0",
+    "processes=2, messages=2, losses=1, unlimited",
+    "processes=2, messages=3, losses=0",
+)
 """Constants whose exploration takes seconds; `antiphon claims` runs them all."""
 
 
 def shallow(claim: Claim) -> Claim:
     """The claim with the checks that `antiphon claims` runs unless it is told `--deep`."""
-    return replace(claim, checks=tuple(check for check in claim.checks if not (isinstance(check, Check) and check.deep)))
+    return replace(
+        claim, checks=tuple(check for check in claim.checks if not (isinstance(check, Check) and check.deep))
+    )
 
 
 def quick(claim: Claim) -> Claim:
     """The claim with those of its checks that take a second or two at most."""
-    return replace(claim, checks=tuple(check for check in shallow(claim).checks if not any(bound in str(check) for bound in LARGE)))
+    return replace(
+        claim,
+        checks=tuple(
+            check for check in shallow(claim).checks if not any(bound in str(check) for bound in LARGE)
+        ),
+    )
 
 
 def without_failures(claim: Claim) -> bool:
     """Whether the claim is about figures 2 to 16, whose every quick check is run here."""
-    with_failures = any(isinstance(check, Check) and check.spec is RbpResilientChecked for check in claim.checks)
+    with_failures = any(
+        isinstance(check, Check) and check.spec is RbpResilientChecked for check in claim.checks
+    )
     return claim.protocol in ("rbc", "msq", "rbp") and not with_failures
 
 
 HERE = [claim for claim in all_claims() if without_failures(claim)]
 SAMPLE = [
-    next(claim for claim in claims_of(family) if claim.verdict == "violated" and claim.checks and claim.checks == shallow(claim).checks)
+    next(
+        claim
+        for claim in claims_of(family)
+        if claim.verdict == "violated" and claim.checks and claim.checks == shallow(claim).checks
+    )
     for family in ("seq", "tot", "dtp")
 ]
 """Of the other families one refuted claim each; `antiphon gate` runs a part of every claim, `make check-deep` all of them."""
@@ -57,7 +74,10 @@ TOGETHER = 6
 @cache
 def results(first: int) -> dict[str, ClaimResult]:
     """The results of the claims from this one on."""
-    return {result.claim.id: result for result in run_ledger(map(quick, [*HERE, *SAMPLE][first : first + TOGETHER]), reports=reports)}
+    return {
+        result.claim.id: result
+        for result in run_ledger(map(quick, [*HERE, *SAMPLE][first : first + TOGETHER]), reports=reports)
+    }
 
 
 def found(claim: Claim) -> ClaimResult:
@@ -74,7 +94,9 @@ def test_what_is_found_is_what_is_recorded(claim: Claim) -> None:
 
 
 def test_few_checks_are_left_to_the_command() -> None:
-    left = [str(check) for claim in HERE for check in shallow(claim).checks if check not in quick(claim).checks]
+    left = [
+        str(check) for claim in HERE for check in shallow(claim).checks if check not in quick(claim).checks
+    ]
     assert len(left) == 13
     assert all(check.startswith("RbpChecked") for check in left)
 
@@ -84,7 +106,9 @@ def wrong(claim: Claim, **changed: object) -> Claim:
     return replace(claim, checks=(replace(claim.checks[0], **changed),))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("changed", [{"outcome": "holds"}, {"outcome": "unknown"}, {"length": 3}, {"length": 5}], ids=str)
+@pytest.mark.parametrize(
+    "changed", [{"outcome": "holds"}, {"outcome": "unknown"}, {"length": 3}, {"length": 5}], ids=str
+)
 def test_a_wrong_record_is_noticed(changed: dict[str, object]) -> None:
     right = replace(claim_of("RBC-01"), checks=claim_of("RBC-01").checks[:1])
     assert run_ledger([right])[0].agrees
@@ -117,14 +141,19 @@ REPAIRED = [
     (claim.id, check)
     for claim in HERE
     for check in claim.checks
-    if isinstance(check, Check) and check.outcome == "violated" and check.without and "messages=2, losses=1, unlimited" not in str(check)
+    if isinstance(check, Check)
+    and check.outcome == "violated"
+    and check.without
+    and "messages=2, losses=1, unlimited" not in str(check)
 ]
 
 
 def false_somewhere(trace: Trace, property: str, kind: str) -> bool:
     """Whether the run breaks the service's property, or has a state in which the invariant is false."""
     if kind == "service":
-        return any(refusal.property == property for transition in trace.transitions for refusal in transition.refused)
+        return any(
+            refusal.property == property for transition in trace.transitions for refusal in transition.refused
+        )
     return any(not trace.program.reference.holds(state, property) for state in trace.states)
 
 
@@ -141,7 +170,9 @@ def recovers(program: Program, state: State, obligation: str, most: int = 30_000
     return False
 
 
-@pytest.mark.parametrize(("claim", "check"), REPAIRED, ids=[f"{claim}-{check.property}" for claim, check in REPAIRED])
+@pytest.mark.parametrize(
+    ("claim", "check"), REPAIRED, ids=[f"{claim}-{check.property}" for claim, check in REPAIRED]
+)
 def test_the_missing_repair_makes_the_counterexample_disappear(claim: str, check: Check) -> None:
     """The run is a counterexample of the text without the repair. On the text with it, a step is disabled, or it does no harm."""
     broken = program_of(check)
@@ -164,23 +195,40 @@ def test_the_missing_repair_makes_the_counterexample_disappear(claim: str, check
         assert not false_somewhere(again, check.property, kind)
 
 
-@pytest.mark.parametrize(("claim", "check"), REPAIRED, ids=[f"{claim}-{check.property}" for claim, check in REPAIRED])
+@pytest.mark.parametrize(
+    ("claim", "check"), REPAIRED, ids=[f"{claim}-{check.property}" for claim, check in REPAIRED]
+)
 def test_each_repair_that_is_left_out_is_one_that_the_claim_demands(claim: str, check: Check) -> None:
     demanded = set(claim_of(claim).repairs)
-    extra = {"MSQ-02": {"answer_last"}, "RBP-11": {"await_body"}, "RBP-41": {"store_late_body"}}.get(claim, set())
+    extra = {"MSQ-02": {"answer_last"}, "RBP-11": {"await_body"}, "RBP-41": {"store_late_body"}}.get(
+        claim, set()
+    )
     assert set(check.without) <= demanded | extra
 
 
 def test_a_check_says_how_it_differs_from_the_printed_text() -> None:
     first = claim_of("RBC-01").checks[0]
-    assert str(first) == "Figure2Checked.UniformIntegrity (repairs: start_token; processes=2, messages=1, losses=1)"
-    assert str(replace(first, repairs=(), constants=MappingProxyType({}))) == "Figure2Checked.UniformIntegrity (literal; )"  # type: ignore[arg-type]
+    assert (
+        str(first)
+        == "Figure2Checked.UniformIntegrity (repairs: start_token; processes=2, messages=1, losses=1)"
+    )
+    assert (
+        str(replace(first, repairs=(), constants=MappingProxyType({})))
+        == "Figure2Checked.UniformIntegrity (literal; )"
+    )  # type: ignore[arg-type]
 
 
 def test_a_run_that_is_recorded_without_a_repair_shows_that_it_is_needed() -> None:
     """Where no check that holds would notice: the record's own counterexample of all repairs but this one."""
     claim = claim_of("DTP-10")
-    (need,) = needs([replace(claim, checks=tuple(item for item in claim.checks if isinstance(item, Check) and item.without)[:1])])
+    (need,) = needs(
+        [
+            replace(
+                claim,
+                checks=tuple(item for item in claim.checks if isinstance(item, Check) and item.without)[:1],
+            )
+        ]
+    )
     assert need.noticed is not None
     assert (need.noticed.length, need.tried, need.is_wrong) == (4, 1, False)
     (idle,) = needs([replace(claim, checks=())])

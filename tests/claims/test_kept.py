@@ -1,4 +1,6 @@
-"""A report that is read says what exploring would say, and nothing is read that other code, other files or another question left."""
+"""A report that is read says what exploring would say, and nothing is read that other code, other files or
+another question left.
+"""
 
 from __future__ import annotations
 
@@ -123,14 +125,20 @@ def test_what_is_read_is_what_exploring_says(reports: Reports, steps: Make) -> N
     first, second = reports.check(bound), reports.check(bound)
     assert (reports.explored, reports.read) == (1, 1)
     assert plain(first) == plain(second) == plain(check(bound))
-    outcomes = {verdict.property: (verdict.outcome, len(verdict.trace) if verdict.trace else None) for verdict in second.verdicts}
+    outcomes = {
+        verdict.property: (verdict.outcome, len(verdict.trace) if verdict.trace else None)
+        for verdict in second.verdicts
+    }
     assert outcomes["Low"] == (Outcome.VIOLATED, 3)
     assert outcomes["Three"] == (Outcome.HOLDS, 3)
     assert outcomes["Five"] == (Outcome.UNKNOWN, None)
     assert outcomes["Zero"] == (Outcome.VIOLATED, 1)
     assert outcomes["Tops"][0] is Outcome.VIOLATED
     assert any(verdict.trace is not None and verdict.trace.loop is not None for verdict in second.verdicts)
-    assert second.notes == (*first.notes, f"not explored now: this code found it before, in 5 states and {first.exploration.seconds:.1f} s",)
+    assert second.notes == (
+        *first.notes,
+        f"not explored now: this code found it before, in 5 states and {first.exploration.seconds:.1f} s",
+    )
 
 
 def test_a_refinement_is_kept_too(reports: Reports) -> None:
@@ -139,7 +147,9 @@ def test_a_refinement_is_kept_too(reports: Reports) -> None:
     first, second = (reports.check_refinement(literal, refinement) for _ in range(2))
     assert (reports.explored, reports.read) == (1, 1)
     assert plain(first) == plain(second)
-    assert is_explored(reports, lambda: reports.check_refinement(literal, replace(refinement, events=refinement.events[:-1])))
+    assert is_explored(
+        reports, lambda: reports.check_refinement(literal, replace(refinement, events=refinement.events[:-1]))
+    )
 
 
 def test_another_question_or_program_is_explored(reports: Reports) -> None:
@@ -169,7 +179,9 @@ def test_what_other_code_found_is_explored(reports: Reports, monkeypatch: pytest
     assert is_explored(reports, lambda: reports.check(bound))
 
 
-def test_what_was_found_while_code_was_edited_is_not_kept(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_found_while_code_was_edited_is_not_kept(
+    reports: Reports, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bound = program(TwoPhase, managers=2)
     monkeypatch.setattr(kept, "STARTED", 0.0)
     assert is_explored(reports, lambda: reports.check(bound))
@@ -220,7 +232,9 @@ WRONG: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
-def test_a_verdict_whose_run_does_not_show_it_is_explored(reports: Reports, steps: Make, change: Callable[[Any], None]) -> None:
+def test_a_verdict_whose_run_does_not_show_it_is_explored(
+    reports: Reports, steps: Make, change: Callable[[Any], None]
+) -> None:
     """Although the entry is whole and bears the right name."""
     bound = program(steps())
     right = reports.check(bound)
@@ -232,7 +246,9 @@ def test_a_verdict_whose_run_does_not_show_it_is_explored(reports: Reports, step
 
 
 def test_what_is_open_is_not_kept(reports: Reports, steps: Make) -> None:
-    """A step that leaves its domain ends the search, as a bound does: what was not reached until then is unknown."""
+    """A step that leaves its domain ends the search, as a bound does: what was not reached until then is
+    unknown.
+    """
     wrong = program(steps(TEXT.replace("require(self.count < 4)", "require(self.count < 9)")))
     assert is_explored(reports, lambda: reports.check(wrong, ["Zero", "Tops"]))
     assert is_explored(reports, lambda: reports.check(program(steps()), ["Five"], bounds=Bounds(depth=2)))

@@ -1,4 +1,6 @@
-"""The ledger is well formed: every record says where its claim stands, how it is checked, and what is wrong with what is violated."""
+"""The ledger is well formed: every record says where its claim stands, how it is checked, and what is wrong
+with what is violated.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def repairs_of(check: Check) -> set[str]:
 
 
 def test_identifiers_are_unique_and_name_a_family() -> None:
-    assert [name for name, count in collections.Counter(claim.id for claim in all_claims()).items() if count > 1] == []
+    assert [
+        name for name, count in collections.Counter(claim.id for claim in all_claims()).items() if count > 1
+    ] == []
     assert [claim.id for claim in all_claims() if not re.fullmatch(r"[A-Z]{1,3}-\d\d", claim.id)] == []
     assert {"rbc", "msq", "rbp"} <= set(families())
     assert collections.Counter(claim.protocol for claim in all_claims())["rbc"] == 8
@@ -42,8 +46,12 @@ def test_a_claim_says_where_it_stands_in_the_documents_own_words(subtests: pytes
         with subtests.test(claim=claim.id):
             assert claim.source.section.strip() == claim.source.section != ""
             assert claim.source.quotation.strip() == claim.source.quotation != ""
-            assert str(claim.source).startswith(f"{claim.source.document.short}, section {claim.source.section}")
-            assert re.search(r"[12]\d{3}", claim.source.document.short), "a document is cited by author and year"
+            assert str(claim.source).startswith(
+                f"{claim.source.document.short}, section {claim.source.section}"
+            )
+            assert re.search(r"[12]\d{3}", claim.source.document.short), (
+                "a document is cited by author and year"
+            )
             assert not claim.source.lines or claim.source.figure, "printed lines belong to a figure"
             assert claim.claim.endswith(".")
             assert claim.because.rstrip(")").endswith(".")
@@ -84,8 +92,12 @@ def test_the_repairs_of_a_claim_exist_where_it_is_checked(subtests: pytest.Subte
                     assert set(check.repairs) <= exist or check.repairs == "all"
 
 
-def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaired(subtests: pytest.Subtests) -> None:
-    """Except where nothing observable depends on the text: a sentence that is judged by reading, and RBP-08, an action that cannot happen."""
+def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaired(
+    subtests: pytest.Subtests,
+) -> None:
+    """Except where nothing observable depends on the text: a sentence that is judged by reading, and RBP-08,
+    an action that cannot happen.
+    """
     for claim in all_claims():
         with subtests.test(claim=claim.id):
             if claim.verdict == "violated" and claim.checks and claim.id != "RBP-08":
@@ -106,7 +118,9 @@ def test_every_check_binds_and_asks_about_a_property_that_exists(subtests: pytes
             if check.outcome == "unknown":
                 assert kind == "witness", "what is recorded as unknown is a witness that is never reached"
             if check.length is not None:
-                assert check.outcome == "violated" or kind == "witness", "only a counterexample or a way to a witness has a length"
+                assert check.outcome == "violated" or kind == "witness", (
+                    "only a counterexample or a way to a witness has a length"
+                )
             else:
                 assert check.outcome != "violated", "a counterexample has a length"
 
@@ -139,13 +153,22 @@ def test_a_claim_is_found_in_any_case_and_an_unknown_one_is_guessed() -> None:
 
 def test_the_readme_counts_the_claims_as_the_ledger_does() -> None:
     """README.md has a row a document: how many claims, and how many of them hold, are refuted, are open."""
-    families = {"RBP report": ("rbc", "msq", "rbp"), "DTP": ("dtp",), "TOTAL": ("tot",), "SEQUENCER": ("seq",), "Horus": ("hor",), "how they": ("x",)}
+    families = {
+        "RBP report": ("rbc", "msq", "rbp"),
+        "DTP": ("dtp",),
+        "TOTAL": ("tot",),
+        "SEQUENCER": ("seq",),
+        "Horus": ("hor",),
+        "how they": ("x",),
+    }
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     for title, names in families.items():
         verdicts = collections.Counter(claim.verdict for name in names for claim in claims_of(name))
         row = next(line for line in text.splitlines() if line.startswith(f"| {title}"))
         counts = [int(cell.strip() or 0) for cell in row.split("|")[2:6]]
-        assert counts == [verdicts.total(), verdicts["holds"], verdicts["violated"], verdicts["unknown"]], title
+        assert counts == [verdicts.total(), verdicts["holds"], verdicts["violated"], verdicts["unknown"]], (
+            title
+        )
     refuted = sum(claim.verdict == "violated" for claim in all_claims())
     assert f"{len(all_claims())} claims are in the ledger" in text
     assert f"{refuted} of them are refuted" in text

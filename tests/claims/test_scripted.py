@@ -19,7 +19,11 @@ def test_a_body_that_is_asked_for_once_never_arrives_when_the_request_is_lost_to
     """Claim RBP-40, figure 16, lines 28-31."""
     arrives, found = measure("asked once")
     assert not arrives
-    assert found == "after 20 steps, two of them losses, 168 states lie ahead without faults, and p0 has m0 in none of them"
+    assert (
+        found
+        == "after 20 steps, two of them losses, 168 states lie ahead without faults, and p0 has m0 in none "
+        "of them"
+    )
 
 
 def test_as_repaired_the_same_run_is_possible_and_does_no_harm(repaired: Program) -> None:
@@ -28,5 +32,7 @@ def test_as_repaired_the_same_run_is_possible_and_does_no_harm(repaired: Program
 
 
 def test_a_script_that_does_not_run_says_where(repaired: Program) -> None:
-    with pytest.raises(LookupError, match=r"step 2, accept\(p1\), is not enabled; enabled are .*broadcast\(p1, m0\)"):
+    with pytest.raises(
+        LookupError, match=r"step 2, accept\(p1\), is not enabled; enabled are .*broadcast\(p1, m0\)"
+    ):
         follow(repaired, (ASKED_ONCE[0], "accept(p1)"))

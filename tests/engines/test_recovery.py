@@ -1,4 +1,6 @@
-"""The backward sweep finds exactly the first quiescent and the first irrecoverable states, against reachability by networkx."""
+"""The backward sweep finds exactly the first quiescent and the first irrecoverable states, against
+reachability by networkx.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def graphs(draw: st.DrawFn) -> tuple[list[list[int]], dict[str, bytearray]]:
     state = st.integers(0, size - 1)
     edges = draw(st.lists(st.lists(state, max_size=3), min_size=size, max_size=size))
     true = {name: draw(st.sets(state, max_size=max(size // 4, 1))) for name in ("A", "B", "C")}
-    return edges, {name: bytearray(number in states for number in range(size)) for name, states in true.items()}
+    return edges, {
+        name: bytearray(number in states for number in range(size)) for name, states in true.items()
+    }
 
 
 @settings(max_examples=300)
@@ -43,9 +47,17 @@ def test_first_states_agree_with_reachability(drawn: tuple[list[list[int]], dict
     graph = networkx.DiGraph([(state, after) for state, leads in enumerate(edges) for after in leads])
     graph.add_nodes_from(range(len(edges)))
     for name, good in truths.items():
-        recoverable = {state for state in graph if good[state] or any(good[after] for after in networkx.descendants(graph, state))}
-        assert found[name].irrecoverable == next((state for state in range(len(edges)) if state not in recoverable), None)
-        assert found[name].quiescent == next((state for state in range(len(edges)) if not edges[state] and not good[state]), None)
+        recoverable = {
+            state
+            for state in graph
+            if good[state] or any(good[after] for after in networkx.descendants(graph, state))
+        }
+        assert found[name].irrecoverable == next(
+            (state for state in range(len(edges)) if state not in recoverable), None
+        )
+        assert found[name].quiescent == next(
+            (state for state in range(len(edges)) if not edges[state] and not good[state]), None
+        )
 
 
 def test_an_incomplete_search_knows_quiescence_only() -> None:

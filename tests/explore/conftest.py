@@ -69,7 +69,9 @@ class Read:
 
 
 class Post(Spec):
-    """Letters travel in a set; they can be lost `losses` times, sent again while `again`, and read in any order."""
+    """Letters travel in a set; they can be lost `losses` times, sent again while `again`, and read in any
+    order.
+    """
 
     nodes: Const[int] = 2
     letters: Const[int] = 2
@@ -111,7 +113,9 @@ class Post(Spec):
 
     @witness
     def everything_read(self) -> bool:
-        return self.sent == self.letters and all(len(self.inbox[node]) == self.letters for node in self.each(Node))
+        return self.sent == self.letters and all(
+            len(self.inbox[node]) == self.letters for node in self.each(Node)
+        )
 
 
 class SameOrder(Spec):
@@ -135,7 +139,9 @@ class JudgedPost(Post, SameOrder):
 
 
 class Lamp(Spec):
-    """A lamp that can only blink once it is broken: `shines` stays reachable until then. Nothing is ever quiescent."""
+    """A lamp that can only blink once it is broken: `shines` stays reachable until then. Nothing is ever
+    quiescent.
+    """
 
     lit: bool = False
     broken: bool = False
@@ -252,6 +258,7 @@ class Starts(Spec):
 def specs() -> SimpleNamespace:
     """The specifications by name."""
     return SimpleNamespace(
-        TwoPhase=TwoPhase, HastyCommit=HastyCommit, Post=Post, JudgedPost=JudgedPost, Lamp=Lamp, Overflow=Overflow, Absent=Absent,
+        TwoPhase=TwoPhase, HastyCommit=HastyCommit, Post=Post, JudgedPost=JudgedPost, Lamp=Lamp,
+        Overflow=Overflow, Absent=Absent,
         Nothing=Nothing, Starts=Starts, RM=RM, Abort=Abort, Prepared=Prepared, Status=Status,
     )  # fmt: skip

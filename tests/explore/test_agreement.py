@@ -1,4 +1,6 @@
-"""The generated engine is the reference, only faster: the same graphs, verdicts, lengths, steps in the same order, events and errors."""
+"""The generated engine is the reference, only faster: the same graphs, verdicts, lengths, steps in the same
+order, events and errors.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +40,19 @@ EACH = pytest.mark.parametrize(("name", "constants"), INSTANCES, ids=lambda valu
 def summary(report: Report) -> tuple[Any, ...]:
     """What two engines must agree on; a search that an error ended saw as much as its block size let it."""
     verdicts = {
-        verdict.property: (verdict.kind, verdict.outcome, None if verdict.trace is None else len(verdict.trace)) for verdict in report.verdicts
+        verdict.property: (
+            verdict.kind,
+            verdict.outcome,
+            None if verdict.trace is None else len(verdict.trace),
+        )
+        for verdict in report.verdicts
     }
     seen = report.exploration
-    return verdicts, seen.complete, (seen.states, seen.transitions, seen.depth, seen.fired, seen.never_fired) if seen.complete else None
+    return (
+        verdicts,
+        seen.complete,
+        (seen.states, seen.transitions, seen.depth, seen.fired, seen.never_fired) if seen.complete else None,
+    )
 
 
 def test_generated_python_answers_and_steps_as_the_reference_does(specs: SimpleNamespace) -> None:
@@ -72,7 +83,9 @@ def transitions(bound: Program, state: Any) -> list[Transition] | str:
 
 
 @EACH
-def test_the_compiled_machine_takes_the_same_steps_in_the_same_order(specs: SimpleNamespace, name: str, constants: dict[str, Any]) -> None:
+def test_the_compiled_machine_takes_the_same_steps_in_the_same_order(
+    specs: SimpleNamespace, name: str, constants: dict[str, Any]
+) -> None:
     bound = program(getattr(specs, name), **constants)
     machine = compiled_machine(bound)
     assert list(machine.initial()) == list(bound.reference.initial())
@@ -105,7 +118,9 @@ def test_the_compiled_machine_refuses_as_the_reference_does(specs: SimpleNamespa
 
 
 @EACH
-def test_the_state_graph_has_what_the_search_saw(specs: SimpleNamespace, name: str, constants: dict[str, Any]) -> None:
+def test_the_state_graph_has_what_the_search_saw(
+    specs: SimpleNamespace, name: str, constants: dict[str, Any]
+) -> None:
     bound = program(getattr(specs, name), **constants)
     report = check(bound, properties=())
     if not report.exploration.complete:
@@ -115,7 +130,10 @@ def test_the_state_graph_has_what_the_search_saw(specs: SimpleNamespace, name: s
     for engine in ("generated", "reference"):
         graph = state_graph(bound, engine=engine)
         assert graph.graph["complete"]
-        assert (graph.number_of_nodes(), graph.number_of_edges()) == (report.exploration.states, report.exploration.transitions)
+        assert (graph.number_of_nodes(), graph.number_of_edges()) == (
+            report.exploration.states,
+            report.exploration.transitions,
+        )
         initial = [state for _, state in graph.nodes(data="state") if state in bound.reference.initial()]
         assert sum(flag for _, flag in graph.nodes(data="initial")) == len(initial)
 
@@ -130,7 +148,9 @@ def test_edges_carry_step_events_and_what_breaks(specs: SimpleNamespace) -> None
     assert any(data["events"] for data in edges)
 
 
-def test_what_is_remembered_does_not_change_the_result(specs: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_remembered_does_not_change_the_result(
+    specs: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Steps that are worked out in every state again, in blocks of another size, give the same answers."""
     bound = program(specs.JudgedPost, again=True)
     expected = summary(check(bound))
@@ -162,7 +182,9 @@ def test_two_runs_are_the_same_run_whatever_the_hash_seed() -> None:
     outputs = set()
     for seed in ("0", "1", "4242"):
         environment = os.environ | {"PYTHONHASHSEED": seed}
-        ran = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+        ran = subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        )
         outputs.add(ran.stdout)
     assert len(outputs) == 1
     assert "all_committed holds" in outputs.pop()

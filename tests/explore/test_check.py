@@ -1,4 +1,6 @@
-"""Every kind of property is judged rightly by both engines, has a mutant that is caught, and a bound never passes for an answer."""
+"""Every kind of property is judged rightly by both engines, has a mutant that is caught, and a bound never
+passes for an answer.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def test_two_phase_has_the_published_counts(specs: SimpleNamespace, engine: str)
 
 
 @pytest.mark.parametrize(("managers", "states", "transitions"), [(5, 8_832, 58_145), (7, 296_448, 2_744_705)])
-def test_larger_two_phase_has_the_published_counts(specs: SimpleNamespace, managers: int, states: int, transitions: int) -> None:
+def test_larger_two_phase_has_the_published_counts(
+    specs: SimpleNamespace, managers: int, states: int, transitions: int
+) -> None:
     exploration = check(program(specs.TwoPhase, managers=managers)).exploration
     assert (exploration.states, exploration.transitions) == (states, transitions)
     assert exploration.depth == 3 * managers + 1
@@ -48,7 +52,9 @@ def test_a_broken_invariant_has_a_shortest_counterexample(specs: SimpleNamespace
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None
     assert [step.action for step in verdict.trace.steps] == ["commit", "choose_abort", "obey_commit"]
-    assert replay(verdict.trace.program, verdict.trace.start, verdict.trace.steps).states == verdict.trace.states
+    assert (
+        replay(verdict.trace.program, verdict.trace.start, verdict.trace.steps).states == verdict.trace.states
+    )
     assert not verdict.trace.program.reference.holds(verdict.trace.states[-1], "consistent")
 
 
@@ -88,7 +94,9 @@ def test_an_unreached_witness_and_a_dead_action_are_told(specs: SimpleNamespace,
 
 @BOTH
 def test_a_lost_letter_breaks_an_obligation_at_quiescence(specs: SimpleNamespace, engine: str) -> None:
-    """After the last letter nothing but the loss of it can happen to the inbox: send, lose, and nothing more is enabled."""
+    """After the last letter nothing but the loss of it can happen to the inbox: send, lose, and nothing more
+    is enabled.
+    """
     verdict = check(program(specs.Post, letters=1, nodes=1), engine=engine)["all_read"]
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.reason.startswith("quiescence")
@@ -115,7 +123,10 @@ def test_a_state_with_no_way_back_breaks_an_obligation(specs: SimpleNamespace, e
 
 @BOTH
 def test_deadlock_is_judged_when_asked(specs: SimpleNamespace, engine: str) -> None:
-    assert check(program(specs.Lamp), properties=["deadlock"], engine=engine)["deadlock"].outcome is Outcome.HOLDS
+    assert (
+        check(program(specs.Lamp), properties=["deadlock"], engine=engine)["deadlock"].outcome
+        is Outcome.HOLDS
+    )
     verdict = check(program(specs.Starts), properties=["deadlock"], engine=engine)["deadlock"]
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None
@@ -123,7 +134,9 @@ def test_deadlock_is_judged_when_asked(specs: SimpleNamespace, engine: str) -> N
 
 
 @BOTH
-def test_an_error_of_the_specification_is_located_and_nothing_passes(specs: SimpleNamespace, engine: str) -> None:
+def test_an_error_of_the_specification_is_located_and_nothing_passes(
+    specs: SimpleNamespace, engine: str
+) -> None:
     report = check(program(specs.Overflow), engine=engine)
     verdict = report["specification"]
     assert verdict.outcome is Outcome.UNKNOWN
@@ -131,7 +144,11 @@ def test_an_error_of_the_specification_is_located_and_nothing_passes(specs: Simp
     assert "leaves its domain" in verdict.reason
     assert verdict.trace is not None
     assert [step.action for step in verdict.trace.steps] == ["step"] * 3
-    assert outcomes(report) == {"specification": Outcome.UNKNOWN, "small": Outcome.UNKNOWN, "two": Outcome.HOLDS}
+    assert outcomes(report) == {
+        "specification": Outcome.UNKNOWN,
+        "small": Outcome.UNKNOWN,
+        "two": Outcome.HOLDS,
+    }
 
 
 @BOTH
@@ -152,8 +169,12 @@ def test_an_empty_model_proves_nothing(specs: SimpleNamespace, engine: str) -> N
 
 
 @BOTH
-@pytest.mark.parametrize("bounds", [Bounds(states=40), Bounds(depth=3), Bounds(seconds=0.0), Bounds(memory_mb=1)])
-def test_a_bound_gives_unknown_for_what_is_undecided(specs: SimpleNamespace, engine: str, bounds: Bounds) -> None:
+@pytest.mark.parametrize(
+    "bounds", [Bounds(states=40), Bounds(depth=3), Bounds(seconds=0.0), Bounds(memory_mb=1)]
+)
+def test_a_bound_gives_unknown_for_what_is_undecided(
+    specs: SimpleNamespace, engine: str, bounds: Bounds
+) -> None:
     report = check(program(specs.TwoPhase), engine=engine, bounds=bounds)
     assert outcomes(report) == {"consistent": Outcome.UNKNOWN, "all_committed": Outcome.UNKNOWN}
     assert "the bound of" in report["consistent"].reason
@@ -165,16 +186,25 @@ def test_a_bound_gives_unknown_for_what_is_undecided(specs: SimpleNamespace, eng
 def test_a_violation_within_a_bound_stays_a_violation(specs: SimpleNamespace, engine: str) -> None:
     report = check(program(specs.HastyCommit), engine=engine, bounds=Bounds(depth=3))
     assert report["consistent"].outcome is Outcome.VIOLATED
-    assert check(program(specs.HastyCommit), engine=engine, bounds=Bounds(depth=2))["consistent"].outcome is Outcome.UNKNOWN
+    assert (
+        check(program(specs.HastyCommit), engine=engine, bounds=Bounds(depth=2))["consistent"].outcome
+        is Outcome.UNKNOWN
+    )
 
 
 @BOTH
 def test_max_states_is_hardly_overshot(specs: SimpleNamespace, engine: str) -> None:
-    assert 100 <= check(program(specs.TwoPhase), engine=engine, bounds=Bounds(states=100)).exploration.states < 120
+    assert (
+        100
+        <= check(program(specs.TwoPhase), engine=engine, bounds=Bounds(states=100)).exploration.states
+        < 120
+    )
 
 
 @BOTH
-def test_the_search_goes_on_after_a_violation_unless_told_to_stop(specs: SimpleNamespace, engine: str) -> None:
+def test_the_search_goes_on_after_a_violation_unless_told_to_stop(
+    specs: SimpleNamespace, engine: str
+) -> None:
     everything = check(program(specs.JudgedPost), engine=engine)
     assert everything["everything_read"].outcome is Outcome.HOLDS
     assert everything.exploration.complete
@@ -206,7 +236,9 @@ def test_progress_tells_states_rate_depth_and_queue(specs: SimpleNamespace) -> N
     assert [item.depth for item in seen] == sorted(item.depth for item in seen)
 
 
-def test_the_progress_line_is_for_terminals_only(specs: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_progress_line_is_for_terminals_only(
+    specs: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TERM", "xterm")
     with progress_bar("TwoPhase", Console(file=io.StringIO())) as silent:
         assert silent is None

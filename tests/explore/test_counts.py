@@ -30,13 +30,17 @@ def walked(bound: Program) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
                 states.append(transition.state)
         possible.update(here)
     names = [method.name for method in bound.declaration.marked("action", "environment")]
-    values = {name: len({state[position] for state in states}) for position, name in enumerate(bound.variables)}
+    values = {
+        name: len({state[position] for state in states}) for position, name in enumerate(bound.variables)
+    }
     return {name: (possible[name], steps[name]) for name in names}, values
 
 
 @pytest.mark.parametrize("engine", ["generated", "reference"])
 @pytest.mark.parametrize(
-    "bound", [program(TwoPhase, managers=2), program(Figure5Checked, processes=2, messages=1, repairs="all")], ids=["two-phase", "figure-5"]
+    "bound",
+    [program(TwoPhase, managers=2), program(Figure5Checked, processes=2, messages=1, repairs="all")],
+    ids=["two-phase", "figure-5"],
 )
 def test_counts_are_those_of_a_walk_on_the_reference(bound: Program, engine: str) -> None:
     counts = count(bound, engine=engine)

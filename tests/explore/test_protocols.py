@@ -1,4 +1,6 @@
-"""On the published protocols both engines see the same graph, to a depth, and the fast one holds what it was made for: its counts."""
+"""On the published protocols both engines see the same graph, to a depth, and the fast one holds what it was
+made for: its counts.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +17,44 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 
 CASES: list[tuple[type[Spec], Any, int]] = [
-    (MovingSequencerChecked, (), 9), (MovingSequencerChecked, "all", 4), (RbpChecked, "all", 3), (RbpChecked, (), 2), (Figure2Checked, (), 9),
+    (MovingSequencerChecked, (), 9), (MovingSequencerChecked, "all", 4), (RbpChecked, "all", 3),
+    (RbpChecked, (), 2), (Figure2Checked, (), 9),
     (Figure2Checked, "all", 5), (Figure5Checked, "all", 4),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("spec", "repairs", "depth"), CASES, ids=lambda value: getattr(value, "__name__", str(value)))
+@pytest.mark.parametrize(
+    ("spec", "repairs", "depth"), CASES, ids=lambda value: getattr(value, "__name__", str(value))
+)
 def test_both_engines_see_the_same(spec: type[Spec], repairs: Any, depth: int) -> None:
     bound = program(spec, repairs=repairs)
     seen = []
     for engine in ("generated", "reference"):
         report = check(bound, engine=engine, bounds=Bounds(depth=depth))
-        verdicts = {verdict.property: (verdict.outcome, len(verdict.trace) if verdict.trace else None) for verdict in report.verdicts}
+        verdicts = {
+            verdict.property: (verdict.outcome, len(verdict.trace) if verdict.trace else None)
+            for verdict in report.verdicts
+        }
         shown = report.exploration
-        seen.append((verdicts, shown.states, shown.transitions, shown.depth, shown.complete, shown.fired, shown.never_fired))
+        seen.append(
+            (
+                verdicts,
+                shown.states,
+                shown.transitions,
+                shown.depth,
+                shown.complete,
+                shown.fired,
+                shown.never_fired,
+            )
+        )
     assert seen[0] == seen[1]
     assert seen[0][1] > 10
 
 
 def test_figure_16_is_remembered_in_few_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The speed rests on this: each process's own variables take few values, so that hardly any state runs a generated function."""
+    """The speed rests on this: each process's own variables take few values, so that hardly any state runs a
+    generated function.
+    """
     opened = []
     original = _Memory.open
 

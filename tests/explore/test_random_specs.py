@@ -1,4 +1,6 @@
-"""On random specifications that use the whole language the generated engine does what CPython does, errors of the specification included."""
+"""On random specifications that use the whole language the generated engine does what CPython does, errors of
+the specification included.
+"""
 
 from __future__ import annotations
 

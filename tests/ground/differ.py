@@ -16,12 +16,16 @@ from antiphon.spec.lang import Disabled, Program, SpecError, State, Step
 def instances(program: Program) -> Iterator[Step]:
     """Every action with every value of its parameters."""
     for action in program.module.actions:
-        for arguments in itertools.product(*(program.domain(parameter.type) for parameter in action.parameters)):
+        for arguments in itertools.product(
+            *(program.domain(parameter.type) for parameter in action.parameters)
+        ):
             yield Step(action.name, arguments)
 
 
 def by_reference(program: Program, state: State, taken: Step) -> object:
-    """The outcome that CPython gives: "wrong", None (not enabled), or the next state, the events and the broken properties."""
+    """The outcome that CPython gives: "wrong", None (not enabled), or the next state, the events and the
+    broken properties.
+    """
     try:
         transition = program.reference.apply(state, taken)
     except Disabled:
@@ -82,7 +86,9 @@ def predicate_by_reference(program: Program, state: State, name: str) -> object:
 
 
 def disagreements(program: Program, cases: Iterable[tuple[State, Iterable[Step]]]) -> Iterator[str]:
-    """Where CPython and the ground form differ: on these steps of these states, and on every predicate in them."""
+    """Where CPython and the ground form differ: on these steps of these states, and on every predicate in
+    them.
+    """
     grounded = Grounded(program)
     for state, steps in cases:
         slots = flatten(program, state)
@@ -96,7 +102,10 @@ def disagreements(program: Program, cases: Iterable[tuple[State, Iterable[Step]]
                     form = "for all arguments" if general else "for these arguments"
                     yield f"{taken} in {state}: CPython {expected}, the ground step {form} {found}"
         for item in program.module.predicates:
-            expected, found = predicate_by_reference(program, state, item.name), grounded.predicate(slots, item.name)
+            expected, found = (
+                predicate_by_reference(program, state, item.name),
+                grounded.predicate(slots, item.name),
+            )
             if found != expected:
                 yield f"{item.name} in {state}: CPython {expected}, ground form {found}"
 

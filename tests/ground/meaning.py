@@ -1,6 +1,7 @@
 """What an expression of the ground form means in one state.
 
-Written down from `model/ground/form.py` a second time, over Python integers; it shares nothing with any reader of the form.
+Written down from `model/ground/form.py` a second time, over Python integers; it shares nothing with any
+reader of the form.
 """
 
 from __future__ import annotations

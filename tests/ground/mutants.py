@@ -1,6 +1,8 @@
-"""Planted mistranslations: for every node kind a grounder that is wrong about it, as a handler to put in the place of the right one.
+"""Planted mistranslations: for every node kind a grounder that is wrong about it, as a handler to put in the
+place of the right one.
 
-Each is a mistake that somebody could make: operands swapped, a check forgotten, one off, `or` for `and`, a branch not taken.
+Each is a mistake that somebody could make: operands swapped, a check forgotten, one off, `or` for `and`, a
+branch not taken.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ def instead(wrong: Handler) -> Mutation:
 
 def replaced(**fields: Any) -> Mutation:
     """Fields of the node are computed otherwise; each value is a function of the node."""
-    return rewritten(lambda node: dataclasses.replace(node, **{name: compute(node) for name, compute in fields.items()}))
+    return rewritten(
+        lambda node: dataclasses.replace(node, **{name: compute(node) for name, compute in fields.items()})
+    )
 
 
 def swapped(node: Any) -> Any:
@@ -79,7 +83,11 @@ def without_conditions(node: Any) -> tuple[ir.Binder, ...]:
 def another_local(here: Run, node: ir.Name, leaves: Leaves) -> Leaves:
     """The local bound before it that looks the same."""
     sorts = [leaf.sort for leaf in leaves]
-    alike = [other for name, other in here.frame.locals.items() if name != node.name and [leaf.sort for leaf in other] == sorts]
+    alike = [
+        other
+        for name, other in here.frame.locals.items()
+        if name != node.name and [leaf.sort for leaf in other] == sorts
+    ]
     return alike[-1] if alike else leaves
 
 
@@ -166,10 +174,16 @@ def added_at_front(here: Run, node: ir.Append) -> Leaves:
 
 
 _LESS, _AT_MOST = ir.Comparison.LESS, ir.Comparison.AT_MOST
-BLURRED = {_LESS: _AT_MOST, _AT_MOST: _LESS, ir.Comparison.GREATER: ir.Comparison.AT_LEAST, ir.Comparison.AT_LEAST: ir.Comparison.GREATER}
+BLURRED = {
+    _LESS: _AT_MOST,
+    _AT_MOST: _LESS,
+    ir.Comparison.GREATER: ir.Comparison.AT_LEAST,
+    ir.Comparison.AT_LEAST: ir.Comparison.GREATER,
+}
 OPPOSITE = {ir.Quantifier.ANY: ir.Quantifier.ALL, ir.Quantifier.ALL: ir.Quantifier.ANY}
 OTHER_END = {
-    ir.Reduction.MINIMUM: ir.Reduction.MAXIMUM, ir.Reduction.MAXIMUM: ir.Reduction.MINIMUM, ir.Reduction.SUM: ir.Reduction.SUM,
+    ir.Reduction.MINIMUM: ir.Reduction.MAXIMUM, ir.Reduction.MAXIMUM: ir.Reduction.MINIMUM,
+    ir.Reduction.SUM: ir.Reduction.SUM,
 }  # fmt: skip
 
 EXPRESSIONS: tuple[tuple[type[ir.Expression], str, Mutation], ...] = (
@@ -180,12 +194,24 @@ EXPRESSIONS: tuple[tuple[type[ir.Expression], str, Mutation], ...] = (
     (ir.Lookup, "key not checked", unchecked),
     (ir.Lookup, "always the first key", changed(least)),
     (ir.Field, "the least value", changed(least)),
-    (ir.Compare, "strict for weak", replaced(operator=lambda node: BLURRED.get(node.operator, node.operator))),
+    (
+        ir.Compare,
+        "strict for weak",
+        replaced(operator=lambda node: BLURRED.get(node.operator, node.operator)),
+    ),
     (ir.Compare, "swapped", rewritten(swapped)),
     (ir.Arithmetic, "swapped", rewritten(swapped)),
     (ir.Arithmetic, "divisor not checked", unchecked),
     (ir.Not, "forgotten", changed(flip)),
-    (ir.Budget, "never spent", rewritten(lambda node: ir.Or(type=node.type, operands=(node.condition, ir.Literal(type=node.type, value=True))))),
+    (
+        ir.Budget,
+        "never spent",
+        rewritten(
+            lambda node: ir.Or(
+                type=node.type, operands=(node.condition, ir.Literal(type=node.type, value=True))
+            )
+        ),
+    ),
     (ir.And, "or", rewritten(lambda node: ir.Or(type=node.type, operands=node.operands))),
     (ir.And, "does not stop", instead(eager)),
     (ir.Or, "and", rewritten(lambda node: ir.And(type=node.type, operands=node.operands))),
@@ -240,7 +266,9 @@ def last_round_lost(right: Callable[..., Iterator[Any]]) -> Callable[..., Iterat
 
 def plant(patch: pytest.MonkeyPatch, kind: type[ir.Node], mutation: Mutation) -> None:
     """Puts the mistake in the place of the right handler."""
-    table: dict[Any, Handler] = expressions.HANDLERS if issubclass(kind, ir.Expression) else statements.HANDLERS  # type: ignore[assignment]
+    table: dict[Any, Handler] = (
+        expressions.HANDLERS if issubclass(kind, ir.Expression) else statements.HANDLERS
+    )  # type: ignore[assignment]
     patch.setitem(table, kind, mutation(table[kind]))
 
 
@@ -276,9 +304,24 @@ DEFINITIONS: tuple[type[ir.Node], ...] = (ir.Binder, ir.Parameter, ir.Function, 
 
 # Mistakes of the grounder that belong to no node.
 PARTS: tuple[tuple[str, Any, str, Any], ...] = (
-    ("checks do not know their path", run.Run, "check", lambda here, right, at, reason: unpathed(here, right, at, reason)),
-    ("ranks are one off", expressions, "rank", lambda leaves, shape: make.add(rank(leaves, shape), make.number(1))),
-    ("branches are joined the wrong way round", run, "choose_leaves", lambda _condition, _then, otherwise: otherwise),
+    (
+        "checks do not know their path",
+        run.Run,
+        "check",
+        lambda here, right, at, reason: unpathed(here, right, at, reason),
+    ),
+    (
+        "ranks are one off",
+        expressions,
+        "rank",
+        lambda leaves, shape: make.add(rank(leaves, shape), make.number(1)),
+    ),
+    (
+        "branches are joined the wrong way round",
+        run,
+        "choose_leaves",
+        lambda _condition, _then, otherwise: otherwise,
+    ),
 )
 
 

@@ -1,4 +1,6 @@
-"""Small specifications that between them use the whole language; their state graphs are small enough to be compared transition by transition."""
+"""Small specifications that between them use the whole language; their state graphs are small enough to be
+compared transition by transition.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ class Left:
 
 
 class Counters(Spec):
-    """A queue before several desks, with handlers that count who is served: sequences, optional values, maps, events, guards in branches."""
+    """A queue before several desks, with handlers that count who is served: sequences, optional values, maps,
+    events, guards in branches.
+    """
 
     desks: Const[int] = 2
     people: Const[int] = 2
@@ -99,7 +103,9 @@ class Counters(Spec):
 
     def waiting(self, p: Person) -> bool:
         """Whether this person is in the queue or at a desk."""
-        return any(t.person == p for t in self.queue) or any(self.at[d] is not None and present(self.at[d]).person == p for d in self.each(Desk))
+        return any(t.person == p for t in self.queue) or any(
+            self.at[d] is not None and present(self.at[d]).person == p for d in self.each(Desk)
+        )
 
     def free_desk(self) -> Desk | None:
         """The first desk without anybody."""
@@ -200,7 +206,9 @@ class Counters(Spec):
 
 
 class Broken(Spec):
-    """Every kind of mistake that a specification can make while it runs: each action is wrong in some of its states."""
+    """Every kind of mistake that a specification can make while it runs: each action is wrong in some of its
+    states.
+    """
 
     top: Const[int] = 2
 
@@ -262,7 +270,9 @@ class Broken(Spec):
     @action
     def find(self) -> None:
         """Nothing found, or the least of nothing."""
-        self.level = next(k for k in self.each(Annotated[int, Between(0, "top")]) if k in self.seen and k >= self.level)
+        self.level = next(
+            k for k in self.each(Annotated[int, Between(0, "top")]) if k in self.seen and k >= self.level
+        )
         self.seen -= {min(k for k in self.seen if k > 0)}
 
     @action

@@ -1,4 +1,5 @@
-"""The ground form means what CPython does: the same enabled steps, next states, events, broken properties and errors.
+"""The ground form means what CPython does: the same enabled steps, next states, events, broken properties and
+errors.
 
 On every transition of small specifications, and on random steps of random specifications in random states.
 """
@@ -61,7 +62,11 @@ def test_random_specifications_agree(seed: int) -> None:
 def test_a_step_for_given_arguments_has_no_inputs_and_is_smaller() -> None:
     bound = program(RbpChecked, repairs="all")
     general = ground(bound, "broadcast")
-    given = ground(bound, "broadcast", tuple(bound.domain(parameter.type).value(0) for parameter in bound.module.actions[1].parameters))
+    given = ground(
+        bound,
+        "broadcast",
+        tuple(bound.domain(parameter.type).value(0) for parameter in bound.module.actions[1].parameters),
+    )
     assert [item.name for item in general.inputs] == ["p", "m"]
     assert given.inputs == ()
     assert len(given.updates) < len(general.updates)

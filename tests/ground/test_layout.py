@@ -1,4 +1,6 @@
-"""States go into slots and come back: an exact inverse on every value, one canonical form for each, every leaf within its sort."""
+"""States go into slots and come back: an exact inverse on every value, one canonical form for each, every
+leaf within its sort.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def compound(inner: st.SearchStrategy[types.Type]) -> st.SearchStrategy[types.Ty
 
 
 PARTS = st.recursive(SIMPLE, compound, max_leaves=4)
-TYPES = st.one_of(PARTS, st.builds(types.MapOf, SIMPLE, PARTS)).filter(lambda made: types.bind(made, {}).cardinality <= MOST)
+TYPES = st.one_of(PARTS, st.builds(types.MapOf, SIMPLE, PARTS)).filter(
+    lambda made: types.bind(made, {}).cardinality <= MOST
+)
 
 
 def within(sort: Sort | None, raw: int | bool) -> bool:
@@ -98,7 +102,9 @@ def test_different_values_have_different_leaves_and_only_they_are_canonical(kind
         for position, sort in enumerate(shape.sorts):
             for other in (False, True) if isinstance(sort, Boolean) else (0, 1, 2, 3, -1):
                 changed = (*raw[:position], other, *raw[position + 1 :])
-                if all(within(sort, part) for sort, part in zip(shape.sorts, changed, strict=True)) and not isinstance(kind, types.MapOf):
+                if all(
+                    within(sort, part) for sort, part in zip(shape.sorts, changed, strict=True)
+                ) and not isinstance(kind, types.MapOf):
                     assert Evaluator((), changed)(condition) == (changed in known)
 
 
@@ -118,8 +124,20 @@ def test_a_value_becomes_optional_and_back(kind: types.Type) -> None:
 
 def test_slots_stand_in_the_order_of_declaration_with_names_for_people() -> None:
     bound = program(TwoPhase, managers=2)
-    assert [slot.name for slot in layout(bound).slots] == ["status[RM(0)]", "status[RM(1)]", "phase", "prepared", "messages"]
-    assert [slot.sort for slot in layout(bound).slots] == [Number(0, 3), Number(0, 3), Number(0, 2), Bits(2), Bits(4)]
+    assert [slot.name for slot in layout(bound).slots] == [
+        "status[RM(0)]",
+        "status[RM(1)]",
+        "phase",
+        "prepared",
+        "messages",
+    ]
+    assert [slot.sort for slot in layout(bound).slots] == [
+        Number(0, 3),
+        Number(0, 3),
+        Number(0, 2),
+        Bits(2),
+        Bits(4),
+    ]
     state = ((Status.WORKING, Status.ABORTED), Phase.COMMITTED, frozenset({RM(1)}), frozenset())
     assert flatten(bound, state) == (0, 3, 1, 0b10, 0)
     assert unflatten(bound, flatten(bound, state)) == state

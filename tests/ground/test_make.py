@@ -1,4 +1,6 @@
-"""Folding and simplifying never change a value: every expression made equals its plain reading, in every state of a few slots."""
+"""Folding and simplifying never change a value: every expression made equals its plain reading, in every
+state of a few slots.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operat
 
 WIDTH = 4
 SORTS = (Boolean(), Boolean(), Number(0, 2), Number(-2, 1), Bits(WIDTH), Bits(WIDTH))
-VALUES: tuple[Sequence[int | bool], ...] = ((False, True), (False, True), (0, 1, 2), (-2, -1, 0, 1), (0, 5, 9, 15), (0, 2, 7, 8))
+VALUES: tuple[Sequence[int | bool], ...] = (
+    (False, True),
+    (False, True),
+    (0, 1, 2),
+    (-2, -1, 0, 1),
+    (0, 5, 9, 15),
+    (0, 2, 7, 8),
+)
 STATES = tuple(itertools.product(*VALUES))
 SLOTS = tuple(make.slot(position, sort) for position, sort in enumerate(SORTS))
 
@@ -30,7 +39,9 @@ def leaf(position: int) -> st.SearchStrategy[Pair]:
 
 def apply(build: Callable[..., Expression], plain: Callable[..., Any]) -> Callable[..., Pair]:
     def join(*operands: Pair) -> Pair:
-        return build(*(made for made, _ in operands)), lambda state: plain(*(meaning(state) for _, meaning in operands))
+        return build(*(made for made, _ in operands)), lambda state: plain(
+            *(meaning(state) for _, meaning in operands)
+        )
 
     return join
 
@@ -97,9 +108,15 @@ def sets_from(inner: dict[type, st.SearchStrategy[Pair]]) -> list[st.SearchStrat
 
 
 LEAVES: dict[type, st.SearchStrategy[Pair]] = {
-    Boolean: st.one_of(leaf(0), leaf(1), st.booleans().map(lambda value: (make.boolean(value), lambda _: value))),
-    Number: st.one_of(leaf(2), leaf(3), st.integers(-2, 3).map(lambda value: (make.number(value), lambda _: value))),
-    Bits: st.one_of(leaf(4), leaf(5), st.integers(0, 15).map(lambda value: (make.bits(WIDTH, value), lambda _: value))),
+    Boolean: st.one_of(
+        leaf(0), leaf(1), st.booleans().map(lambda value: (make.boolean(value), lambda _: value))
+    ),
+    Number: st.one_of(
+        leaf(2), leaf(3), st.integers(-2, 3).map(lambda value: (make.number(value), lambda _: value))
+    ),
+    Bits: st.one_of(
+        leaf(4), leaf(5), st.integers(0, 15).map(lambda value: (make.bits(WIDTH, value), lambda _: value))
+    ),
 }
 BUILDERS = {Boolean: booleans_from, Number: numbers_from, Bits: sets_from}
 

@@ -1,4 +1,6 @@
-"""A mistranslation of any node kind is caught: the differential test finds a step on which the wrong grounder and CPython differ."""
+"""A mistranslation of any node kind is caught: the differential test finds a step on which the wrong grounder
+and CPython differ.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ from typing import Any
 
 import pytest
 from tests.ground.differ import disagreements, whole_graph
-from tests.ground.mutants import DEFINITIONS, EXPRESSIONS, PARTS, STATEMENTS, Mutation, plant, plant_in_definition
+from tests.ground.mutants import (
+    DEFINITIONS,
+    EXPRESSIONS,
+    PARTS,
+    STATEMENTS,
+    Mutation,
+    plant,
+    plant_in_definition,
+)
 from tests.ground.small_specs import Broken, Counters
 from tests.lang.random_specs import ABSTRACT, program_of, random_states, random_steps
 
@@ -25,13 +35,19 @@ def cases(number: int) -> tuple[Program, list[tuple[State, list[Step]]]]:
     """States and steps of a random specification, or (numbers below 0) every ninth state of a small one."""
     if number < 0:
         bound = program((Counters, Broken)[number + 2])
-        return bound, [(state, list(steps)) for state, steps in itertools.islice(whole_graph(bound), 0, 200, 9)]
+        return bound, [
+            (state, list(steps)) for state, steps in itertools.islice(whole_graph(bound), 0, 200, 9)
+        ]
     bound, rng = program_of(number), random.Random(number)
-    return bound, [(state, list(random_steps(bound, state, rng, 6))) for state in random_states(bound, rng, 3)]
+    return bound, [
+        (state, list(random_steps(bound, state, rng, 6))) for state in random_states(bound, rng, 3)
+    ]
 
 
 def caught() -> str | None:
-    """The first disagreement on random specifications, None when there is none: then the mistake would go unnoticed."""
+    """The first disagreement on random specifications, None when there is none: then the mistake would go
+    unnoticed.
+    """
     for number in (*SEEDS[:10], -1, -2, *SEEDS[10:]):
         bound, steps = cases(number)
         for found in itertools.islice(disagreements(bound, steps), 1):
@@ -39,8 +55,12 @@ def caught() -> str | None:
     return None
 
 
-@pytest.mark.parametrize(("kind", "what", "mutation"), HANDLED, ids=[f"{kind.__name__}: {what}" for kind, what, _ in HANDLED])
-def test_a_mistranslated_node_is_caught(monkeypatch: pytest.MonkeyPatch, kind: type[ir.Node], what: str, mutation: Mutation) -> None:
+@pytest.mark.parametrize(
+    ("kind", "what", "mutation"), HANDLED, ids=[f"{kind.__name__}: {what}" for kind, what, _ in HANDLED]
+)
+def test_a_mistranslated_node_is_caught(
+    monkeypatch: pytest.MonkeyPatch, kind: type[ir.Node], what: str, mutation: Mutation
+) -> None:
     plant(monkeypatch, kind, mutation)
     assert caught(), f"{kind.__name__}: {what}"
 
@@ -52,13 +72,19 @@ def test_a_mistaken_definition_is_caught(monkeypatch: pytest.MonkeyPatch, kind: 
 
 
 @pytest.mark.parametrize(("what", "owner", "name", "wrong"), PARTS, ids=[part[0] for part in PARTS])
-def test_a_mistake_of_the_grounder_itself_is_caught(monkeypatch: pytest.MonkeyPatch, what: str, owner: Any, name: str, wrong: Any) -> None:
+def test_a_mistake_of_the_grounder_itself_is_caught(
+    monkeypatch: pytest.MonkeyPatch, what: str, owner: Any, name: str, wrong: Any
+) -> None:
     monkeypatch.setattr(owner, name, wrong)
     assert caught(), what
 
 
 def test_every_node_kind_that_the_grounder_handles_has_a_mistranslation() -> None:
-    kinds = {value for value in vars(ir).values() if isinstance(value, type) and issubclass(value, ir.Expression | ir.Statement)}
+    kinds = {
+        value
+        for value in vars(ir).values()
+        if isinstance(value, type) and issubclass(value, ir.Expression | ir.Statement)
+    }
     concrete = kinds - set(ABSTRACT)
     assert concrete == {kind for kind, _, _ in HANDLED}
     assert concrete == set(expressions.HANDLERS) | set(statements.HANDLERS)

@@ -10,7 +10,17 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("spec", "model", "impl", "conformance")
 FRONT = ("conformance", "api")
 """The directory that installs as the package `antiphon` itself."""
-NOT_OURS = {".git", ".venv", "build", "dist", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"}
+NOT_OURS = {
+    ".git",
+    ".venv",
+    "build",
+    "dist",
+    "__pycache__",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".hypothesis",
+}
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,10 @@ import pytest
 from packaging.requirements import Requirement
 
 BANNED = {
-    r"\bpyp[i]\.org|python[h]osted\.org|/simpl[e]/?\b": "name no package host: who installs decides where packages come from",
-    r"(?<![\w.~/-])/(work|tmp|root|home|Users|opt)/": "no path of one machine: take it from an argument, pathlib or tempfile",
+    r"\bpyp[i]\.org|python[h]osted\.org|/simpl[e]/?\b": "name no package host: who installs decides where "
+    "packages come from",
+    r"(?<![\w.~/-])/(work|tmp|root|home|Users|opt)/": "no path of one machine: take it from an argument, "
+    "pathlib or tempfile",
     r"\.\./share[d]\b": "the project stands alone",
     r"\bpytest\.mark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\b": "a test passes or fails",
     r"\bNotImplemente[d]Error\b": "write an abstract method, or leave it out",
@@ -38,7 +40,9 @@ def broken_links(text: str, directory: Path) -> list[str]:
             continue
         name, _, anchor = target.partition("#")
         there = (directory / name).exists()
-        if not there or (anchor and anchor not in anchors((directory / name).read_text(encoding="utf-8") if name else text)):
+        if not there or (
+            anchor and anchor not in anchors((directory / name).read_text(encoding="utf-8") if name else text)
+        ):
             broken.append(target)
     return broken
 
@@ -46,7 +50,8 @@ def broken_links(text: str, directory: Path) -> list[str]:
 def anchors(text: str) -> set[str]:
     """The anchors of a Markdown text's headings."""
     return {
-        re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+        for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     }
 
 
@@ -66,7 +71,8 @@ def test_no_file_says_what_is_banned(root: Path, texts: dict[Path, str]) -> None
 @pytest.mark.parametrize(
     "line",
     [
-        "# TO~DO later", "open('/t~mp/x')", "@pytest.mark.sk~ip", "see ../sha~red/notes", "raise NotImplemented~Error", "import pick~le",
+        "# TO~DO later", "open('/t~mp/x')", "@pytest.mark.sk~ip", "see ../sha~red/notes",
+        "raise NotImplemented~Error", "import pick~le",
         "from pyp~i.org", "# pragma: no ~cover",
     ],
 )  # fmt: skip
@@ -98,19 +104,30 @@ def test_a_planted_broken_link_is_found(root: Path) -> None:
 def test_every_make_target_that_a_document_names_exists(root: Path, texts: dict[Path, str]) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     commands = r"(?:`|^#? *|&& )make ([a-z-]+)"
-    named = {name for path, text in texts.items() if path.suffix == ".md" for name in re.findall(commands, text, re.MULTILINE)}
+    named = {
+        name
+        for path, text in texts.items()
+        if path.suffix == ".md"
+        for name in re.findall(commands, text, re.MULTILINE)
+    }
     assert {"check", "test"} <= named <= targets
 
 
 def test_every_directory_with_modules_is_a_package(root: Path, modules: dict[str, Path]) -> None:
     """setup.py finds packages by their __init__.py: a directory without one would be left out in silence."""
     bare = {path.parent for path in modules.values() if not (path.parent / "__init__.py").exists()}
-    assert not bare, f"add __init__.py with a one-sentence docstring to {sorted(str(path.relative_to(root)) for path in bare)}"
+    assert not bare, (
+        "add __init__.py with a one-sentence docstring to "
+        f"{sorted(str(path.relative_to(root)) for path in bare)}"
+    )
 
 
 def test_the_tests_mirror_the_rooms(root: Path, modules: dict[str, Path]) -> None:
     """Every directory of tests but `house` has the name of a room, or of a package or module in one."""
-    names = {"/".join(path.relative_to(root).with_suffix("").parts[1:]).removesuffix("/__init__") for path in modules.values()}
+    names = {
+        "/".join(path.relative_to(root).with_suffix("").parts[1:]).removesuffix("/__init__")
+        for path in modules.values()
+    }
     tests = root / "tests"
     found = {str(file.parent.relative_to(tests)) for file in tests.rglob("test_*.py")}
     assert found - names - {"spec", "model", "impl", "conformance"} == {"house"}
@@ -119,12 +136,18 @@ def test_the_tests_mirror_the_rooms(root: Path, modules: dict[str, Path]) -> Non
 def test_no_test_file_is_imported(root: Path) -> None:
     """What tests share stands in a conftest or in a module without tests."""
     texts = {file: file.read_text(encoding="utf-8") for file in (root / "tests").rglob("*.py")}
-    found = [f"{file}: {line}" for file, text in texts.items() for line in re.findall(r"^(?:from|import) [\w.]*\btest_\w+.*", text, re.MULTILINE)]
+    found = [
+        f"{file}: {line}"
+        for file, text in texts.items()
+        for line in re.findall(r"^(?:from|import) [\w.]*\btest_\w+.*", text, re.MULTILINE)
+    ]
     assert not found, "\n".join(found)
 
 
 def test_every_room_is_marked_as_typed(root: Path) -> None:
-    table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-dir"]
+    table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
+        "package-dir"
+    ]
     rooms = {f"antiphon.{room}": room for room in ("spec", "model", "impl", "conformance")}
     assert table == {"antiphon": "conformance/api"} | rooms
     assert all((root / room / "py.typed").exists() for room in table.values())
@@ -135,7 +158,11 @@ def test_the_version_stands_in_pyproject_and_agrees_elsewhere(
 ) -> None:
     """Code asks importlib.metadata; the citation and the change log repeat the version and must agree."""
     version = str(project["version"])
-    literals = [name for name, path in modules.items() if re.search(r"^__version__\s*=", path.read_text("utf-8"), re.MULTILINE)]
+    literals = [
+        name
+        for name, path in modules.items()
+        if re.search(r"^__version__\s*=", path.read_text("utf-8"), re.MULTILINE)
+    ]
     assert not literals, f"ask importlib.metadata.version('antiphon') in {literals}"
     assert f"\nversion: {version}\n" in (root / "CITATION.cff").read_text(encoding="utf-8")
     assert f"## {version}" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -155,7 +182,9 @@ def test_the_lock_answers_every_requirement_with_a_hash(root: Path, project: dic
     for text in [*project["dependencies"], *(line for extra in extras.values() for line in extra)]:
         requirement = Requirement(text)
         assert requirement.name in lock, f"{text} is not in requirements.lock: make lock"
-        assert requirement.specifier.contains(lock[requirement.name][0]), f"{text} is not what is locked: make lock"
+        assert requirement.specifier.contains(lock[requirement.name][0]), (
+            f"{text} is not what is locked: make lock"
+        )
     assert {"uv", "setuptools"} <= set(lock)
     assert all(hashes for _, hashes in lock.values())
 

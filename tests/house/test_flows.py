@@ -22,7 +22,9 @@ def ways(root: Path) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def test_every_step_names_something_that_stands_there(root: Path, ways: dict[str, list[tuple[str, str]]]) -> None:
+def test_every_step_names_something_that_stands_there(
+    root: Path, ways: dict[str, list[tuple[str, str]]]
+) -> None:
     assert len(ways) == WAYS
     missing = []
     for title, steps in ways.items():

@@ -25,17 +25,23 @@ WITHIN_MODEL = {
     "export": {"ground"},
     "composition": set(),
 }
-"""Which packages of `model` each of them may import; the modules beside them (`verdict`, `trace`, ...) are for all, and see `ground` only."""
+"""Which packages of `model` each of them may import; the modules beside them (`verdict`, `trace`, ...) are
+for all, and see `ground` only.
+"""
 
 PURE = {
-    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "enum", "functools", "hashlib", "heapq", "inspect",
+    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "enum", "functools", "hashlib",
+    "heapq", "inspect",
     "itertools", "math", "msgspec", "operator", "struct", "types", "typing",
 }  # fmt: skip
-"""What a sans-IO core may import beside its own kind: nothing that reads a clock, a socket, a file or chance."""
+"""What a sans-IO core may import beside its own kind: nothing that reads a clock, a socket, a file or chance.
+"""
 
 
 def imported(text: str, module: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
-    """Each import in the text as (line, absolute name); a name taken from a package counts as a possible submodule."""
+    """Each import in the text as (line, absolute name); a name taken from a package counts as a possible
+    submodule.
+    """
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -65,7 +71,8 @@ def trespasses(text: str, module: str, *, is_package: bool = False) -> list[str]
     """The imports that the room of the module has no right to."""
     room = room_of(module)
     return [
-        f"{module}, line {line}: {room} may not import {name}; it may import {', '.join(sorted(MAY_IMPORT[room]))}"
+        f"{module}, line {line}: {room} may not import {name}; it may import "
+        f"{', '.join(sorted(MAY_IMPORT[room]))}"
         for line, name in imported(text, module, is_package=is_package)
         if name.split(".")[0] == "antiphon" and room_of(name) not in MAY_IMPORT[room]
     ]
@@ -85,7 +92,9 @@ def closure(start: str, modules: dict[str, Path]) -> set[str]:
             if name in modules and name not in reached:
                 reached.add(name)
                 path = modules[name]
-                names = imported(path.read_text(encoding="utf-8"), name, is_package=path.name == "__init__.py")
+                names = imported(
+                    path.read_text(encoding="utf-8"), name, is_package=path.name == "__init__.py"
+                )
                 waiting += [found for _, found in names if found.startswith("antiphon.")]
     return reached
 
@@ -104,7 +113,9 @@ def test_rooms_import_only_what_they_may(modules: dict[str, Path]) -> None:
     found = [
         line
         for module, path in modules.items()
-        for line in trespasses(path.read_text(encoding="utf-8"), module, is_package=path.name == "__init__.py")
+        for line in trespasses(
+            path.read_text(encoding="utf-8"), module, is_package=path.name == "__init__.py"
+        )
     ]
     assert not found, "\n".join(found)
 
@@ -116,18 +127,24 @@ def within_model(text: str, module: str, *, is_package: bool = False) -> list[st
     return [
         f"{module}, line {line}: {own or 'model'} may not import {name}"
         for line, name in imported(text, module, is_package=is_package)
-        if name.startswith("antiphon.model.") and name.split(".")[2] in WITHIN_MODEL and name.split(".")[2] not in allowed
+        if name.startswith("antiphon.model.")
+        and name.split(".")[2] in WITHIN_MODEL
+        and name.split(".")[2] not in allowed
     ]
 
 
 def cycle(modules: dict[str, Path], inside: str) -> list[str]:
-    """Modules below `inside` that import each other in a circle, the first of them again at the end; nothing when there are none."""
+    """Modules below `inside` that import each other in a circle, the first of them again at the end; nothing
+    when there are none.
+    """
     names = {name for name in modules if name == inside or name.startswith(f"{inside}.")}
     arrows = {
         name: {
             other
             for _, found in imported(
-                modules[name].read_text(encoding="utf-8"), name, is_package=modules[name].name == "__init__.py"
+                modules[name].read_text(encoding="utf-8"),
+                name,
+                is_package=modules[name].name == "__init__.py",
             )
             for other in (found if found in names else found.rpartition(".")[0],)
             if other in names and other != name
@@ -153,11 +170,17 @@ def cycle(modules: dict[str, Path], inside: str) -> list[str]:
 
 def test_imports_within_model_go_one_way(modules: dict[str, Path]) -> None:
     mine = {name: path for name, path in modules.items() if name.startswith("antiphon.model")}
-    assert {name.split(".")[2] for name, path in mine.items() if path.name == "__init__.py" and name.count(".") == 2} == set(WITHIN_MODEL)
+    assert {
+        name.split(".")[2]
+        for name, path in mine.items()
+        if path.name == "__init__.py" and name.count(".") == 2
+    } == set(WITHIN_MODEL)
     found = [
         line
         for module, path in mine.items()
-        for line in within_model(path.read_text(encoding="utf-8"), module, is_package=path.name == "__init__.py")
+        for line in within_model(
+            path.read_text(encoding="utf-8"), module, is_package=path.name == "__init__.py"
+        )
     ]
     assert not found, "\n".join(found)
 
@@ -168,7 +191,10 @@ def test_no_modules_of_model_import_each_other(modules: dict[str, Path]) -> None
 
 
 def test_a_planted_circle_and_a_planted_turn_are_found(tmp_path: Path) -> None:
-    planted = {"antiphon.model.a": "from antiphon.model.b import x", "antiphon.model.b": "def late():\n    import antiphon.model.a"}
+    planted = {
+        "antiphon.model.a": "from antiphon.model.b import x",
+        "antiphon.model.b": "def late():\n    import antiphon.model.a",
+    }
     paths = {name: tmp_path / f"{name}.py" for name in planted}
     for name, text in planted.items():
         paths[name].write_text(text, encoding="utf-8")
@@ -178,14 +204,30 @@ def test_a_planted_circle_and_a_planted_turn_are_found(tmp_path: Path) -> None:
 
 
 def test_the_map_states_the_direction_within_model(root: Path) -> None:
-    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("| package of `model` |")[2].partition("\n\n")[0]
-    rows = [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")]
-    stated = {row[0]: set() if row[1] == "nothing" else {name.strip() for name in row[1].split(",")} for row in rows}
+    text = (
+        (root / "ARCHITECTURE.md")
+        .read_text(encoding="utf-8")
+        .partition("| package of `model` |")[2]
+        .partition("\n\n")[0]
+    )
+    rows = [
+        [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("| `")
+    ]
+    stated = {
+        row[0]: set() if row[1] == "nothing" else {name.strip() for name in row[1].split(",")} for row in rows
+    }
     assert stated == WITHIN_MODEL
 
 
 def test_no_file_imports_a_room_by_its_bare_name(texts: dict[Path, str]) -> None:
-    found = [f"{path}: {line}" for path, text in texts.items() if path.suffix == ".py" for line in bare_imports(text)]
+    found = [
+        f"{path}: {line}"
+        for path, text in texts.items()
+        if path.suffix == ".py"
+        for line in bare_imports(text)
+    ]
     assert not found, "\n".join(found)
 
 
@@ -198,7 +240,9 @@ def test_protocol_cores_touch_no_clock_socket_or_chance(modules: dict[str, Path]
         line
         for module in sorted(loaded)
         for line in impurities(
-            modules[module].read_text(encoding="utf-8"), module, is_package=modules[module].name == "__init__.py"
+            modules[module].read_text(encoding="utf-8"),
+            module,
+            is_package=modules[module].name == "__init__.py",
         )
     ]
     assert not found, "not among the pure modules of this test:\n" + "\n".join(found)
@@ -207,7 +251,9 @@ def test_protocol_cores_touch_no_clock_socket_or_chance(modules: dict[str, Path]
 def test_a_core_or_the_package_alone_loads_no_other_room() -> None:
     """`antiphon` is loaded with every one of its modules; it must bring nothing along."""
     for name in ("antiphon", "antiphon.impl.protocols.rbp", "antiphon.impl.group"):
-        program = f"import sys, {name}; print(*[name for name in sys.modules if name.startswith('antiphon.')])"
+        program = (
+            f"import sys, {name}; print(*[name for name in sys.modules if name.startswith('antiphon.')])"
+        )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert {room_of(module) for module in done.stdout.split()} <= {"impl"}
 
@@ -227,14 +273,18 @@ def test_a_planted_trespass_is_found(module: str, line: str) -> None:
     assert trespasses(line, module)
 
 
-@pytest.mark.parametrize("name", ["spec", "spec.lang", "model.explicit", "impl.transport.wire", "conformance"])
+@pytest.mark.parametrize(
+    "name", ["spec", "spec.lang", "model.explicit", "impl.transport.wire", "conformance"]
+)
 def test_a_planted_bare_import_is_found(name: str) -> None:
     for line in (f"import {name}", f"import {name} as short", f"from {name} import anything"):
         assert bare_imports(line)
         assert not bare_imports(line.replace(name, f"antiphon.{name}"))
 
 
-@pytest.mark.parametrize("name", ["asyncio", "random", "secrets", "selectors", "socket", "ssl", "threading", "time"])
+@pytest.mark.parametrize(
+    "name", ["asyncio", "random", "secrets", "selectors", "socket", "ssl", "threading", "time"]
+)
 def test_a_planted_clock_or_socket_is_found(name: str) -> None:
     assert impurities(f"def now():\n    import {name}", "antiphon.impl.protocols.rbp")
     assert impurities(f"from {name} import anything", "antiphon.impl.protocols.rbp")
@@ -244,10 +294,15 @@ def test_the_map_states_the_same_rules(root: Path) -> None:
     """ARCHITECTURE.md has a table of who may import whom; it must say what this test enforces."""
     rows = [
         [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
-        for line in (root / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("| package of `model` |")[0].splitlines()
+        for line in (root / "ARCHITECTURE.md")
+        .read_text(encoding="utf-8")
+        .partition("| package of `model` |")[0]
+        .splitlines()
         if line.startswith("| `")
     ]
-    stated = {row[0]: set() if row[1] == "nothing" else {name.strip() for name in row[1].split(",")} for row in rows}
+    stated = {
+        row[0]: set() if row[1] == "nothing" else {name.strip() for name in row[1].split(",")} for row in rows
+    }
     assert stated == {room: names - {room} for room, names in MAY_IMPORT.items()}
 
 

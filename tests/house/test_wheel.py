@@ -1,4 +1,6 @@
-"""What a user installs: the wheel holds every file of the rooms, and works where nothing else of the project is."""
+"""What a user installs: the wheel holds every file of the rooms, and works where nothing else of the project
+is.
+"""
 
 import json
 import os
@@ -40,16 +42,20 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty environment with the wheel in it; dependencies come from ours, whose editable install stays unseen.
+    """An empty environment with the wheel in it; dependencies come from ours, whose editable install stays
+    unseen.
 
-    Python reads .pth files only in its own site directories, so a path added by one brings packages but not their .pth.
+    Python reads .pth files only in its own site directories, so a path added by one brings packages but not
+    their .pth.
     """
     home = tmp_path_factory.mktemp("installed") / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", home, cwd=home.parent)
     python = home / "bin" / "python"
     uv = Path(sys.executable).parent / "uv"
     run(uv, "pip", "install", "--offline", "--no-deps", "--python", python, wheel, cwd=home.parent)
-    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home.parent).strip())
+    site = Path(
+        run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home.parent).strip()
+    )
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return home
 
@@ -60,12 +66,15 @@ def test_the_wheel_holds_every_file_of_the_rooms(root: Path, wheel: Path) -> Non
         f"antiphon/{path.relative_to(root)}".replace("antiphon/conformance/api/", "antiphon/")
         for room in ("spec", "model", "impl", "conformance")
         for path in (root / room).rglob("*")
-        if path.is_file() and not any(part == "__pycache__" or part.startswith(".") for part in path.relative_to(root).parts)
+        if path.is_file()
+        and not any(part == "__pycache__" or part.startswith(".") for part in path.relative_to(root).parts)
     }
     assert held == ours
 
 
-def test_every_module_loads_from_the_wheel_alone(environment: Path, modules: dict[str, Path], tmp_path: Path) -> None:
+def test_every_module_loads_from_the_wheel_alone(
+    environment: Path, modules: dict[str, Path], tmp_path: Path
+) -> None:
     program = (
         "import importlib, json, sys\n"
         "print(json.dumps([importlib.import_module(name).__file__ for name in json.loads(sys.argv[1])]))"
@@ -78,9 +87,14 @@ def test_every_module_loads_from_the_wheel_alone(environment: Path, modules: dic
 
 def test_the_public_names_load_from_the_wheel_alone(environment: Path, tmp_path: Path) -> None:
     """All but `verify`, which needs Spark to load."""
-    program = "import antiphon; print(*[getattr(antiphon, name).__name__ for name in antiphon.__all__ if name != 'verify'])"
+    program = (
+        "import antiphon; print(*[getattr(antiphon, name).__name__ for name in antiphon.__all__ if name != "
+        "'verify'])"
+    )
     assert run(environment / "bin" / "python", "-c", program, cwd=tmp_path).split()
-    version = "import antiphon, importlib.metadata as it; assert antiphon.__version__ == it.version('antiphon')"
+    version = (
+        "import antiphon, importlib.metadata as it; assert antiphon.__version__ == it.version('antiphon')"
+    )
     run(environment / "bin" / "python", "-c", version, cwd=tmp_path)
 
 

@@ -1,6 +1,8 @@
-"""A second protocol beside RBP, as small as one can be: a rumour that floods through packets which are never taken off the network.
+"""A second protocol beside RBP, as small as one can be: a rumour that floods through packets which are never
+taken off the network.
 
-It shows that the walk knows no protocol: packets are read and stay, one variable is no map, steps are not ordered, a core is a set.
+It shows that the walk knows no protocol: packets are read and stay, one variable is no map, steps are not
+ordered, a core is a set.
 """
 
 from collections.abc import Mapping
@@ -9,7 +11,21 @@ from typing import Annotated, Any
 import pytest
 
 from antiphon.conformance.bindings import Effect, Refused, Stimulus
-from antiphon.spec.lang import Const, In, Index, Map, Set, Spec, Step, action, emit, everywhere, program, record, require
+from antiphon.spec.lang import (
+    Const,
+    In,
+    Index,
+    Map,
+    Set,
+    Spec,
+    Step,
+    action,
+    emit,
+    everywhere,
+    program,
+    record,
+    require,
+)
 
 
 class Node(Index, size="nodes", ordered=True):
@@ -94,16 +110,24 @@ class FloodBinding:
         if datagram is not None and datagram != b"psst %d" % me:
             raise Refused("not for me")
         follower = (me + 1) % self.members
-        return Effect(snapshot | {"knows"}, ((Rumour(Node(follower)), b"psst %d" % follower),), (Heard(Node(me)),))
+        return Effect(
+            snapshot | {"knows"}, ((Rumour(Node(follower)), b"psst %d" % follower),), (Heard(Node(me)),)
+        )
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
         """Whoever knows laughs."""
-        return frozenset({Step("laugh", (Node(me),))} if "knows" in snapshot and "laughed" not in snapshot else ())
+        return frozenset(
+            {Step("laugh", (Node(me),))} if "knows" in snapshot and "laughed" not in snapshot else ()
+        )
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
         """Two flags, and whether this node makes it known to anybody."""
         del me
-        return {"knows": "knows" in snapshot, "laughed": "laughed" in snapshot, "anybody": "knows" in snapshot}
+        return {
+            "knows": "knows" in snapshot,
+            "laughed": "laughed" in snapshot,
+            "anybody": "knows" in snapshot,
+        }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
         """Anybody at all."""

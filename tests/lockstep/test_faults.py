@@ -1,4 +1,6 @@
-"""Ten mistakes, written down before detection was tried, are each caught with a shortest trace; docs/lockstep.md holds the table."""
+"""Ten mistakes, written down before detection was tried, are each caught with a shortest trace;
+docs/lockstep.md holds the table.
+"""
 
 import re
 from pathlib import Path
@@ -60,7 +62,9 @@ def test_no_shorter_trace_exists_for_the_reference_either(fault: str) -> None:
 
 
 def test_an_answer_that_is_one_less_needs_three_processes() -> None:
-    """Two processes never ask for numbers: each number goes to the one process that must have it before the next is given."""
+    """Two processes never ask for numbers: each number goes to the one process that must have it before the
+    next is given.
+    """
     assert walked("answers-one-less", **TWO).outcome is Outcome.HOLDS
 
 
@@ -73,5 +77,9 @@ def test_a_difference_says_what_each_side_has() -> None:
 
 
 def test_the_page_tells_what_is_found() -> None:
-    rows = re.findall(r"^\| `([a-z-]+)` \|.*\| (\d+) \| ([^|]+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert {name: (int(length), what) for name, length, what in rows} == {name: entry[1:] for name, entry in CAUGHT.items()}
+    rows = re.findall(
+        r"^\| `([a-z-]+)` \|.*\| (\d+) \| ([^|]+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert {name: (int(length), what) for name, length, what in rows} == {
+        name: entry[1:] for name, entry in CAUGHT.items()
+    }

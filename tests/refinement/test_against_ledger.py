@@ -1,4 +1,6 @@
-"""What the ledger says breaks order or integrity breaks the refinement, no later than the claim; what breaks liveness alone does not."""
+"""What the ledger says breaks order or integrity breaks the refinement, no later than the claim; what breaks
+liveness alone does not.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,10 @@ class Run(NamedTuple):
     def switched_off(self) -> frozenset[str]:
         """The repairs that are left out."""
         known = repairs_of(self.check.spec)
-        return frozenset(set(known) - set(known if self.check.repairs == "all" else self.check.repairs) | set(self.check.without))
+        return frozenset(
+            set(known) - set(known if self.check.repairs == "all" else self.check.repairs)
+            | set(self.check.without)
+        )
 
     def refined(self, max_states: int | None = None) -> Verdict:
         """What the refinement is with the repairs and the constants of the check."""
@@ -75,15 +80,23 @@ class Run(NamedTuple):
 @cache
 def actions_of(spec: type[Spec]) -> frozenset[str]:
     """What can happen."""
-    return frozenset(method.name for kind in ("action", "environment") for method in program(spec).declaration.marked(kind))
+    return frozenset(
+        method.name for kind in ("action", "environment") for method in program(spec).declaration.marked(kind)
+    )
 
 
 def is_mapped(check: Check, refinement: Refinement) -> bool:
-    """Whether this check is of the protocol that is mapped, with at most services and properties added, and not of the machine."""
-    texts = [base for base in refinement.concrete.__mro__ if base.__module__.startswith("antiphon.spec.protocols")]
+    """Whether this check is of the protocol that is mapped, with at most services and properties added, and
+    not of the machine.
+    """
+    texts = [
+        base for base in refinement.concrete.__mro__ if base.__module__.startswith("antiphon.spec.protocols")
+    ]
     protocol = next(base for base in texts if not base.__module__.endswith(".refinement"))
     same = issubclass(check.spec, protocol) and actions_of(check.spec) == actions_of(refinement.concrete)
-    return same and check.property != PROPERTY and set(check.constants) <= set(constants_of(refinement.concrete))
+    return (
+        same and check.property != PROPERTY and set(check.constants) <= set(constants_of(refinement.concrete))
+    )
 
 
 RUNS = [
@@ -96,25 +109,43 @@ RUNS = [
 BROKEN = [run for run in RUNS if run.check.property in run.promised]
 DISORDERED = {(run.protocol, run.switched_off) for run in BROKEN}
 STALLED = [
-    run for run in RUNS if run.check.property in LIVENESS and len(run.switched_off) == 1 and (run.protocol, run.switched_off) not in DISORDERED
+    run
+    for run in RUNS
+    if run.check.property in LIVENESS
+    and len(run.switched_off) == 1
+    and (run.protocol, run.switched_off) not in DISORDERED
 ]
 """Each without one repair, which order never misses."""
 
 
 ELSEWHERE = {"deliver_once", "number_passes", "acknowledge_new", "flush", "numbers_first"}
-"""Repairs without which `test_refinement.py` looks at the larger protocols in any case; at the smaller ones it looks without each repair."""
+"""Repairs without which `test_refinement.py` looks at the larger protocols in any case; at the smaller ones
+it looks without each repair.
+"""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """All with `make check-deep`; else those that are quick: of what breaks order one run a variant, of what stalls one a protocol."""
+    """All with `make check-deep`; else those that are quick: of what breaks order one run a variant, of what
+    stalls one a protocol.
+    """
     deep = metafunc.config.getoption("--hypothesis-profile", None) == "deep"
     elsewhere = ("figure-2", "figure-5", "moving-sequencer", "rbp")
     for name, runs in (("broken", BROKEN), ("stalled", STALLED)):
         if name in metafunc.fixturenames:
-            quick = [run for run in runs if not run.check.deep and len(run.switched_off) == 1 and run.protocol not in elsewhere]
-            one = {run.switched_off if name == "broken" else frozenset({run.protocol}): run for run in quick if not run.switched_off & ELSEWHERE}
+            quick = [
+                run
+                for run in runs
+                if not run.check.deep and len(run.switched_off) == 1 and run.protocol not in elsewhere
+            ]
+            one = {
+                run.switched_off if name == "broken" else frozenset({run.protocol}): run
+                for run in quick
+                if not run.switched_off & ELSEWHERE
+            }
             chosen = runs if deep else list(one.values())
-            metafunc.parametrize(name, chosen, ids=[f"{run.protocol}-{run.claim}-{run.check.property}" for run in chosen])
+            metafunc.parametrize(
+                name, chosen, ids=[f"{run.protocol}-{run.claim}-{run.check.property}" for run in chosen]
+            )
 
 
 def test_what_breaks_order_breaks_the_refinement(broken: Run) -> None:
@@ -126,15 +157,30 @@ def test_what_breaks_order_breaks_the_refinement(broken: Run) -> None:
 
 
 def test_what_breaks_liveness_alone_does_not(stalled: Run) -> None:
-    """As far as the bound of states: where it is hit, or nothing is delivered, nothing was refined, and nothing was broken."""
+    """As far as the bound of states: where it is hit, or nothing is delivered, nothing was refined, and
+    nothing was broken.
+    """
     assert stalled.refined(max_states=20_000).outcome is not Outcome.VIOLATED
 
 
 def row(protocol: str) -> str:
-    """A row of the table in the manual: what order misses (also what X-10 records), and what liveness alone does."""
-    repaired = {run.switched_off for run in BROKEN if run.protocol == protocol and run.check.repairs == "all" and run.switched_off}
-    records = [check for claim in all_claims() for check in claim.checks if isinstance(check, Check) and check.property == PROPERTY and check.without]
-    repaired |= {frozenset(check.without) for check in records if refinement_of(check.spec) is REFINEMENTS[protocol]}
+    """A row of the table in the manual: what order misses (also what X-10 records), and what liveness alone
+    does.
+    """
+    repaired = {
+        run.switched_off
+        for run in BROKEN
+        if run.protocol == protocol and run.check.repairs == "all" and run.switched_off
+    }
+    records = [
+        check
+        for claim in all_claims()
+        for check in claim.checks
+        if isinstance(check, Check) and check.property == PROPERTY and check.without
+    ]
+    repaired |= {
+        frozenset(check.without) for check in records if refinement_of(check.spec) is REFINEMENTS[protocol]
+    }
     repaired = {variant for variant in repaired if not any(other < variant for other in repaired)}
     stalled = {run.switched_off for run in STALLED if run.protocol == protocol}
     return f"| `{protocol}` | {listed(repaired)} | {listed(stalled)} |"
@@ -142,7 +188,10 @@ def row(protocol: str) -> str:
 
 def listed(variants: set[frozenset[str]]) -> str:
     """Names in the order of the alphabet; those that only together make a difference are joined by `with`."""
-    return ", ".join(sorted(" with ".join(f"`{name}`" for name in sorted(variant)) for variant in variants)) or "none"
+    return (
+        ", ".join(sorted(" with ".join(f"`{name}`" for name in sorted(variant)) for variant in variants))
+        or "none"
+    )
 
 
 def test_the_manual_lists_what_breaks_each_refinement() -> None:

@@ -102,7 +102,9 @@ class Boasted(TotemOrdering, TotalOrderBroadcast):
 
 
 class Fault(NamedTuple):
-    """A specification, mapped and judged at once; what the refinement says of it (or nothing), after how many steps."""
+    """A specification, mapped and judged at once; what the refinement says of it (or nothing), after how many
+    steps.
+    """
 
     spec: type[Spec]
     refinement: Refinement

@@ -1,4 +1,6 @@
-"""A refinement holds where the safety claims hold, and fails, at a guard that it names, where one of them fails."""
+"""A refinement holds where the safety claims hold, and fails, at a guard that it names, where one of them
+fails.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ FIGURE_16 = {"processes": 2, "messages": 1, "losses": 1, "timeouts": 1, "spare":
 
 
 def repairs_of(refinement: Refinement) -> list[str]:
-    return [constant.name for constant in program(refinement.concrete).declaration.constants if constant.repair]
+    return [
+        constant.name for constant in program(refinement.concrete).declaration.constants if constant.repair
+    ]
 
 
 def refine(refinement: Refinement, *without: str, **constants: int | bool | str) -> Report:
@@ -61,11 +65,20 @@ def test_the_machine_gives_uniform_total_order_and_integrity() -> None:
     report = reports.check(program(OrderingChecked, processes=2, messages=2, numbers=3))
     held = {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.HOLDS}
     assert report.exploration.states == 20_032
-    assert {"NumberToMessage", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement", "Delivered"} <= held
+    assert {
+        "NumberToMessage",
+        "UniformIntegrity",
+        "UniformTotalOrder",
+        "UniformPrefixOrder",
+        "UniformAgreement",
+        "Delivered",
+    } <= held
 
 
 def test_over_several_series_order_is_kept_and_prefixes_are_not() -> None:
-    """A process that enters a later series leaves a gap; what two processes both deliver, they deliver in one order."""
+    """A process that enters a later series leaves a gap; what two processes both deliver, they deliver in one
+    order.
+    """
     report = reports.check(program(OrderingChecked, processes=2, messages=2, numbers=1, series=2))
     assert report["UniformTotalOrder"].outcome is Outcome.HOLDS
     assert report["UniformPrefixOrder"].outcome is Outcome.VIOLATED
@@ -73,7 +86,9 @@ def test_over_several_series_order_is_kept_and_prefixes_are_not() -> None:
 
 
 def test_that_numbers_are_unique_is_proved_for_runs_of_every_length() -> None:
-    verdict = prove(program(OrderingMachine, processes=2, messages=2, numbers=2), properties=["NumberToMessage"])["NumberToMessage"]
+    verdict = prove(
+        program(OrderingMachine, processes=2, messages=2, numbers=2), properties=["NumberToMessage"]
+    )["NumberToMessage"]
     assert verdict.outcome is Outcome.HOLDS
     assert verdict.evidence.kind.value == "proved"
 
@@ -81,9 +96,19 @@ def test_that_numbers_are_unique_is_proved_for_runs_of_every_length() -> None:
 STATES = [
     ("moving-sequencer", {**FIGURE_12, "spare": 0}, 5_392, ("submit", "assign + learn", "learn", "deliver")),
     ("rbp", {**FIGURE_16, "spare": 0}, 1_286, ("submit", "assign + learn", "learn", "deliver")),
-    ("chang-maxemchuk", {"processes": 3, "messages": 2}, 6_512, ("submit", "assign + learn", "learn", "deliver")),
+    (
+        "chang-maxemchuk",
+        {"processes": 3, "messages": 2},
+        6_512,
+        ("submit", "assign + learn", "learn", "deliver"),
+    ),
     ("pinwheel", {"processes": 2, "messages": 2}, 10_958, ("submit", "assign + learn", "learn", "deliver")),
-    ("totem", {"processes": 2, "messages": 2, "visits": 6}, 5_287, ("submit + assign + learn", "learn", "deliver")),
+    (
+        "totem",
+        {"processes": 2, "messages": 2, "visits": 6},
+        5_287,
+        ("submit + assign + learn", "learn", "deliver"),
+    ),
 ]
 
 
@@ -98,15 +123,37 @@ def test_repaired_figures_and_protocols_without_repairs_refine_the_machine(
 
 
 GUARDS = [
-    ("moving-sequencer", ("wait_for_missing_number", "answer_last"), FIGURE_12, 10, "any((other.message == item.message"),
-    ("moving-sequencer", ("await_body",), FIGURE_12, 7, "the protocol emits Deliver(p1, none), OrderingMachine Deliver(p1, m0)"),
+    (
+        "moving-sequencer",
+        ("wait_for_missing_number", "answer_last"),
+        FIGURE_12,
+        10,
+        "any((other.message == item.message",
+    ),
+    (
+        "moving-sequencer",
+        ("await_body",),
+        FIGURE_12,
+        7,
+        "the protocol emits Deliver(p1, none), OrderingMachine Deliver(p1, m0)",
+    ),
     ("rbp", ("one_identifier",), {**FIGURE_16, "losses": 0}, 9, "any((other.message == item.message"),
     ("rbp", ("await_body",), FIGURE_16, 7, "the protocol emits Deliver(p0, none)"),
-    ("rbp", ("old_token",), {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1}, 14, "other.series == item.series and other.number == "),
+    (
+        "rbp",
+        ("old_token",),
+        {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1},
+        14,
+        "other.series == item.series and other.number == ",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("name", "without", "constants", "length", "guard"), GUARDS, ids=[f"{name}-{without[0]}" for name, without, *_ in GUARDS])
+@pytest.mark.parametrize(
+    ("name", "without", "constants", "length", "guard"),
+    GUARDS,
+    ids=[f"{name}-{without[0]}" for name, without, *_ in GUARDS],
+)
 def test_a_violation_has_a_shortest_trace_and_names_the_guard(
     name: str, without: tuple[str, ...], constants: dict[str, int], length: int, guard: str
 ) -> None:
@@ -130,15 +177,44 @@ class Judged(NamedTuple):
 
 
 DTP_SMALL = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1}
-FIGURE_25 = {"processes": 2, "messages": 1, "losses": 0, "crashes": 1, "passes": 2, "timeouts": 1, "strays": 1, "urgent": True}
-COLLECTED = {"processes": 2, "messages": 1, "losses": 0, "crashes": 0, "passes": 5, "timeouts": 1, "urgent": True, "assigned": True, "brief": False}
-REFORM = {"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "views": 2, "reforms": True, "first_ids": 2, "assigned": True}
+FIGURE_25 = {
+    "processes": 2,
+    "messages": 1,
+    "losses": 0,
+    "crashes": 1,
+    "passes": 2,
+    "timeouts": 1,
+    "strays": 1,
+    "urgent": True,
+}
+COLLECTED = {
+    "processes": 2,
+    "messages": 1,
+    "losses": 0,
+    "crashes": 0,
+    "passes": 5,
+    "timeouts": 1,
+    "urgent": True,
+    "assigned": True,
+    "brief": False,
+}
+REFORM = {
+    "processes": 2,
+    "messages": 2,
+    "losses": 0,
+    "crashes": 0,
+    "views": 2,
+    "reforms": True,
+    "first_ids": 2,
+    "assigned": True,
+}
 FAILOVER = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
 APART: dict[str, int | bool | str] = {
     "processes": 3, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits",
 }  # fmt: skip
 FULL_STACK: dict[str, int | bool | str] = {
-    "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True, "oracle": "itself",
+    "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True,
+    "oracle": "itself",
 }  # fmt: skip
 JUDGED = {
     "figure-2": Judged(Figure2Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
@@ -155,18 +231,37 @@ JUDGED = {
     "horus-total": Judged(TotalStack, ("Integrity", "TotalOrder"), APART),
     "horus": Judged(HorusChecked, ("Integrity", "TotalOrder"), FULL_STACK),
 }
-"""Non-uniform properties where the document promises nothing about those that crash; prefixes of a view where views are series."""
+"""Non-uniform properties where the document promises nothing about those that crash; prefixes of a view where
+views are series.
+"""
 
-VARIANTS = [(name, without) for name in JUDGED for without in [(), *((repair,) for repair in repairs_of(REFINEMENTS[name]))]]
+VARIANTS = [
+    (name, without)
+    for name in JUDGED
+    for without in [(), *((repair,) for repair in repairs_of(REFINEMENTS[name]))]
+]
 VARIANTS += [
     ("moving-sequencer", ("wait_for_missing_number", "answer_last")),
     ("rbp", ("skip_null", "await_body")),
     ("horus", ("await_room", "discard_after_loss")),
 ]
-VARIANTS += [(name, tuple(repairs_of(REFINEMENTS[name]))) for name in JUDGED if len(repairs_of(REFINEMENTS[name])) > 1]
+VARIANTS += [
+    (name, tuple(repairs_of(REFINEMENTS[name]))) for name in JUDGED if len(repairs_of(REFINEMENTS[name])) > 1
+]
 
-TELLING = ("old_token", "number_passes", "acknowledge_new", "monotone_status", "identify_requests", "flush", "only_members", "numbers_first")
-"""Of the larger protocols: the repairs that break the refinement when they are left out, and some that do not."""
+TELLING = (
+    "old_token",
+    "number_passes",
+    "acknowledge_new",
+    "monotone_status",
+    "identify_requests",
+    "flush",
+    "only_members",
+    "numbers_first",
+)
+"""Of the larger protocols: the repairs that break the refinement when they are left out, and some that do
+not.
+"""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -174,7 +269,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "variant" in metafunc.fixturenames:
         deep = metafunc.config.getoption("--hypothesis-profile", None) == "deep"
         small = ("figure-2", "figure-5", "moving-sequencer", "rbp")
-        chosen = [(name, without) for name, without in VARIANTS if deep or name in small or len(without) != 1 or without[0] in TELLING]
+        chosen = [
+            (name, without)
+            for name, without in VARIANTS
+            if deep or name in small or len(without) != 1 or without[0] in TELLING
+        ]
         metafunc.parametrize("variant", chosen, ids=[f"{name}-{called(without)}" for name, without in chosen])
 
 
@@ -193,7 +292,9 @@ def test_every_refinement_is_among_them() -> None:
     assert set(JUDGED) == set(REFINEMENTS)
 
 
-def test_the_refinement_fails_exactly_where_a_safety_claim_fails(variant: tuple[str, tuple[str, ...]]) -> None:
+def test_the_refinement_fails_exactly_where_a_safety_claim_fails(
+    variant: tuple[str, tuple[str, ...]],
+) -> None:
     """The repaired text, every repair left out alone, two pairs, and the literal text.
 
     Where nothing is ever delivered the refinement says so (unknown), and no safety claim fails.
@@ -202,7 +303,9 @@ def test_the_refinement_fails_exactly_where_a_safety_claim_fails(variant: tuple[
     judged = JUDGED[name]
     constants = constants_of(name, without)
     verdict = refine(REFINEMENTS[name], *without, **constants)[PROPERTY]
-    report = reports.check(program(judged.spec, repairs="all", without=without, **constants), properties=judged.safety)
+    report = reports.check(
+        program(judged.spec, repairs="all", without=without, **constants), properties=judged.safety
+    )
     broken = [item for item in report.verdicts if item.outcome is Outcome.VIOLATED]
     assert report.exploration.complete or len(broken) == len(judged.safety)
     assert (verdict.outcome is Outcome.VIOLATED) == bool(broken), [item.property for item in broken]
@@ -214,24 +317,40 @@ def test_the_refinement_fails_exactly_where_a_safety_claim_fails(variant: tuple[
 def test_crashes_that_are_forgotten_cost_uniformity_and_nothing_else() -> None:
     report = reports.check(program(OrderingChecked, processes=2, messages=2, numbers=2, forgets=True))
     outcome = {verdict.property: verdict.outcome for verdict in report.verdicts}
-    assert {outcome[name] for name in ("Integrity", "UniformIntegrity", "TotalOrder", "PrefixOrder", "Agreement")} == {Outcome.HOLDS}
-    assert {outcome[name] for name in ("UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement")} == {Outcome.VIOLATED}
+    assert {
+        outcome[name] for name in ("Integrity", "UniformIntegrity", "TotalOrder", "PrefixOrder", "Agreement")
+    } == {Outcome.HOLDS}
+    assert {outcome[name] for name in ("UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement")} == {
+        Outcome.VIOLATED
+    }
 
 
 def test_a_member_that_crashes_alone_with_a_message_needs_a_machine_that_forgets() -> None:
     """TOTAL promises nothing about members that crash: the refinement of the uniform machine fails."""
-    crash = {"processes": 2, "messages": 2, "losses": 0, "crashes": 1, "views": 2, "assigned": True, "patient": True}
+    crash = {
+        "processes": 2,
+        "messages": 2,
+        "losses": 0,
+        "crashes": 1,
+        "views": 2,
+        "assigned": True,
+        "patient": True,
+    }
     assert refine(REFINEMENTS["total"], **crash)[PROPERTY].outcome is Outcome.HOLDS
     uniform = replace(REFINEMENTS["total"], sizes={**REFINEMENTS["total"].sizes, "forgets": False})
     assert refine(uniform, **crash)[PROPERTY].outcome is Outcome.VIOLATED
 
 
 def test_a_message_with_two_numbers_is_seen_before_there_is_a_second_one_to_disorder() -> None:
-    """SEQ-08: a mapping may fail within smaller bounds than the claim. With one message two numbers break no order yet; with two they do (above)."""
+    """SEQ-08: a mapping may fail within smaller bounds than the claim. With one message two numbers break no
+    order yet; with two they do (above).
+    """
     constants = {**FAILOVER, "messages": 1}
     verdict = refine(REFINEMENTS["sequencer"], "flush", **constants)[PROPERTY]
     repairs = [repair for repair in repairs_of(REFINEMENTS["sequencer"]) if repair != "flush"]
-    report = reports.check(program(SequencerChecked, repairs=repairs, **constants), properties=JUDGED["sequencer"].safety)
+    report = reports.check(
+        program(SequencerChecked, repairs=repairs, **constants), properties=JUDGED["sequencer"].safety
+    )
     assert verdict.outcome is Outcome.VIOLATED
     assert "other.message == item.message" in verdict.reason
     assert report.exploration.complete
@@ -239,8 +358,17 @@ def test_a_message_with_two_numbers_is_seen_before_there_is_a_second_one_to_diso
 
 
 def test_what_is_removed_without_being_delivered_is_starved_and_not_out_of_order() -> None:
-    """The reading of DTP in which values are counted, not processes: Validity fails, and nothing is delivered that could be refined."""
-    constants: dict[str, int | bool | str] = {"processes": 2, "messages": 1, "losses": 1, "nulls": 2, "resilience": 1, "unlimited": True}
+    """The reading of DTP in which values are counted, not processes: Validity fails, and nothing is delivered
+    that could be refined.
+    """
+    constants: dict[str, int | bool | str] = {
+        "processes": 2,
+        "messages": 1,
+        "losses": 1,
+        "nulls": 2,
+        "resilience": 1,
+        "unlimited": True,
+    }
     verdict = refine(REFINEMENTS["dtp"], counted="values", **constants)[PROPERTY]
     assert verdict.outcome is Outcome.UNKNOWN
     assert "no state is mapped to one in which Delivered is true" in verdict.reason
@@ -257,14 +385,18 @@ def test_the_machine_without_numbers_promises_integrity_and_no_order() -> None:
 @pytest.mark.parametrize("spec", [Figure2Ordered, Figure5Ordered])
 def test_figures_2_and_5_are_no_ordering_machines(spec: type[Spec]) -> None:
     """They give no total order, so that no mapping to the machine that gives it can exist."""
-    verdict = reports.check(program(spec, repairs="all", processes=2, messages=2, losses=0), properties=["TotalOrder"])["TotalOrder"]
+    verdict = reports.check(
+        program(spec, repairs="all", processes=2, messages=2, losses=0), properties=["TotalOrder"]
+    )["TotalOrder"]
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None
     assert len(verdict.trace) == 4
 
 
 def test_what_the_flush_sends_must_be_buffered() -> None:
-    """HOR-11: delivered at once, it stands at one member before the numbered messages that follow it at another."""
+    """HOR-11: delivered at once, it stands at one member before the numbered messages that follow it at
+    another.
+    """
     crash = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
     assert refine(REFINEMENTS["horus-total"], **crash)[PROPERTY].outcome is Outcome.HOLDS
     at_once = refine(REFINEMENTS["horus-total"], deliver_at_once=True, **crash)[PROPERTY]
@@ -323,14 +455,20 @@ class Overflowing(RbpOrdering):
 
 def mistaken(spec: type[RbpOrdering]) -> Report:
     refinement = replace(RBP, concrete=spec)
-    return reports.check_refinement(program(spec, repairs="all", processes=2, messages=1, losses=0), refinement)
+    return reports.check_refinement(
+        program(spec, repairs="all", processes=2, messages=1, losses=0), refinement
+    )
 
 
 @pytest.mark.parametrize(
     ("spec", "outcome", "reason"),
     [
         (Ahead, Outcome.VIOLATED, "item in self.learned[p] is false"),
-        (Forgetful, Outcome.VIOLATED, "forget(Assigned(1, 1, none)) is not enabled in OrderingMachine: self.forgets is false"),
+        (
+            Forgetful,
+            Outcome.VIOLATED,
+            "forget(Assigned(1, 1, none)) is not enabled in OrderingMachine: self.forgets is false",
+        ),
         (Blind, Outcome.VIOLATED, "the protocol emits Deliver(p"),
         (Overflowing, Outcome.UNKNOWN, "leaves its domain"),
     ],
@@ -343,7 +481,9 @@ def test_a_wrong_mapping_is_found(spec: type[RbpOrdering], outcome: Outcome, rea
 
 def test_where_nothing_is_delivered_nothing_was_refined() -> None:
     """RBC-08: as printed nobody ever gets the token of figure 12."""
-    verdict = reports.check_refinement(program(MOVING_SEQUENCER.concrete, processes=2, messages=1), MOVING_SEQUENCER)[PROPERTY]
+    verdict = reports.check_refinement(
+        program(MOVING_SEQUENCER.concrete, processes=2, messages=1), MOVING_SEQUENCER
+    )[PROPERTY]
     assert verdict.outcome is Outcome.UNKNOWN
     assert "no state is mapped to one in which Delivered is true" in verdict.reason
 
@@ -351,7 +491,8 @@ def test_where_nothing_is_delivered_nothing_was_refined() -> None:
 @pytest.mark.parametrize(
     ("bounds", "words"),
     [
-        (Bounds(states=50), "the bound of 50 states"), (Bounds(seconds=0.0), "the bound of 0 seconds"), (Bounds(depth=3), "the bound of 3 steps"),
+        (Bounds(states=50), "the bound of 50 states"), (Bounds(seconds=0.0), "the bound of 0 seconds"),
+        (Bounds(depth=3), "the bound of 3 steps"),
         (Bounds(memory_mb=1), "the bound of 1 MiB"),
     ],
 )  # fmt: skip
@@ -373,7 +514,9 @@ def test_a_mapping_without_a_helper_and_a_foreign_program_are_refused() -> None:
 
 
 def test_refinements_are_found_by_their_protocol() -> None:
-    assert [refinement_of(refinement.concrete) is refinement for refinement in REFINEMENTS.values()] == [True] * len(REFINEMENTS)
+    assert [refinement_of(refinement.concrete) is refinement for refinement in REFINEMENTS.values()] == [
+        True
+    ] * len(REFINEMENTS)
     assert refinement_of(RbpChecked) is None
 
 

@@ -69,11 +69,15 @@ def test_every_kind_of_property_gets_its_verdict() -> None:
     report = simulate(program(Climber), seed=1, walks=20, steps=20)
     outcomes = {verdict.property: verdict.outcome for verdict in report.verdicts}
     assert outcomes == {
-        "Low": Outcome.VIOLATED, "InRange": Outcome.HOLDS, "AtTop": Outcome.HOLDS, "AtHome": Outcome.VIOLATED, "Five": Outcome.HOLDS,
+        "Low": Outcome.VIOLATED, "InRange": Outcome.HOLDS, "AtTop": Outcome.HOLDS, "AtHome": Outcome.VIOLATED,
+        "Five": Outcome.HOLDS,
         "Nowhere": Outcome.UNKNOWN,
     }  # fmt: skip
     assert report.exploration.never_fired == ("fly",)
-    assert all(verdict.evidence.kind is EvidenceKind.MEASURED and "seed 1" in verdict.evidence.bound for verdict in report.verdicts)
+    assert all(
+        verdict.evidence.kind is EvidenceKind.MEASURED and "seed 1" in verdict.evidence.bound
+        for verdict in report.verdicts
+    )
 
 
 @pytest.mark.parametrize("bounds", [Bounds(states=2), Bounds(seconds=0.0), Bounds(memory_mb=1)])
@@ -84,7 +88,9 @@ def test_a_bound_ends_the_walks_and_is_told(bounds: Bounds) -> None:
 
 
 def test_a_bound_of_the_depth_shortens_each_walk() -> None:
-    assert simulate(program(Climber), seed=1, walks=20, steps=20, bounds=Bounds(depth=3)).exploration.depth == 3
+    assert (
+        simulate(program(Climber), seed=1, walks=20, steps=20, bounds=Bounds(depth=3)).exploration.depth == 3
+    )
 
 
 def test_the_shortest_violation_of_all_walks_is_kept_and_replays() -> None:
@@ -95,7 +101,9 @@ def test_the_shortest_violation_of_all_walks_is_kept_and_replays() -> None:
 
 def test_a_seed_gives_the_same_walks_and_another_seed_others() -> None:
     bound = program(TwoPhase)
-    first, same, other = (simulate(bound, seed=seed, walks=5, steps=10).exploration.states for seed in (3, 3, 4))
+    first, same, other = (
+        simulate(bound, seed=seed, walks=5, steps=10).exploration.states for seed in (3, 3, 4)
+    )
     assert first == same != other
 
 
@@ -104,7 +112,9 @@ def test_a_walk_does_not_depend_on_how_many_follow() -> None:
     seen: list[list[int]] = []
     for walks in (2, 4):
         steps: list[int] = []
-        simulate(bound, seed=5, walks=walks, steps=10, progress=lambda _, done, steps=steps: steps.append(done))
+        simulate(
+            bound, seed=5, walks=walks, steps=10, progress=lambda _, done, steps=steps: steps.append(done)
+        )
         seen.append(steps)
     assert seen[1][:2] == seen[0]
 

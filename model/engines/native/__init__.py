@@ -1,4 +1,6 @@
-"""Exploration at the speed of the machine: kernels compiled from the ground form, and the store of states around them."""
+"""Exploration at the speed of the machine: kernels compiled from the ground form, and the store of states
+around them.
+"""
 
 from antiphon.model.engines.native.kernel import Kernel, kernel_of
 from antiphon.model.engines.native.space import NativeSpace

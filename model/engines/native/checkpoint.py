@@ -1,8 +1,10 @@
-"""A search goes on where it was killed: what it knew is written down now and then, beside the arrays that live in files anyway.
+"""A search goes on where it was killed: what it knew is written down now and then, beside the arrays that
+live in files anyway.
 
-The arrays only grow, so what was known at the last checkpoint is in them whatever happened since; the table is made anew from them. A
-checkpoint is written aside and renamed: there is always a whole one. It protects against the end of the process at any moment; what the
-system had not written when the machine itself stops is lost, and noticed: a checkpoint has checksums of what it knew of the arrays.
+The arrays only grow, so what was known at the last checkpoint is in them whatever happened since; the table
+is made anew from them. A checkpoint is written aside and renamed: there is always a whole one. It protects
+against the end of the process at any moment; what the system had not written when the machine itself stops is
+lost, and noticed: a checkpoint has checksums of what it knew of the arrays.
 
 This file knows nothing of exploring.
 """
@@ -29,8 +31,8 @@ PART = 1 << 24
 
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
-    """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a step, or -1; `checksums` are those of
-    what is known in each array (`Store.arrays`).
+    """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a
+    step, or -1; `checksums` are those of what is known in each array (`Store.arrays`).
     """
 
     schema: str
@@ -70,13 +72,23 @@ class Checkpoint:
         try:
             content = msgspec.json.decode(self.path.read_bytes(), type=Content)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise Refused(f"{self.path}: is no checkpoint: {error}; remove the directory to begin anew") from error
+            raise Refused(
+                f"{self.path}: is no checkpoint: {error}; remove the directory to begin anew"
+            ) from error
         if (content.schema, content.version) != (SCHEMA, VERSION) or content.key != self._key():
-            raise Refused(f"{self.path}: was left by another specification, other constants or another version; remove the directory to begin anew")
+            raise Refused(
+                f"{self.path}: was left by another specification, other constants or another version; remove "
+                "the directory to begin anew"
+            )
         self._check(content.known)
-        damaged = [name for name, checksum in self._checksums.items() if content.checksums.get(name) != checksum]
+        damaged = [
+            name for name, checksum in self._checksums.items() if content.checksums.get(name) != checksum
+        ]
         if damaged:
-            raise Refused(f"{self.path.with_name(damaged[0])}: is not what the search left here; remove the directory to begin anew")
+            raise Refused(
+                f"{self.path.with_name(damaged[0])}: is not what the search left here; remove the directory "
+                "to begin anew"
+            )
         return content
 
     def _check(self, known: int) -> None:
@@ -92,13 +104,16 @@ class Checkpoint:
         return key_of(kernel.program, kernel.mode, kernel.reduction)
 
     def write(self, position: Position, codes: dict[str, int], *, always: bool = False) -> None:
-        """Write down how far the search is, when it is time or `always`; `codes` are those of the steps that decided something."""
+        """Write down how far the search is, when it is time or `always`; `codes` are those of the steps that
+        decided something.
+        """
         if not always and time.monotonic() - self._saved < SECONDS:
             return
         self._check(self.store.known)
         content = Content(
             schema=SCHEMA, version=VERSION, key=self._key(), known=self.store.known,
-            expanded=position.expanded, transitions=position.transitions, level_end=position.level_end, levels=position.levels,
+            expanded=position.expanded, transitions=position.transitions, level_end=position.level_end,
+            levels=position.levels,
             decided={name: (decision.state, codes.get(name, -1)) for name, decision in position.decided.items()},
             counts=self.store.counts(), seconds=position.seconds, checksums=self._checksums,
         )  # fmt: skip

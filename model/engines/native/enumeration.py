@@ -1,11 +1,13 @@
-"""The arguments of an action that are worth trying in a state are unrolled where they are few, and found by the
-bits of a set where a guard asks for membership.
+"""The arguments of an action that are worth trying in a state are unrolled where they are few, and found by
+the bits of a set where a guard asks for membership.
 
-An action whose guard says "the packet is in the network" is tried for the packets that are there: the loop runs over the bits of the set. An
-action with few arguments becomes one step for each. Otherwise parameters of a small domain are unrolled, and the others looped over, with one
-variant of the step for each value of the leaves that make it much smaller (the process that a packet goes to, say).
+An action whose guard says "the packet is in the network" is tried for the packets that are there: the loop
+runs over the bits of the set. An action with few arguments becomes one step for each. Otherwise parameters of
+a small domain are unrolled, and the others looped over, with one variant of the step for each value of the
+leaves that make it much smaller (the process that a packet goes to, say).
 
-This file plans; it knows nothing of LLVM. A plan keeps the order of the reference: actions as declared, arguments in domain order.
+This file plans; it knows nothing of LLVM. A plan keeps the order of the reference: actions as declared,
+arguments in domain order.
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from antiphon.model.engines.native.reduction import WHOLE, Reduction
-from antiphon.model.engines.native.specialise import Substitution, inputs_of, reached, reads_state, roots_of, size_of
+from antiphon.model.engines.native.specialise import (
+    Substitution,
+    inputs_of,
+    reached,
+    reads_state,
+    roots_of,
+    size_of,
+)
 from antiphon.model.engines.native.steps import is_false
 from antiphon.model.ground import Evaluator, LargeStep, ground, make
 from antiphon.model.ground.footprint import conjuncts
@@ -35,9 +44,13 @@ UNROLLED_PARAMETER = 5
 UNROLLED_TOGETHER = 10
 MOST_VARIANTS = 9
 VARIANT_NODES = 4_000
-"""Together the variants of a step have at most about so many nodes: more would take longer to compile than they save."""
+"""Together the variants of a step have at most about so many nodes: more would take longer to compile than
+they save.
+"""
 LARGE_NODES = 12_000
-"""A step for which more nodes would be made is never made as a whole, but for each value of the leaves that it compares most."""
+"""A step for which more nodes would be made is never made as a whole, but for each value of the leaves that
+it compares most.
+"""
 MOST_PARTS = 16
 """Into so many parts at most."""
 SELECTIONS = 2
@@ -48,7 +61,9 @@ Row = tuple[int | bool, ...]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an action: the raw leaves of each value of its domain, and the position of its first leaf among the inputs."""
+    """A parameter of an action: the raw leaves of each value of its domain, and the position of its first
+    leaf among the inputs.
+    """
 
     rows: tuple[Row, ...]
     first: int
@@ -63,8 +78,8 @@ class Parameter:
 class Loop:
     """A loop over the values of a parameter: `ranks` are worth trying.
 
-    With `slot` it runs over the bits of that set; `elements` gives for each rank the rank of its element in the set, and `element` is the
-    expression that says so in the step.
+    With `slot` it runs over the bits of that set; `elements` gives for each rank the rank of its element in
+    the set, and `element` is the expression that says so in the step.
     """
 
     parameter: int
@@ -76,7 +91,9 @@ class Loop:
 
 @dataclass(frozen=True)
 class Variant:
-    """A step for some values of a parameter's leaves; `elements` are the elements of the loops, as far as the step may mention them."""
+    """A step for some values of a parameter's leaves; `elements` are the elements of the loops, as far as the
+    step may mention them.
+    """
 
     step: GroundStep
     elements: tuple[Expression | None, ...] = ()
@@ -84,9 +101,11 @@ class Variant:
 
 @dataclass(frozen=True)
 class Branch:
-    """One choice of the unrolled parameters: `code` of the arguments with rank 0 everywhere else, loops outermost first, and the variants.
+    """One choice of the unrolled parameters: `code` of the arguments with rank 0 everywhere else, loops
+    outermost first, and the variants.
 
-    `chosen[rank]` is the variant for a rank of the innermost loop's parameter; without loops there is one variant.
+    `chosen[rank]` is the variant for a rank of the innermost loop's parameter; without loops there is one
+    variant.
     """
 
     code: int
@@ -97,7 +116,9 @@ class Branch:
 
 @dataclass(frozen=True)
 class ActionPlan:
-    """How the arguments of an action are enumerated; its codes begin at `base`, argument by argument in mixed radix `strides`."""
+    """How the arguments of an action are enumerated; its codes begin at `base`, argument by argument in mixed
+    radix `strides`.
+    """
 
     name: str
     number: int
@@ -120,9 +141,14 @@ class Codes:
     def of(program: Program) -> Codes:
         """The codes of a program's steps."""
         methods = list(program.declaration.marked("action", "environment"))
-        sizes = tuple(tuple(program.domain(parameter.type).cardinality for parameter in method.parameters) for method in methods)
+        sizes = tuple(
+            tuple(program.domain(parameter.type).cardinality for parameter in method.parameters)
+            for method in methods
+        )
         counts = [math.prod(size) for size in sizes]
-        return Codes(tuple(method.name for method in methods), tuple(itertools.accumulate(counts, initial=0)), sizes)
+        return Codes(
+            tuple(method.name for method in methods), tuple(itertools.accumulate(counts, initial=0)), sizes
+        )
 
     @property
     def count(self) -> int:
@@ -131,7 +157,11 @@ class Codes:
 
     def action(self, code: int) -> int:
         """The number of the action that a code belongs to."""
-        return max(number for number, base in enumerate(self.bases[:-1]) if base <= code and self.bases[number + 1] > base)
+        return max(
+            number
+            for number, base in enumerate(self.bases[:-1])
+            if base <= code and self.bases[number + 1] > base
+        )
 
     def ranks(self, code: int) -> tuple[int, ...]:
         """The ranks of the arguments of a code."""
@@ -145,14 +175,20 @@ class Codes:
 
 
 def plan_actions(program: Program, reduction: Reduction = WHOLE) -> list[ActionPlan]:
-    """The plans of all actions and faults of a program, in the order of the reference, without what a reduction leaves out."""
+    """The plans of all actions and faults of a program, in the order of the reference, without what a
+    reduction leaves out.
+    """
     codes = Codes.of(program)
     methods = program.declaration.marked("action", "environment")
-    return [_Planner(program, method, number, codes, reduction).plan() for number, method in enumerate(methods)]
+    return [
+        _Planner(program, method, number, codes, reduction).plan() for number, method in enumerate(methods)
+    ]
 
 
 class _Planner:
-    def __init__(self, program: Program, method: MethodDeclaration, number: int, codes: Codes, reduction: Reduction) -> None:
+    def __init__(
+        self, program: Program, method: MethodDeclaration, number: int, codes: Codes, reduction: Reduction
+    ) -> None:
         self.program, self.method, self.number, self.reduction = program, method, number, reduction
         self.base = codes.bases[number]
         shapes = plan(program).shapes
@@ -167,9 +203,13 @@ class _Planner:
         self.total = math.prod(sizes)
 
     def plan(self) -> ActionPlan:
-        fault = next(action.fault for action in self.program.module.actions if action.name == self.method.name)
+        fault = next(
+            action.fault for action in self.program.module.actions if action.name == self.method.name
+        )
         branches = self.all_branches() if self.total else ()
-        return ActionPlan(self.method.name, self.number, fault, self.base, self.parameters, self.strides, branches)
+        return ActionPlan(
+            self.method.name, self.number, fault, self.base, self.parameters, self.strides, branches
+        )
 
     def all_branches(self) -> tuple[Branch, ...]:
         try:
@@ -183,7 +223,9 @@ class _Planner:
 
     def grounded(self, fixed: Mapping[int, int | bool] | None = None, most: int | None = None) -> GroundStep:
         """The step, for given values of some inputs, without what a reduction leaves out."""
-        return self.reduction.step(self.program, ground(self.program, self.method.name, fixed=fixed or {}, most=most))
+        return self.reduction.step(
+            self.program, ground(self.program, self.method.name, fixed=fixed or {}, most=most)
+        )
 
     def branches(self, step: GroundStep) -> Iterator[Branch]:
         few = self.most_unrolled() == UNROLLED_STEPS and self.total * size_of(step) <= UNROLLED_NODES
@@ -200,24 +242,41 @@ class _Planner:
     def choices(self, given: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
         """The ranks of the parameters that are unrolled, and the code of these arguments."""
         for ranks in itertools.product(*(range(len(self.parameters[position].rows)) for position in given)):
-            yield ranks, self.base + sum(rank * self.strides[position] for position, rank in zip(given, ranks, strict=True))
+            yield (
+                ranks,
+                self.base
+                + sum(rank * self.strides[position] for position, rank in zip(given, ranks, strict=True)),
+            )
 
     def most_unrolled(self) -> int:
         """How many steps are unrolled."""
-        return UNROLLED_MEMBERS if any(parameter.within for parameter in self.method.parameters) else UNROLLED_STEPS
+        return (
+            UNROLLED_MEMBERS
+            if any(parameter.within for parameter in self.method.parameters)
+            else UNROLLED_STEPS
+        )
 
     def divided(self, inputs: Sequence[InputInfo], *, few: bool) -> tuple[list[int], list[int]]:
-        """The parameters that are unrolled, and those that are looped over; `few`: unroll all, small as the step is."""
-        given = list(range(len(self.parameters))) if few or self.total <= self.most_unrolled() else self.small()
+        """The parameters that are unrolled, and those that are looped over; `few`: unroll all, small as the
+        step is.
+        """
+        given = (
+            list(range(len(self.parameters))) if few or self.total <= self.most_unrolled() else self.small()
+        )
         looped = [position for position in range(len(self.parameters)) if position not in given]
         wide = [position for position in looped if self.has_wide_leaf(inputs, position)]
         given, looped = sorted([*given, *wide]), [position for position in looped if position not in wide]
         if looped and given and min(looped) < max(given):
-            given, looped = [position for position in given if position < min(looped)], sorted({*looped, *(p for p in given if p > min(looped))})
+            given, looped = (
+                [position for position in given if position < min(looped)],
+                sorted({*looped, *(p for p in given if p > min(looped))}),
+            )
         return given, looped
 
     def small(self) -> list[int]:
-        """The parameters that are unrolled although not all are: small domains, as long as they stay few together."""
+        """The parameters that are unrolled although not all are: small domains, as long as they stay few
+        together.
+        """
         chosen, together = [], 1
         for position, parameter in enumerate(self.parameters):
             size = len(parameter.rows)
@@ -235,7 +294,8 @@ class _Planner:
     def constants(step: GroundStep, parameter: Parameter, row: Row) -> dict[int, Expression]:
         """The leaves of one value of a parameter as constants, by input."""
         return {
-            parameter.first + leaf: make.constant(step.inputs[parameter.first + leaf].sort, raw) for leaf, raw in enumerate(row)
+            parameter.first + leaf: make.constant(step.inputs[parameter.first + leaf].sort, raw) for leaf,
+            raw in enumerate(row)
         }  # fmt: skip
 
     def branch(self, step: GroundStep, code: int, looped: list[int]) -> Branch | None:
@@ -250,10 +310,13 @@ class _Planner:
         variants, chosen = self.variants(step, loops)
         return Branch(code, tuple(loops), variants, chosen)
 
-    # Loops -------------------------------------------------------------------------------------------------------------------------------
+    # Loops --------------------------------------------------------------------------------------------------
 
-    def loop(self, step: GroundStep, position: int, among: Iterable[int] | None = None) -> tuple[GroundStep, Loop]:
-        """The loop over a parameter, or over some of its values; guards that depend on its value alone are decided now and dropped.
+    def loop(
+        self, step: GroundStep, position: int, among: Iterable[int] | None = None
+    ) -> tuple[GroundStep, Loop]:
+        """The loop over a parameter, or over some of its values; guards that depend on its value alone are
+        decided now and dropped.
 
         The checks of a large step keep them: as the first conditions of all checks they cost little.
         """
@@ -277,7 +340,9 @@ class _Planner:
                 for rank in ranks:
                     elements[rank] = int(self.evaluate(step, parameter, rank, element))
                 if _rises([elements[rank] for rank in ranks]):
-                    return rest(step, [*decided, guard]), Loop(position, tuple(ranks), slot, tuple(elements), element)
+                    return rest(step, [*decided, guard]), Loop(
+                        position, tuple(ranks), slot, tuple(elements), element
+                    )
         return rest(step, decided), Loop(position, tuple(ranks))
 
     @staticmethod
@@ -287,22 +352,32 @@ class _Planner:
 
     @staticmethod
     def membership(guard: Expression, own: frozenset[int]) -> tuple[int, Expression] | None:
-        """The slot and the element when the guard is `element in slot` and the element depends on these inputs alone."""
+        """The slot and the element when the guard is `element in slot` and the element depends on these
+        inputs alone.
+        """
         if guard.operator is not Operator.HAS or guard.operands[0].operator is not Operator.SLOT:
             return None
         element = guard.operands[1]
         inputs = inputs_of(element)
-        return (int(guard.operands[0].value), element) if inputs and inputs <= own and not reads_state(element) else None
+        return (
+            (int(guard.operands[0].value), element)
+            if inputs and inputs <= own and not reads_state(element)
+            else None
+        )
 
     def evaluate(self, step: GroundStep, parameter: Parameter, rank: int, expression: Expression) -> Any:
         inputs: list[int | bool] = [0] * len(step.inputs)
         inputs[parameter.first : parameter.first + parameter.width] = parameter.rows[rank]
         return Evaluator((), inputs)(expression)
 
-    # Variants ----------------------------------------------------------------------------------------------------------------------------
+    # Variants -----------------------------------------------------------------------------------------------
 
-    def variants(self, step: GroundStep, loops: Sequence[Loop]) -> tuple[tuple[Variant, ...], tuple[int, ...]]:
-        """Variants for the values of some leaves of the innermost parameter, as far as they make the step much smaller."""
+    def variants(
+        self, step: GroundStep, loops: Sequence[Loop]
+    ) -> tuple[tuple[Variant, ...], tuple[int, ...]]:
+        """Variants for the values of some leaves of the innermost parameter, as far as they make the step
+        much smaller.
+        """
         loop = loops[-1]
         parameter = self.parameters[loop.parameter]
         leaves = self.selectors(step, loop)
@@ -315,7 +390,9 @@ class _Planner:
         return tuple(made[key] for key in order), tuple(chosen)
 
     def selectors(self, step: GroundStep, loop: Loop) -> tuple[int, ...]:
-        """The leaves of a loop's parameter that choose most between parts of the state, as many as keep the variants few."""
+        """The leaves of a loop's parameter that choose most between parts of the state, as many as keep the
+        variants few.
+        """
         parameter = self.parameters[loop.parameter]
         chosen: tuple[int, ...] = ()
         nodes = reached(roots_of(step))
@@ -328,7 +405,9 @@ class _Planner:
 
     @staticmethod
     def by_uses(nodes: Iterable[Expression], parameter: Parameter) -> list[int]:
-        """The leaves of a parameter that are compared in at least `SELECTIONS` of these nodes, those first that are compared most."""
+        """The leaves of a parameter that are compared in at least `SELECTIONS` of these nodes, those first
+        that are compared most.
+        """
         uses = Counter(
             int(operand.value) - parameter.first
             for node in nodes
@@ -336,13 +415,19 @@ class _Planner:
             for operand in node.operands
             if operand.operator is Operator.INPUT
         )
-        found = ((-count, leaf) for leaf, count in uses.items() if 0 <= leaf < parameter.width and count >= SELECTIONS)
+        found = (
+            (-count, leaf)
+            for leaf, count in uses.items()
+            if 0 <= leaf < parameter.width and count >= SELECTIONS
+        )
         return [leaf for _, leaf in sorted(found)]
 
-    # Large steps -------------------------------------------------------------------------------------------------------------------------
+    # Large steps --------------------------------------------------------------------------------------------
 
     def parts(self, large: LargeStep) -> tuple[Branch, ...] | None:
-        """The branches of a step that is never made as a whole; None where that cannot be: two parameters are looped over, or nothing is compared."""
+        """The branches of a step that is never made as a whole; None where that cannot be: two parameters are
+        looped over, or nothing is compared.
+        """
         given, looped = self.divided(large.inputs, few=False)
         if len(looped) > 1:
             return None
@@ -352,7 +437,11 @@ class _Planner:
         found: list[Branch | None] = []
         for ranks, code in self.choices(given):
             rows = [(self.parameters[position], rank) for position, rank in zip(given, ranks, strict=True)]
-            fixed = {parameter.first + leaf: raw for parameter, rank in rows for leaf, raw in enumerate(parameter.rows[rank])}
+            fixed = {
+                parameter.first + leaf: raw
+                for parameter, rank in rows
+                for leaf, raw in enumerate(parameter.rows[rank])
+            }
             if looped:
                 branch = self.part(code, looped[0], leaves, fixed)
                 if branch is None:
@@ -367,12 +456,20 @@ class _Planner:
         parameter = self.parameters[position]
         chosen: tuple[int, ...] = ()
         for leaf in self.by_uses(reached(large.roots), parameter):
-            if 1 < len({tuple(row[item] for item in (*chosen, leaf)) for row in parameter.rows}) <= MOST_PARTS:
+            if (
+                1
+                < len({tuple(row[item] for item in (*chosen, leaf)) for row in parameter.rows})
+                <= MOST_PARTS
+            ):
                 chosen = *chosen, leaf
         return chosen
 
-    def part(self, code: int, position: int, leaves: Sequence[int], fixed: Mapping[int, int | bool]) -> Branch | None:
-        """A branch of a large step, with one variant for all values of these leaves; None when no loop suits all of them."""
+    def part(
+        self, code: int, position: int, leaves: Sequence[int], fixed: Mapping[int, int | bool]
+    ) -> Branch | None:
+        """A branch of a large step, with one variant for all values of these leaves; None when no loop suits
+        all of them.
+        """
         parameter = self.parameters[position]
         groups: dict[Row, list[int]] = {}
         for rank, row in enumerate(parameter.rows):
@@ -381,7 +478,12 @@ class _Planner:
         loops: list[Loop] = []
         chosen = [0] * len(parameter.rows)
         for values, ranks in groups.items():
-            step = self.grounded({**fixed, **{parameter.first + leaf: value for leaf, value in zip(leaves, values, strict=True)}})
+            step = self.grounded(
+                {
+                    **fixed,
+                    **{parameter.first + leaf: value for leaf, value in zip(leaves, values, strict=True)},
+                }
+            )
             if _never(step):
                 continue
             step, loop = self.loop(step, position, ranks)
@@ -391,19 +493,29 @@ class _Planner:
             loops.append(loop)
         if len({loop.slot for loop in loops}) != 1:
             return None
-        elements = tuple(map(max, *(loop.elements for loop in loops))) if len(loops) > 1 else loops[0].elements
-        whole = Loop(position, tuple(sorted(rank for loop in loops for rank in loop.ranks)), loops[0].slot, elements)
+        elements = (
+            tuple(map(max, *(loop.elements for loop in loops))) if len(loops) > 1 else loops[0].elements
+        )
+        whole = Loop(
+            position, tuple(sorted(rank for loop in loops for rank in loop.ranks)), loops[0].slot, elements
+        )
         if whole.slot is not None and not _rises([elements[rank] for rank in whole.ranks]):
             return None
         return Branch(code, (whole,), tuple(variants), tuple(chosen))
 
-    def fixed(self, step: GroundStep, loops: Sequence[Loop], leaves: Sequence[int], values: Sequence[int | bool]) -> Variant:
+    def fixed(
+        self, step: GroundStep, loops: Sequence[Loop], leaves: Sequence[int], values: Sequence[int | bool]
+    ) -> Variant:
         """The variant for these values of some leaves of the innermost parameter."""
         parameter = self.parameters[loops[-1].parameter]
         replaced = Substitution({
-            parameter.first + leaf: make.constant(step.inputs[parameter.first + leaf].sort, value) for leaf, value in zip(leaves, values, strict=True)
+            parameter.first + leaf: make.constant(step.inputs[parameter.first + leaf].sort, value) for leaf,
+            value in zip(leaves, values, strict=True)
         })  # fmt: skip
-        return Variant(replaced.step(step), tuple(None if loop.element is None else replaced(loop.element) for loop in loops))
+        return Variant(
+            replaced.step(step),
+            tuple(None if loop.element is None else replaced(loop.element) for loop in loops),
+        )
 
 
 def _rises(numbers: Sequence[int]) -> bool:
@@ -417,7 +529,11 @@ def _never(step: GroundStep) -> bool:
 def without_guards(step: GroundStep, dropped: Iterable[Expression]) -> GroundStep:
     """The step without these guards, which are true wherever it is tried; they leave its checks too."""
     gone = set(dropped)
-    checks = tuple(replace(check, wrong=_without(check.wrong, gone)) for check in step.checks if not is_false(check.wrong))
+    checks = tuple(
+        replace(check, wrong=_without(check.wrong, gone))
+        for check in step.checks
+        if not is_false(check.wrong)
+    )
     return replace(step, enabled=_without(step.enabled, gone), checks=checks)
 
 

@@ -1,8 +1,9 @@
-"""A ground expression becomes LLVM node by node, each once: a boolean as `i1`, a number as `i64`, a set as one
-`i64` a word.
+"""A ground expression becomes LLVM node by node, each once: a boolean as `i1`, a number as `i64`, a set as
+one `i64` a word.
 
-A `Writer` fills one function whose blocks follow one another, so that what was computed before may be used after. Every operation is total, as
-the ground form demands: division by zero is 0, a rank outside its set is in no set.
+A `Writer` fills one function whose blocks follow one another, so that what was computed before may be used
+after. Every operation is total, as the ground form demands: division by zero is 0, a rank outside its set is
+in no set.
 
 This file knows nothing of steps, guards or searching.
 """
@@ -57,16 +58,17 @@ def words_of(width: int) -> int:
 
 
 BLOCK_LENGTH = 50
-"""After so many values a new block begins: LLVM's selection of instructions takes more than linear time in the length of a block."""
+"""After so many values a new block begins: LLVM's selection of instructions takes more than linear time in
+the length of a block.
+"""
 
 
 class Writer:
     """Writes the body of one function that reads a state at `%s`.
 
-    Args:
-        packing: where the leaves of the state stand.
-        inputs: how to get an input of the step: a function of its position that gives the operand, as an `i64` holding the raw value.
-        known: values of expressions that need no computation, such as the rank that a loop runs over.
+    Args: packing: where the leaves of the state stand. inputs: how to get an input of the step: a function of
+        its position that gives the operand, as an `i64` holding the raw value. known: values of expressions
+        that need no computation, such as the rank that a loop runs over.
     """
 
     def __init__(self, packing: WordPacking, inputs: Callable[[Writer, int], str] | None = None) -> None:
@@ -79,7 +81,7 @@ class Writer:
         self._folded: dict[tuple[str, str, str], str] = {}
         self._junctions: dict[tuple[Operator, tuple[Expression, ...]], str] = {}
 
-    # Text --------------------------------------------------------------------------------------------------------------------------------
+    # Text ---------------------------------------------------------------------------------------------------
 
     def emit(self, text: str) -> str:
         """An instruction with a result; its name."""
@@ -118,7 +120,7 @@ class Writer:
             found = self._loaded[base, index] = self.emit(f"load i64, ptr {self.pointer(base, index)}")
         return found
 
-    # Values ------------------------------------------------------------------------------------------------------------------------------
+    # Values -------------------------------------------------------------------------------------------------
 
     def __call__(self, root: Expression) -> Value:
         """The operands of an expression; what it needs is written first."""
@@ -182,10 +184,13 @@ class Writer:
 
     def _difference(self, node: Expression) -> Value:
         pairs = zip(*map(self, node.operands), strict=True)
-        return tuple(self.emit(f"and i64 {left}, {self.emit(f'xor i64 {right}, -1')}") for left, right in pairs)
+        return tuple(
+            self.emit(f"and i64 {left}, {self.emit(f'xor i64 {right}, -1')}") for left, right in pairs
+        )
 
     def fold(self, operation: str, operands: Sequence[str]) -> str:
-        """The operands joined from the left; what begins like one that was written before is not written again.
+        """The operands joined from the left; what begins like one that was written before is not written
+        again.
 
         Conjunctions come from nested branches: each begins with the conditions of the branch around it.
         """
@@ -202,7 +207,9 @@ class Writer:
         if isinstance(node.sort, Boolean):
             return ("true" if node.value else "false",)
         if isinstance(node.sort, Bits):
-            return tuple(str(int(node.value) >> WORD * word & WORD_MASK) for word in range(words_of(node.sort.width)))
+            return tuple(
+                str(int(node.value) >> WORD * word & WORD_MASK) for word in range(words_of(node.sort.width))
+            )
         return (str(int(node.value)),)
 
     def _slot(self, node: Expression) -> Value:
@@ -241,7 +248,10 @@ class Writer:
             return (self.emit(f"select i1 {condition}, {kind} {every[0]}, {kind} {other[0]}"),)
         pairs = zip(every, other, strict=True)
         return tuple(
-            then if then == otherwise else self.emit(f"select i1 {condition}, {kind} {then}, {kind} {otherwise}") for then, otherwise in pairs
+            then
+            if then == otherwise
+            else self.emit(f"select i1 {condition}, {kind} {then}, {kind} {otherwise}")
+            for then, otherwise in pairs
         )
 
     def within(self, rank: Expression, width: int) -> str | None:
@@ -259,7 +269,11 @@ class Writer:
             raise TypeError("HAS wants a set")
         width = members.sort.width
         if rank.operator is CONSTANT and members.operator is SLOT:
-            return self._has_constant(self.packing.places[members.value].word * WORD + self.packing.places[members.value].offset + int(rank.value))
+            return self._has_constant(
+                self.packing.places[members.value].word * WORD
+                + self.packing.places[members.value].offset
+                + int(rank.value)
+            )
         inside = self.within(rank, width)
         at = self.one(rank)
         low = self.emit(f"and i64 {at}, {WORD - 1}")
@@ -284,11 +298,15 @@ class Writer:
     def _pick(self, words: Value, index: str) -> str:
         picked = words[0]
         for number, word in enumerate(words[1:], 1):
-            picked = self.emit(f"select i1 {self.emit(f'icmp eq i64 {index}, {number}')}, i64 {word}, i64 {picked}")
+            picked = self.emit(
+                f"select i1 {self.emit(f'icmp eq i64 {index}, {number}')}, i64 {word}, i64 {picked}"
+            )
         return picked
 
     def single_bit(self, rank: Expression, width: int) -> tuple[str, str]:
-        """The number of the word and the bit in it for a set with this one rank; no bit when it is outside the width."""
+        """The number of the word and the bit in it for a set with this one rank; no bit when it is outside
+        the width.
+        """
         inside = self.within(rank, width)
         at = self.one(rank)
         bit = self.emit(f"shl i64 1, {self.emit(f'and i64 {at}, {WORD - 1}')}")
@@ -305,7 +323,10 @@ class Writer:
         count = words_of(node.sort.width)
         if count == 1:
             return (bit,)
-        return tuple(self.emit(f"select i1 {self.emit(f'icmp eq i64 {index}, {word}')}, i64 {bit}, i64 0") for word in range(count))
+        return tuple(
+            self.emit(f"select i1 {self.emit(f'icmp eq i64 {index}, {word}')}, i64 {bit}, i64 0")
+            for word in range(count)
+        )
 
     def _equal(self, node: Expression) -> Value:
         left, right = node.operands

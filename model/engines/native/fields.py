@@ -5,19 +5,29 @@ these fields.
 from __future__ import annotations
 
 STATES, PARENTS, ACTIONS, TABLE, REGION, KNOWN, CONTEXTS, THREADS, BUFFERS, CAPACITY, MOST = range(11)
-"""Fields that all threads have in common: addresses of the arrays of states (W words each), parents (32 bits) and actions (8 bits), of the
-table; slots in a region; how many states are known; address of the contexts; how many threads; address of the first buffer; how many
-successors fit a buffer; how many a state may have at most."""
-BUFFER, HASHES, FROM, BY, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(11, 24)
-"""Fields of one thread: its buffer of successors, their hashes, parents and actions, the slots that were entered for them, the list of those
-of each region and its length; how many successors are in the buffer; how often each step was taken; the first finding of each kind; how many
-transitions were seen; the number of the thread; successors that it has seen lately, each with its hash, or 0: none are to be left out."""
+"""Fields that all threads have in common: addresses of the arrays of states (W words each), parents (32 bits)
+and actions (8 bits), of the table; slots in a region; how many states are known; address of the contexts; how
+many threads; address of the first buffer; how many successors fit a buffer; how many a state may have at
+most.
+"""
+BUFFER, HASHES, FROM, BY, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(
+    11, 24
+)
+"""Fields of one thread: its buffer of successors, their hashes, parents and actions, the slots that were
+entered for them, the list of those of each region and its length; how many successors are in the buffer; how
+often each step was taken; the first finding of each kind; how many transitions were seen; the number of the
+thread; successors that it has seen lately, each with its hash, or 0: none are to be left out.
+"""
 EDGES, OFFSETS, QUIET, REACH, ROOM, PRINTS = range(24, 30)
-"""Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state that says whether nothing but
-faults can happen, a word a state for `sweep`, and how many edges fit; the fingerprint of each state (mode FINGERPRINT)."""
+"""Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state
+that says whether nothing but faults can happen, a word a state for `sweep`, and how many edges fit; the
+fingerprint of each state (mode FINGERPRINT).
+"""
 ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(30, 35)
-"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many orders there are, room for two states
-(`move` uses it, too); how many exchanges there are, and whether each is the first of its set (a byte each)."""
+"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many
+orders there are, room for two states (`move` uses it, too); how many exchanges there are, and whether each is
+the first of its set (a byte each).
+"""
 FIELDS = 35
 
 DIRECT, WHOLE, FINGERPRINT = range(3)

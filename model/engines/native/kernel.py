@@ -1,7 +1,8 @@
-"""A kernel is the machine code of one program: its steps and predicates, and the functions that store and number
-states.
+"""A kernel is the machine code of one program: its steps and predicates, and the functions that store and
+number states.
 
-The text is made from the ground form, compiled by LLVM without any compiler on the machine, and kept on disk (`cache`).
+The text is made from the ground form, compiled by LLVM without any compiler on the machine, and kept on disk
+(`cache`).
 
 This file knows nothing of searching, of threads or of memory.
 """
@@ -49,7 +50,8 @@ Native = Callable[..., int]
 
 @dataclass(frozen=True)
 class Kernel:
-    """The functions of one program, ready to call with addresses and numbers; `mode` is how its table keeps states.
+    """The functions of one program, ready to call with addresses and numbers; `mode` is how its table keeps
+    states.
 
     Attributes:
         packing: where the leaves of a state stand.
@@ -91,16 +93,33 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
         return assemble(steps_texts(program, packing, reduction), around)
 
     engine, built = _engine(key_of(program, mode, reduction), assembled)
-    names = [*runtime.EXPORTED, *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates)))]
+    names = [
+        *runtime.EXPORTED,
+        *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates))),
+    ]
     functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
-    return Kernel(program, mode, reduction, sorted_by is not None, packing, Codes.of(program), properties, predicates, functions, built, engine)
+    return Kernel(
+        program,
+        mode,
+        reduction,
+        sorted_by is not None,
+        packing,
+        Codes.of(program),
+        properties,
+        predicates,
+        functions,
+        built,
+        engine,
+    )
 
 
 @contextmanager
 def filling(packing: WordPacking, condition: Expression) -> Iterator[Native]:
     """`fill` for a condition that is no predicate of the program: from the cache on disk, or compiled now."""
     function = predicate_function("holds.0", packing, condition, ())
-    text = "\n".join([DECLARATIONS, function, _LOOP.format(kind="fill", number=0, step=8 * packing.words, body=_FILL)])
+    text = "\n".join(
+        [DECLARATIONS, function, _LOOP.format(kind="fill", number=0, step=8 * packing.words, body=_FILL)]
+    )
     careful = _careful_seconds(function) < STEPS_SECONDS
     parts = [text] if careful else [DECLARATIONS, _without_choices(text)]
     engine, _ = _engine(_digest(text, *_machine_parts()), lambda: assemble(parts, ""))
@@ -124,7 +143,9 @@ def _engine(key: str, assembled: Callable[[], list[bytes]]) -> tuple[Any, bool]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without looking for cycles among the many objects that are made here: there are none, and looking takes a fifth of the time."""
+    """Without looking for cycles among the many objects that are made here: there are none, and looking takes
+    a fifth of the time.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
@@ -135,14 +156,16 @@ def uncollected() -> Iterator[None]:
 
 
 _ARGUMENTS = {
-    "hash_state": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2, "empty": 1, "rebuild": 2, "move": 5,
+    "hash_state": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2,
+    "empty": 1, "rebuild": 2, "move": 5,
     "lookup": 3, "link": 3, "sweep": 2, "scan": 4, "fill": 4,
 }  # fmt: skip
 
 
 def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = WHOLE) -> list[str]:
-    """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates, the steps that are not large), then
-    the rest, which is compiled quickly: LLVM takes more than linear time in the length of a function.
+    """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates,
+    the steps that are not large), then the rest, which is compiled quickly: LLVM takes more than linear time
+    in the length of a function.
 
     They do not depend on what was grounded before: all nodes are forgotten first.
     """
@@ -152,10 +175,20 @@ def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = W
     functions = list(successors.called)
     for number, predicate in enumerate(reduction.predicates(program)):
         ground = ground_predicate(program, predicate)
-        functions.append(predicate_function(f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]))
-        parts += [_LOOP.format(kind=kind, number=number, step=8 * packing.words, body=body) for kind, body in (("scan", _SCAN), ("fill", _FILL))]
+        functions.append(
+            predicate_function(
+                f"holds.{number}", packing, ground.holds, [check.wrong for check in ground.checks]
+            )
+        )
+        parts += [
+            _LOOP.format(kind=kind, number=number, step=8 * packing.words, body=body)
+            for kind, body in (("scan", _SCAN), ("fill", _FILL))
+        ]
     quick: list[str] = []
-    left = max(LEAST_CAREFUL_SECONDS, STEPS_SECONDS - QUICK_SECONDS * sum(function.count("\n") for function in functions))
+    left = max(
+        LEAST_CAREFUL_SECONDS,
+        STEPS_SECONDS - QUICK_SECONDS * sum(function.count("\n") for function in functions),
+    )
     for function in sorted(functions, key=len):
         left -= _careful_seconds(function)
         if left > 0:
@@ -164,7 +197,10 @@ def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = W
             quick.append(_without_choices(function))
     if not quick:
         return ["\n".join(parts)]
-    return ["\n".join([*parts, *(_declared(function) for function in quick)]), "\n".join([DECLARATIONS, *quick])]
+    return [
+        "\n".join([*parts, *(_declared(function) for function in quick)]),
+        "\n".join([DECLARATIONS, *quick]),
+    ]
 
 
 def _careful_seconds(function: str) -> float:
@@ -177,8 +213,8 @@ _CHOICE = re.compile(r"  (%\w+) = select i1 (\S+), i1 (\S+), i1 (\S+)")
 
 
 def _without_choices(function: str) -> str:
-    """The function without choices between two conditions: LLVM's quick selection of instructions knows none, and takes ten times as long when it
-    asks the careful one.
+    """The function without choices between two conditions: LLVM's quick selection of instructions knows none,
+    and takes ten times as long when it asks the careful one.
     """
     return _CHOICE.sub(r"  \1.a = xor i1 \3, \4\n  \1.b = and i1 \1.a, \2\n  \1 = xor i1 \1.b, \4", function)
 
@@ -188,12 +224,15 @@ def _declared(function: str) -> str:
 
 
 def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction) -> str:
-    """The exchanges of neighbouring members by their number, `exchange(state, out, number)`, and the order of their columns, where they have some:
-    `order(state, number)` is 0 when they are equal, 1 when they are to be exchanged, else 2.
+    """The exchanges of neighbouring members by their number, `exchange(state, out, number)`, and the order of
+    their columns, where they have some: `order(state, number)` is 0 when they are equal, 1 when they are to
+    be exchanged, else 2.
     """
     made = exchanges(program) if reduction.symmetric else ()
     steps = [reduction.step(program, exchange_step(program, item)) for item in made]
-    texts = [StepWriter(packing).function(f"exchange.{number}", (), step, ()) for number, step in enumerate(steps)]
+    texts = [
+        StepWriter(packing).function(f"exchange.{number}", (), step, ()) for number, step in enumerate(steps)
+    ]
     texts.append(_dispatch("exchange", "i64 %state, i64 %target", "ptr %s, ptr %out", len(made)))
     pairs = (columns(program, reduction.kept(program)) if made else None) or ()
     for number, pair in enumerate(pairs):
@@ -207,24 +246,46 @@ def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction)
 def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
     """The function that calls `name.0`, `name.1` and so on by number."""
     cases = " ".join(f"i64 {number}, label %case{number}" for number in range(count))
-    lines = [f"define i64 @{name}({parameters}, i64 %number) nounwind {{", "  %s = inttoptr i64 %state to ptr"]
+    lines = [
+        f"define i64 @{name}({parameters}, i64 %number) nounwind {{",
+        "  %s = inttoptr i64 %state to ptr",
+    ]
     if "%target" in parameters:
         lines.append("  %out = inttoptr i64 %target to ptr")
     lines.append(f"  switch i64 %number, label %off [{cases}]")
     for number in range(count):
-        lines += [f"case{number}:", f"  %r{number} = call i64 @{name}.{number}({arguments})", f"  ret i64 %r{number}"]
+        lines += [
+            f"case{number}:",
+            f"  %r{number} = call i64 @{name}.{number}({arguments})",
+            f"  ret i64 %r{number}",
+        ]
     return "\n".join([*lines, "off:", "  ret i64 0", "}\n"])
 
 
 def recently(words: int) -> int:
-    """How many states of so many words a thread remembers to have seen lately: a power of two, in a part of the processor's second cache."""
+    """How many states of so many words a thread remembers to have seen lately: a power of two, in a part of
+    the processor's second cache.
+    """
     return 1 << max(6, (RECENT_BYTES // (8 * (words + 1))).bit_length() - 1)
 
 
-def runtime_text(packing: WordPacking, mode: int, *, symmetric: bool = False, by_columns: bool = False) -> str:
+def runtime_text(
+    packing: WordPacking, mode: int, *, symmetric: bool = False, by_columns: bool = False
+) -> str:
     """The LLVM text of the functions between the steps."""
-    values = {"W": packing.words, "RECENTLY": recently(packing.words), "MODE": mode, "SYMMETRIC": int(symmetric), "COLUMNS": int(by_columns)}
-    return SUCCESSORS + EXCHANGE + DECLARATIONS + lower(runtime.FUNCTIONS, values, exported=(*runtime.EXPORTED, "take"))
+    values = {
+        "W": packing.words,
+        "RECENTLY": recently(packing.words),
+        "MODE": mode,
+        "SYMMETRIC": int(symmetric),
+        "COLUMNS": int(by_columns),
+    }
+    return (
+        SUCCESSORS
+        + EXCHANGE
+        + DECLARATIONS
+        + lower(runtime.FUNCTIONS, values, exported=(*runtime.EXPORTED, "take"))
+    )
 
 
 TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64, i64)\n"
@@ -277,7 +338,9 @@ none:
 
 
 def assemble(steps: Sequence[str], around: str) -> list[bytes]:
-    """The object codes of the steps, with the functions around them, for this processor: the first text with care, the others quickly."""
+    """The object codes of the steps, with the functions around them, for this processor: the first text with
+    care, the others quickly.
+    """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return [_assembled(steps[0], around, 1), *(_assembled(text, "", 0) for text in steps[1:])]
@@ -286,8 +349,8 @@ def assemble(steps: Sequence[str], around: str) -> list[bytes]:
 def _assembled(steps: str, around: str, effort: int) -> bytes:
     """The object code of one part.
 
-    The functions between the steps are few and small: LLVM takes its time for them. Those of the steps are many and were written without
-    repetition, so that a light pipeline does.
+    The functions between the steps are few and small: LLVM takes its time for them. Those of the steps are
+    many and were written without repetition, so that a light pipeline does.
     """
     context, machine = llvm.create_context(), _machine(effort)
     module = _parsed(steps, machine, context)
@@ -318,7 +381,9 @@ def _machine(effort: int = 1) -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=effort, jit=True)
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=_features(), opt=effort, jit=True
+    )
 
 
 def _features() -> str:
@@ -341,7 +406,9 @@ def _function(engine: Any, name: str, arguments: int) -> Native:
 
 
 def key_of(program: Program, mode: int, reduction: Reduction) -> str:
-    """What the code depends on: the program, how tables keep states, what is left out, this package's translator, LLVM and the processor."""
+    """What the code depends on: the program, how tables keep states, what is left out, this package's
+    translator, LLVM and the processor.
+    """
     return _digest(program.digest, str(mode), reduction.key(), _translator(), *_machine_parts())
 
 

@@ -1,8 +1,9 @@
 """The loop around the steps is written as Python functions over 64-bit words; this file lowers them to LLVM.
 
-The subset: every value is an unsigned 64-bit word and arithmetic wraps; assignment to names, `while`, `if`, `break`, `continue`, `return`,
-comparisons, `and or not`, `+ - * // % & | ^ << >>`, calls of the functions lowered together or declared as external, and constants of the
-module that are integers. Memory is reached through the operations of `MEMORY`: a base address and an index.
+The subset: every value is an unsigned 64-bit word and arithmetic wraps; assignment to names, `while`, `if`,
+`break`, `continue`, `return`, comparisons, `and or not`, `+ - * // % & | ^ << >>`, calls of the functions
+lowered together or declared as external, and constants of the module that are integers. Memory is reached
+through the operations of `MEMORY`: a base address and an index.
 
 This file knows nothing of states or tables.
 """
@@ -15,7 +16,9 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 
 MEMORY = {"word": ("i64", 8), "half": ("i32", 4), "byte": ("i8", 1)}
-"""Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store; `prefetch(address)` asks for a cache line."""
+"""Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store; `prefetch(address)`
+asks for a cache line.
+"""
 
 _ARITHMETIC = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "udiv", ast.Mod: "urem",
@@ -30,7 +33,9 @@ declare i64 @llvm.cttz.i64(i64, i1)
 """
 
 
-def lower(functions: Iterable[Callable[..., int]], values: Mapping[str, int], *, exported: Iterable[str] = ()) -> str:
+def lower(
+    functions: Iterable[Callable[..., int]], values: Mapping[str, int], *, exported: Iterable[str] = ()
+) -> str:
     """The LLVM text of these functions, under their own names.
 
     Args:
@@ -42,7 +47,9 @@ def lower(functions: Iterable[Callable[..., int]], values: Mapping[str, int], *,
         ValueError: a function is not in the subset; the place is named.
     """
     outside = set(exported)
-    return "\n".join(_Function(function, values, external=function.__name__ in outside).text() for function in functions)
+    return "\n".join(
+        _Function(function, values, external=function.__name__ in outside).text() for function in functions
+    )
 
 
 class _Function:
@@ -52,12 +59,20 @@ class _Function:
         if not isinstance(tree, ast.FunctionDef):
             raise ValueError(f"{function.__name__} is no plain function")
         self.tree, self.external = tree, external
-        self.constants = {name: value for name, value in function.__globals__.items() if isinstance(value, int)} | dict(values)
+        self.constants = {
+            name: value for name, value in function.__globals__.items() if isinstance(value, int)
+        } | dict(values)
         self.lines: list[str] = []
         self.count = 0
         self.loops: list[tuple[str, str]] = []
         self.parameters = [argument.arg for argument in tree.args.args]
-        self.locals = sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)})
+        self.locals = sorted(
+            {
+                node.id
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            }
+        )
 
     def text(self) -> str:
         """The whole function."""
@@ -93,9 +108,11 @@ class _Function:
         self.lines.append(f"  br label %{label}")
 
     def fail(self, node: ast.AST, why: str) -> ValueError:
-        return ValueError(f"{self.tree.name}, line {getattr(node, 'lineno', '?')}: {why}: {ast.unparse(node)}")
+        return ValueError(
+            f"{self.tree.name}, line {getattr(node, 'lineno', '?')}: {why}: {ast.unparse(node)}"
+        )
 
-    # Statements --------------------------------------------------------------------------------------------------------------------------
+    # Statements ---------------------------------------------------------------------------------------------
 
     def block(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -154,7 +171,7 @@ class _Function:
         self.jump(head)
         self.at(after)
 
-    # Conditions --------------------------------------------------------------------------------------------------------------------------
+    # Conditions ---------------------------------------------------------------------------------------------
 
     def condition(self, node: ast.expr, yes: str, no: str) -> None:
         match node:
@@ -170,13 +187,15 @@ class _Function:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 self.condition(operand, no, yes)
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
-                found = self.emit(f"icmp {_COMPARISONS[type(operator)]} i64 {self.value(left)}, {self.value(right)}")
+                found = self.emit(
+                    f"icmp {_COMPARISONS[type(operator)]} i64 {self.value(left)}, {self.value(right)}"
+                )
                 self.lines.append(f"  br i1 {found}, label %{yes}, label %{no}")
             case _:
                 found = self.emit(f"icmp ne i64 {self.value(node)}, 0")
                 self.lines.append(f"  br i1 {found}, label %{yes}, label %{no}")
 
-    # Values ------------------------------------------------------------------------------------------------------------------------------
+    # Values -------------------------------------------------------------------------------------------------
 
     def value(self, node: ast.expr) -> str:
         match node:
@@ -211,7 +230,10 @@ class _Function:
             value = self.value(arguments[2])
             if type_ != "i64":
                 value = self.emit(f"trunc i64 {value} to {type_}")
-            self.lines.append(f"  store {type_} {value}, ptr {self.address(name.removeprefix('set_'), arguments[0], arguments[1])}")
+            self.lines.append(
+                f"  store {type_} {value}, ptr "
+                f"{self.address(name.removeprefix('set_'), arguments[0], arguments[1])}"
+            )
             return "0"
         if name == "prefetch":
             pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")

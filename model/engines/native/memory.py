@@ -1,8 +1,9 @@
-"""Millions of states live in arrays that are as large as they may ever become from the start, and cost what is
-written to them.
+"""Millions of states live in arrays that are as large as they may ever become from the start, and cost what
+is written to them.
 
-An `Area` is reserved address space: the system gives it memory page by page as it is written. With a directory it is a sparse file instead,
-so that the system may put on disk what does not fit into memory, and what was written survives the process.
+An `Area` is reserved address space: the system gives it memory page by page as it is written. With a
+directory it is a sparse file instead, so that the system may put on disk what does not fit into memory, and
+what was written survives the process.
 
 This file knows nothing of what is stored.
 """
@@ -18,7 +19,9 @@ from pathlib import Path
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if os.uname().sysname == "Linux" else 0)
 PAGE = mmap.PAGESIZE
 LARGE = 1 << 22
-"""From this size on an area asks for huge pages, where the system has them: looking up in a large table costs half."""
+"""From this size on an area asks for huge pages, where the system has them: looking up in a large table costs
+half.
+"""
 
 
 class Area:
@@ -56,7 +59,9 @@ class Area:
         return ctypes.string_at(self.address + offset, length)
 
     def release(self, first: int, last: int) -> None:
-        """Give the memory of the bytes first..last - 1 back, as far as it is whole pages: those of a file stay in it, others are lost."""
+        """Give the memory of the bytes first..last - 1 back, as far as it is whole pages: those of a file
+        stay in it, others are lost.
+        """
         begin, end = -(-first // PAGE) * PAGE, last // PAGE * PAGE
         if end > begin:
             self._map.madvise(mmap.MADV_DONTNEED, begin, end - begin)

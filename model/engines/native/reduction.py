@@ -1,8 +1,9 @@
 """The leaves of the state that matter to what is asked are those that a guard or an asked property reads, and
 those that these are computed from.
 
-The others are never written down (a cone of influence): two states that differ in them only take the same steps to states that differ in them
-only, and every asked property, obligations and deadlock included, is the same in both. The ground form shows what is read.
+The others are never written down (a cone of influence): two states that differ in them only take the same
+steps to states that differ in them only, and every asked property, obligations and deadlock included, is the
+same in both. The ground form shows what is read.
 
 This file knows nothing of packing or searching.
 """
@@ -24,9 +25,9 @@ from antiphon.spec.lang import Program
 class Reduction:
     """What a kernel leaves out.
 
-    Attributes:
-        symmetric: one state stands for all that differ from it in the names of interchangeable members only.
-        asked: the properties that are asked, when what does not matter to them is left out; None: everything is kept.
+    Attributes: symmetric: one state stands for all that differ from it in the names of interchangeable
+        members only. asked: the properties that are asked, when what does not matter to them is left out;
+        None: everything is kept.
     """
 
     symmetric: bool = False
@@ -52,7 +53,9 @@ class Reduction:
             return step
         kept = self.kept(program)
         updates = tuple((slot, value) for slot, value in step.updates if slot in kept)
-        return replace(step, updates=updates, breaks=tuple(item for item in step.breaks if item.property in self.asked))
+        return replace(
+            step, updates=updates, breaks=tuple(item for item in step.breaks if item.property in self.asked)
+        )
 
     def key(self) -> str:
         """What tells it from others, as text."""

@@ -1,4 +1,5 @@
-"""The machine code behind the interface of engines: a store and a kernel answer what a search asks; see `StateSpace`.
+"""The machine code behind the interface of engines: a store and a kernel answer what a search asks; see
+`StateSpace`.
 
 What is rare and wants meaning (the steps of a trace, the text of an error) comes from the reference.
 """
@@ -13,7 +14,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from antiphon.model.engines.interface import NO_PARENT, Block, Decision, Finding, Future, Position, PredicateError
+from antiphon.model.engines.interface import (
+    NO_PARENT,
+    Block,
+    Decision,
+    Finding,
+    Future,
+    Position,
+    PredicateError,
+)
 from antiphon.model.engines.native import fields
 from antiphon.model.engines.native.checkpoint import Checkpoint, Content
 from antiphon.model.engines.native.kernel import filling, kernel_of
@@ -34,7 +43,9 @@ Words = npt.NDArray[np.uint64]
 
 def default_threads() -> int:
     """How many threads to use: the processors this process may use, at most 8."""
-    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+    return max(
+        1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    )
 
 
 class NativeSpace:
@@ -55,14 +66,12 @@ class NativeSpace:
     ) -> None:
         """A space that begins with the states `initial`.
 
-        Args:
-            program: the specification with its constants.
-            initial: its initial states.
-            threads: how many threads to use; None for as many as there are processors.
-            graph: whether `futures` and `successors` will be asked; without, states of one word take less memory.
-            fingerprints: keep 64 bits of each state that has been expanded instead of the state.
-            reduction: what is left out.
-            directory: where the arrays live as files, so that they may be larger than memory and the search can go on after an end.
+        Args: program: the specification with its constants. initial: its initial states. threads: how many
+            threads to use; None for as many as there are processors. graph: whether `futures` and
+            `successors` will be asked; without, states of one word take less memory. fingerprints: keep 64
+            bits of each state that has been expanded instead of the state. reduction: what is left out.
+            directory: where the arrays live as files, so that they may be larger than memory and the search
+            can go on after an end.
 
         Raises:
             Refused: the directory holds the search of another program.
@@ -79,7 +88,9 @@ class NativeSpace:
             directory.mkdir(parents=True, exist_ok=True)
         self.store = Store(self.kernel, threads or default_threads(), directory)
         self._muted: set[str] = set()
-        self._witnesses = {method.mark.name for method in program.declaration.marked("witness") if method.mark}
+        self._witnesses = {
+            method.mark.name for method in program.declaration.marked("witness") if method.mark
+        }
         self._linked: Graph | None = None
         self._released = 0
         self._codes: dict[str, int] = {}
@@ -97,12 +108,17 @@ class NativeSpace:
         left = self._left
         if left is None:
             return None
-        decided = {name: Decision(state, None if code < 0 else self.step(code)) for name, (state, code) in left.decided.items()}
+        decided = {
+            name: Decision(state, None if code < 0 else self.step(code))
+            for name, (state, code) in left.decided.items()
+        }
         self._codes = {name: code for name, (_, code) in left.decided.items() if code >= 0}
         return Position(left.expanded, left.transitions, left.level_end, left.levels, decided, left.seconds)
 
     def checkpoint(self, position: Position, *, last: bool = False) -> None:
-        """Write down how far the search is, when it is time; forget whole states that only their fingerprints are needed of."""
+        """Write down how far the search is, when it is time; forget whole states that only their fingerprints
+        are needed of.
+        """
         if self._checkpoint is not None:
             self._checkpoint.write(position, self._codes, always=last)
         if self.mode == fields.FINGERPRINT and position.expanded > self._released:
@@ -125,7 +141,10 @@ class NativeSpace:
         codes = self.kernel.codes
         method = list(self.program.declaration.marked("action", "environment"))[codes.action(code)]
         ranks = codes.ranks(code)
-        arguments = tuple(self.program.domain(parameter.type).value(rank) for parameter, rank in zip(method.parameters, ranks, strict=True))
+        arguments = tuple(
+            self.program.domain(parameter.type).value(rank)
+            for parameter, rank in zip(method.parameters, ranks, strict=True)
+        )
         return Step(method.name, arguments)
 
     def expand(self, first: int, last: int) -> Block:
@@ -139,10 +158,14 @@ class NativeSpace:
             elif self.kernel.properties[kind - 1] not in self._muted:
                 findings.append(Finding(state, self.step(code), (self.kernel.properties[kind - 1],)))
                 self._codes.setdefault(self.kernel.properties[kind - 1], code)
-        return Block(self.store.transitions() - before, tuple(sorted(findings, key=lambda finding: finding.state)))
+        return Block(
+            self.store.transitions() - before, tuple(sorted(findings, key=lambda finding: finding.state))
+        )
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
-        """(state, predicate, value) of the first state of the block in which an invariant is false or a witness true."""
+        """(state, predicate, value) of the first state of the block in which an invariant is false or a
+        witness true.
+        """
         found = []
         for name in predicates:
             wanted = name in self._witnesses
@@ -161,7 +184,9 @@ class NativeSpace:
         values = bytearray(len(self))
         if values:
             address = ctypes.addressof(ctypes.c_char.from_buffer(values))
-            reached = self.kernel.functions[f"fill.{self._number(predicate)}"](self.store.states.address, 0, len(values), address)
+            reached = self.kernel.functions[f"fill.{self._number(predicate)}"](
+                self.store.states.address, 0, len(values), address
+            )
             if reached < len(values):
                 raise PredicateError(reached, predicate)
         return values
@@ -170,22 +195,33 @@ class NativeSpace:
         """The leaves of all known states joined bit by bit."""
         words = np.zeros(self.kernel.packing.words, dtype=np.uint64)
         for first in range(0, len(self), STATES_AT_ONCE):
-            words |= np.bitwise_or.reduce(self.store.rows(first, min(first + STATES_AT_ONCE, len(self))), axis=0)
+            words |= np.bitwise_or.reduce(
+                self.store.rows(first, min(first + STATES_AT_ONCE, len(self))), axis=0
+            )
         return self.kernel.packing.unpack([int(word) for word in words])
 
     def budget_limited(self) -> bytearray | None:
-        """For every known state 1 where only a spent budget keeps a step back; the condition is compiled for this."""
+        """For every known state 1 where only a spent budget keeps a step back; the condition is compiled for
+        this.
+        """
         condition = held_back_within(self.program, self.union())
         if condition is None:
             return None
         values = bytearray(len(self))
         if values:
             with filling(self.kernel.packing, condition) as fill:
-                fill(self.store.states.address, 0, len(values), ctypes.addressof(ctypes.c_char.from_buffer(values)))
+                fill(
+                    self.store.states.address,
+                    0,
+                    len(values),
+                    ctypes.addressof(ctypes.c_char.from_buffer(values)),
+                )
         return values
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to."""
+        """Whether nothing but faults can happen, and the numbers of the known states that other steps lead
+        to.
+        """
         return self._graph(max(state + 1, len(self))).successors(state)
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
@@ -193,10 +229,14 @@ class NativeSpace:
         names = list(truths)
         made: dict[str, Future] = {}
         for begin in range(0, len(names), WORD):
-            made |= self._some_futures(expanded, {name: truths[name] for name in names[begin : begin + WORD]}, complete=complete)
+            made |= self._some_futures(
+                expanded, {name: truths[name] for name in names[begin : begin + WORD]}, complete=complete
+            )
         return made
 
-    def _some_futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
+    def _some_futures(
+        self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool
+    ) -> dict[str, Future]:
         graph = self._graph(expanded)
         bits = np.zeros(len(self), dtype=np.uint64)
         for position, good in enumerate(truths.values()):
@@ -233,7 +273,11 @@ class NativeSpace:
         numbers.reverse()
         value = unflatten(self.program, self.kernel.packing.unpack(self._initial[numbers[0]]))
         for number in numbers[1:]:
-            value = next(item.state for item in self.program.reference.successors(value) if self.stands_for(number, item.state))
+            value = next(
+                item.state
+                for item in self.program.reference.successors(value)
+                if self.stands_for(number, item.state)
+            )
         return value
 
     def stands_for(self, state: int, value: State) -> bool:
@@ -246,7 +290,13 @@ class NativeSpace:
     def left_out(self) -> tuple[str, ...]:
         """The variables that are not kept, wholly or in part, in the order of the layout."""
         kept = self.kernel.reduction.kept(self.program)
-        return tuple(dict.fromkeys(slot.variable for position, slot in enumerate(layout(self.program).slots) if position not in kept))
+        return tuple(
+            dict.fromkeys(
+                slot.variable
+                for position, slot in enumerate(layout(self.program).slots)
+                if position not in kept
+            )
+        )
 
     def represented(self) -> int:
         """How many states the known ones stand for."""
@@ -260,7 +310,8 @@ class NativeSpace:
         """For each action with how many argument tuples it was enabled somewhere."""
         codes, counts = self.kernel.codes, self.store.counts()
         return {
-            name: sum(1 for code in range(codes.bases[number], codes.bases[number + 1]) if counts[code]) for number, name in enumerate(codes.names)
+            name: sum(1 for code in range(codes.bases[number], codes.bases[number + 1]) if counts[code]) for number,
+            name in enumerate(codes.names)
         }  # fmt: skip
 
 
@@ -272,7 +323,12 @@ class Graph:
         self._store, self._functions, self.last = store, store.kernel.functions, last
         room = store.transitions() + last + store.kernel.codes.count + 1
         self._offsets, self._quiet, self._edges = Area(8 * (last + 1)), Area(last), Area(4 * room)
-        for field, value in {"EDGES": self._edges.address, "OFFSETS": self._offsets.address, "QUIET": self._quiet.address, "ROOM": room}.items():
+        for field, value in {
+            "EDGES": self._edges.address,
+            "OFFSETS": self._offsets.address,
+            "QUIET": self._quiet.address,
+            "ROOM": room,
+        }.items():
             store.set(field, value)
         store.remember(lately=False)
         state = 0
@@ -284,7 +340,9 @@ class Graph:
         """See `StateSpace.successors`."""
         first, last = (int.from_bytes(self._offsets.read(8 * (state + more), 8), "little") for more in (0, 1))
         content = self._edges.read(4 * first, 4 * (last - first))
-        return self._quiet.read(state, 1) == b"\x01", [int.from_bytes(content[place : place + 4], "little") for place in range(0, len(content), 4)]
+        return self._quiet.read(state, 1) == b"\x01", [
+            int.from_bytes(content[place : place + 4], "little") for place in range(0, len(content), 4)
+        ]
 
     def quiet(self) -> Words:
         """For each state whether nothing but faults can happen."""

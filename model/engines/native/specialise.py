@@ -1,5 +1,5 @@
-"""A step for some arguments is the step for all with its inputs replaced by constants: everything that depended
-on them folds.
+"""A step for some arguments is the step for all with its inputs replaced by constants: everything that
+depended on them folds.
 
 This file knows nothing of LLVM.
 """
@@ -60,7 +60,9 @@ class Substitution:
         slots: new expressions for slots, by position.
     """
 
-    def __init__(self, inputs: Mapping[int, Expression], slots: Mapping[int, Expression] | None = None) -> None:
+    def __init__(
+        self, inputs: Mapping[int, Expression], slots: Mapping[int, Expression] | None = None
+    ) -> None:
         self._inputs, self._slots = inputs, slots or {}
         self._made: dict[Expression, Expression] = {}
 
@@ -137,8 +139,8 @@ class Substitution:
         return make.choose(condition, then, otherwise)
 
     def step(self, step: GroundStep) -> GroundStep:
-        """The step with its parts replaced, without its guards one by one and its events: no kernel computes these. It keeps its inputs, though
-        nothing may depend on them any more.
+        """The step with its parts replaced, without its guards one by one and its events: no kernel computes
+        these. It keeps its inputs, though nothing may depend on them any more.
         """
         return replace(
             step,
@@ -153,7 +155,12 @@ class Substitution:
 
 def roots_of(step: GroundStep) -> list[Expression]:
     """Everything that a kernel computes of a step."""
-    return [step.enabled, *(check.wrong for check in step.checks), *(value for _, value in step.updates), *(item.broken for item in step.breaks)]
+    return [
+        step.enabled,
+        *(check.wrong for check in step.checks),
+        *(value for _, value in step.updates),
+        *(item.broken for item in step.breaks),
+    ]
 
 
 def size_of(step: GroundStep) -> int:

@@ -1,8 +1,9 @@
 """A ground step becomes a function: guards in order, each a way out; checks where their turn is; then the new
 state, word by word.
 
-The function `i64 @name(ptr s, ptr out, i64 input..., i64 element...)` reads the state at `s` and, when it is enabled, has written its successor
-to `out`. It answers 0 (not enabled), or `ENABLED`, joined with `WRONG` when a check fails and with `BROKEN << p` for each broken property.
+The function `i64 @name(ptr s, ptr out, i64 input..., i64 element...)` reads the state at `s` and, when it is
+enabled, has written its successor to `out`. It answers 0 (not enabled), or `ENABLED`, joined with `WRONG`
+when a check fails and with `BROKEN << p` for each broken property.
 
 This file knows nothing of how arguments are enumerated or states are stored.
 """
@@ -26,17 +27,29 @@ MOST_PATHS = 40
 class StepWriter(Writer):
     """Writes the function of one step."""
 
-    def function(self, name: str, parameters: Sequence[str], step: GroundStep, properties: Sequence[str]) -> str:
+    def function(
+        self, name: str, parameters: Sequence[str], step: GroundStep, properties: Sequence[str]
+    ) -> str:
         """The text of the function; `properties` numbers the properties that a step may break."""
         self._guards(step)
         self._successor(step)
         self._answer(step, properties)
         arguments = ", ".join(["ptr %s", "ptr noalias %out", *parameters])
-        return "\n".join([f"define internal i64 @{name}({arguments}) nounwind {{", *self.lines, "off:", "  ret i64 0", "}\n"])
+        return "\n".join(
+            [
+                f"define internal i64 @{name}({arguments}) nounwind {{",
+                *self.lines,
+                "off:",
+                "  ret i64 0",
+                "}\n",
+            ]
+        )
 
     def _guards(self, step: GroundStep) -> None:
         guards = [part for part in conjuncts(step.enabled) if not is_true(part)]
-        waiting = [(check.wrong, conjuncts(check.wrong)) for check in step.checks if not is_false(check.wrong)]
+        waiting = [
+            (check.wrong, conjuncts(check.wrong)) for check in step.checks if not is_false(check.wrong)
+        ]
         for guard in guards:
             due = [wrong for wrong, parts in waiting if guard not in parts]
             waiting = [(wrong, parts) for wrong, parts in waiting if guard in parts]
@@ -50,7 +63,10 @@ class StepWriter(Writer):
         """One way out for all these: which of them it was, the reference says."""
         if wrongs:
             bad, on = self.label(), self.label()
-            self.line(f"br i1 {self.fold('or i1', [self.one(wrong) for wrong in wrongs])}, label %{bad}, label %{on}")
+            self.line(
+                f"br i1 {self.fold('or i1', [self.one(wrong) for wrong in wrongs])}, label %{bad}, label "
+                f"%{on}"
+            )
             self.begin(bad)
             self.line(f"ret i64 {WRONG}")
             self.begin(on)
@@ -92,7 +108,11 @@ class StepWriter(Writer):
     def _answer(self, step: GroundStep, properties: Sequence[str]) -> None:
         answer = str(ENABLED)
         for bit, name in enumerate(properties):
-            broken = [self.one(item.broken) for item in step.breaks if item.property == name and not is_false(item.broken)]
+            broken = [
+                self.one(item.broken)
+                for item in step.breaks
+                if item.property == name and not is_false(item.broken)
+            ]
             if broken:
                 found = self.emit(f"select i1 {self.fold('or i1', broken)}, i64 {BROKEN << bit}, i64 0")
                 answer = self.emit(f"or i64 {answer}, {found}")
@@ -100,10 +120,11 @@ class StepWriter(Writer):
 
 
 class _WideUpdate:
-    """Updates a wide set in the successor in place: single elements are cleared and set, so that the rest of the set costs nothing.
+    """Updates a wide set in the successor in place: single elements are cleared and set, so that the rest of
+    the set costs nothing.
 
-    What is read is computed when the object is made, before anything is written. Where the new value is a large expression with shared parts
-    it is computed as a whole instead.
+    What is read is computed when the object is made, before anything is written. Where the new value is a
+    large expression with shared parts it is computed as a whole instead.
     """
 
     def __init__(self, writer: Writer, slot: int, value: Expression) -> None:
@@ -122,7 +143,12 @@ class _WideUpdate:
         def count(part: Expression) -> int:
             if id(part) not in counts:
                 inner = part.operands[1:] if part.operator is Operator.CHOOSE else part.operands
-                deeper = part.operator in (Operator.UNION, Operator.DIFFERENCE, Operator.INTERSECTION, Operator.CHOOSE)
+                deeper = part.operator in (
+                    Operator.UNION,
+                    Operator.DIFFERENCE,
+                    Operator.INTERSECTION,
+                    Operator.CHOOSE,
+                )
                 counts[id(part)] = sum(map(count, inner)) if deeper else 1
             return counts[id(part)]
 
@@ -173,7 +199,11 @@ class _WideUpdate:
                 for word, kept in enumerate(writer(node)):
                     out = self.place.mask(self.place.word + word) ^ WORD_MASK
                     mask = writer.emit(f"or i64 {kept}, {out}")
-                    self._change(str(self.place.word + word), "and", mask if when is None else writer.emit(f"select i1 {when}, i64 {mask}, i64 -1"))
+                    self._change(
+                        str(self.place.word + word),
+                        "and",
+                        mask if when is None else writer.emit(f"select i1 {when}, i64 {mask}, i64 -1"),
+                    )
 
     def remove(self, node: Expression, when: str | None) -> None:
         """Take these elements out."""
@@ -208,7 +238,11 @@ class _WideUpdate:
             case _:
                 for word, more in enumerate(writer(node)):
                     if more != "0":
-                        self._change(str(self.place.word + word), "or", more if when is None else writer.emit(f"select i1 {when}, i64 {more}, i64 0"))
+                        self._change(
+                            str(self.place.word + word),
+                            "or",
+                            more if when is None else writer.emit(f"select i1 {when}, i64 {more}, i64 0"),
+                        )
 
     def _single(self, node: Expression, when: str | None) -> tuple[str, str]:
         writer = self.writer
@@ -227,7 +261,9 @@ class _WideUpdate:
         writer.line(f"store i64 {writer.emit(f'{operation} i64 {old}, {value}')}, ptr {at}")
 
 
-def predicate_function(name: str, packing: WordPacking, holds: Expression, wrongs: Sequence[Expression]) -> str:
+def predicate_function(
+    name: str, packing: WordPacking, holds: Expression, wrongs: Sequence[Expression]
+) -> str:
     """A function of a state that answers 0 (false), 1 (true) or 2 (cannot be evaluated)."""
     writer = Writer(packing)
     for wrong in wrongs:

@@ -1,7 +1,8 @@
-"""This store lets threads explore a block of states: it owns the arrays and the table of one kernel and runs its phases, on all threads at once.
+"""This store lets threads explore a block of states: it owns the arrays and the table of one kernel and runs
+its phases, on all threads at once.
 
-States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says why). The table grows when it is
-seven tenths full: all threads move what is in it to a larger one, in order.
+States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says
+why). The table grows when it is seven tenths full: all threads move what is in it to a larger one, in order.
 
 This file knows nothing of programs, properties or verdicts.
 """
@@ -24,7 +25,9 @@ from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
 
 MOST_STATES = (1 << 31) - 2
 BUFFERED = 1 << 15
-"""How many successors the buffer of one thread holds, unless one state may have more: as many as stay in the processor's second cache."""
+"""How many successors the buffer of one thread holds, unless one state may have more: as many as stay in the
+processor's second cache.
+"""
 BUFFERED_TOGETHER = 1 << 17
 """The same for each of several threads: they wait for one another less often."""
 CACHE_LINES = 128
@@ -66,8 +69,10 @@ class Store:
         buffered = self.capacity * threads
         self._recent = 8 * (kernel.packing.words + 1) * recently(kernel.packing.words)
         self._scratch = {
-            "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered), "by": Area(buffered),
-            "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads), "lengths": Area(_apart(8 * threads) * threads),
+            "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered),
+            "by": Area(buffered),
+            "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads),
+            "lengths": Area(_apart(8 * threads) * threads),
             "recent": Area(self._recent * threads), "two states": Area(_apart(2 * self.row) * threads),
         }  # fmt: skip
         made = exchanges(kernel.program) if kernel.reduction.symmetric else ()
@@ -95,10 +100,14 @@ class Store:
         values = {
             "STATES": self.states.address, "PARENTS": self.parents.address, "ACTIONS": self.actions.address,
             "PRINTS": self.prints.address, "THREADS": self.threads,
-            "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1, "BUFFERS": scratch["buffer"].address,
-            "BUFFER": scratch["buffer"].address + first * self.row, "HASHES": scratch["hashes"].address + 8 * first,
-            "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first, "SLOTS": scratch["slots"].address + 8 * first,
-            "LISTS": scratch["lists"].address + 4 * first * self.threads, "LENGTHS": scratch["lengths"].address + _apart(8 * self.threads) * thread,
+            "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1,
+            "BUFFERS": scratch["buffer"].address,
+            "BUFFER": scratch["buffer"].address + first * self.row,
+            "HASHES": scratch["hashes"].address + 8 * first,
+            "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first,
+            "SLOTS": scratch["slots"].address + 8 * first,
+            "LISTS": scratch["lists"].address + 4 * first * self.threads,
+            "LENGTHS": scratch["lengths"].address + _apart(8 * self.threads) * thread,
             "COUNTS": self._counts.address + self._counted_bytes * thread,
             "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
             "ROUND": ctypes.addressof(self._round), "ORDERS": self._orders,
@@ -134,7 +143,7 @@ class Store:
             rest = [other.result() for other in others]
         return [mine, *rest]
 
-    # Growing -----------------------------------------------------------------------------------------------------------------------------
+    # Growing ------------------------------------------------------------------------------------------------
 
     def room(self, more: int) -> None:
         """Make room for so many more states."""
@@ -149,7 +158,9 @@ class Store:
             self._grow(slots)
 
     def _grow(self, slots: int) -> None:
-        """Move what is in the table to one of so many slots; the memory of what was moved is given back on the way."""
+        """Move what is in the table to one of so many slots; the memory of what was moved is given back on
+        the way.
+        """
         old, region = self.table, self.region
         self._empty_table(slots)
         self.together(lambda thread: self._move(old, region, thread))
@@ -184,7 +195,7 @@ class Store:
         if self.directory is not None and (free := shutil.disk_usage(self.directory).free) < RESERVE + size:
             raise Full(f"{self.directory} is full: {free >> 20:,} MiB are free")
 
-    # Exploring ---------------------------------------------------------------------------------------------------------------------------
+    # Exploring ----------------------------------------------------------------------------------------------
 
     def begin(self, rows: Sequence[Sequence[int]]) -> None:
         """Take these states (words) as the first, without repetition."""
@@ -223,7 +234,13 @@ class Store:
         if not self.kernel.reduction.symmetric:
             return self.known
         cuts = _cuts(0, self.known, self.threads)
-        return sum(self.together(lambda thread: self.kernel.functions["orbits"](self.address(thread), cuts[thread], cuts[thread + 1])))
+        return sum(
+            self.together(
+                lambda thread: self.kernel.functions["orbits"](
+                    self.address(thread), cuts[thread], cuts[thread + 1]
+                )
+            )
+        )
 
     def expand(self, first: int, last: int) -> None:
         """Find the successors of the states first..last - 1, and append the new ones."""
@@ -231,12 +248,16 @@ class Store:
             first = self._expand(first, last)
 
     def _expand(self, first: int, last: int) -> int:
-        """One round: as many states from `first` on as the buffers hold the successors of; the number of the next one is returned."""
+        """One round: as many states from `first` on as the buffers hold the successors of; the number of the
+        next one is returned.
+        """
         functions, size = self.kernel.functions, last - first
         threads = self.threads if size >= FEW else 1
         before = [self._counted(thread) for thread in range(1, threads)]
         cuts = _cuts(first, last, threads) + [last] * (self.threads - threads)
-        reached = self._each(threads, lambda thread: functions["expand"](self.address(thread), cuts[thread], cuts[thread + 1]))
+        reached = self._each(
+            threads, lambda thread: functions["expand"](self.address(thread), cuts[thread], cuts[thread + 1])
+        )
         done = last
         for thread in range(threads):
             if reached[thread] < cuts[thread + 1]:
@@ -259,10 +280,14 @@ class Store:
 
     def _counted(self, thread: int) -> tuple[bytes, int]:
         """What a thread has counted so far."""
-        return self._counts.read(thread * self._counted_bytes, self._counted_bytes), self._contexts[thread][fields.TRANSITIONS]
+        return self._counts.read(thread * self._counted_bytes, self._counted_bytes), self._contexts[thread][
+            fields.TRANSITIONS
+        ]
 
     def _discard(self, thread: int, counted: tuple[bytes, int]) -> None:
-        """Forget what a thread has in its buffer, that it has seen it, and what it counted meanwhile: it will be found again."""
+        """Forget what a thread has in its buffer, that it has seen it, and what it counted meanwhile: it will
+        be found again.
+        """
         self.kernel.functions["empty"](self.address(thread))
         self._counts.write(thread * self._counted_bytes, counted[0])
         self._contexts[thread][fields.TRANSITIONS] = counted[1]
@@ -276,14 +301,21 @@ class Store:
         return self.together(work) if threads > 1 else [work(0)]
 
     def first_where(self, scan: str, first: int, last: int, value: int) -> tuple[int, bool]:
-        """The first of the states first..last - 1 that a function finds to have a value, and whether it cannot be said of it; `last` without."""
+        """The first of the states first..last - 1 that a function finds to have a value, and whether it
+        cannot be said of it; `last` without.
+        """
         threads = self.threads if last - first >= FEW else 1
         cuts, function = _cuts(first, last, threads), self.kernel.functions[scan]
-        answers = self._each(threads, lambda thread: function(self.states.address, cuts[thread], cuts[thread + 1], value))
-        state, wrong = next((divmod(answer, 2) for thread, answer in enumerate(answers) if answer // 2 < cuts[thread + 1]), (last, 0))
+        answers = self._each(
+            threads, lambda thread: function(self.states.address, cuts[thread], cuts[thread + 1], value)
+        )
+        state, wrong = next(
+            (divmod(answer, 2) for thread, answer in enumerate(answers) if answer // 2 < cuts[thread + 1]),
+            (last, 0),
+        )
         return state, bool(wrong)
 
-    # Looking at what there is ------------------------------------------------------------------------------------------------------------
+    # Looking at what there is -------------------------------------------------------------------------------
 
     def words(self, number: int) -> list[int]:
         """The words of a state."""
@@ -292,7 +324,9 @@ class Store:
 
     def rows(self, first: int, last: int) -> npt.NDArray[np.uint64]:
         """The words of the states first..last - 1, a row a state."""
-        return np.frombuffer(self.states.read(first * self.row, (last - first) * self.row), dtype=np.uint64).reshape(last - first, -1)
+        return np.frombuffer(
+            self.states.read(first * self.row, (last - first) * self.row), dtype=np.uint64
+        ).reshape(last - first, -1)
 
     def parent(self, number: int) -> int:
         """The number of the state that this one was found from."""
@@ -302,14 +336,19 @@ class Store:
         """How often each step was taken, by code."""
         length = self._counted_bytes // 8
         every = (ctypes.c_uint64 * (length * self.threads)).from_address(self._counts.address)
-        return [sum(every[thread * length + code] for thread in range(self.threads)) for code in range(self.kernel.codes.count)]
+        return [
+            sum(every[thread * length + code] for thread in range(self.threads))
+            for code in range(self.kernel.codes.count)
+        ]
 
     def transitions(self) -> int:
         """How many transitions were seen."""
         return sum(context[fields.TRANSITIONS] for context in self._contexts)
 
     def findings(self) -> list[tuple[int, int, int]]:
-        """(kind, state, code) of the first finding of each kind since the last call: kind 0 is an error, p + 1 property number p."""
+        """(kind, state, code) of the first finding of each kind since the last call: kind 0 is an error, p +
+        1 property number p.
+        """
         made = []
         every = (ctypes.c_uint64 * (self._found_words * self.threads)).from_address(self._found.address)
         for kind in range(self._found_words // 2):
@@ -332,10 +371,16 @@ class Store:
 
     def files(self) -> tuple[Area, ...]:
         """What lives on disk, when there is a directory."""
-        return () if self.directory is None else (self.states, self.parents, self.actions, self.prints, self.table)
+        return (
+            ()
+            if self.directory is None
+            else (self.states, self.parents, self.actions, self.prints, self.table)
+        )
 
     def arrays(self) -> dict[str, tuple[Area, int]]:
-        """What is kept of known states, by the name of its file, each with how many bytes a state takes in it."""
+        """What is kept of known states, by the name of its file, each with how many bytes a state takes in
+        it.
+        """
         kept = {"states": (self.states, self.row), "parents": (self.parents, 4), "actions": (self.actions, 1)}
         return kept | ({"prints": (self.prints, 8)} if self.kernel.mode == fields.FINGERPRINT else {})
 
@@ -343,12 +388,23 @@ class Store:
         """End the threads and give the memory back."""
         if self._pool is not None:
             self._pool.shutdown()
-        for area in (self.states, self.parents, self.actions, self.prints, self.table, self._counts, self._found, *self._scratch.values()):
+        for area in (
+            self.states,
+            self.parents,
+            self.actions,
+            self.prints,
+            self.table,
+            self._counts,
+            self._found,
+            *self._scratch.values(),
+        ):
             area.close()
 
 
 def _apart(size: int) -> int:
-    """So many bytes that what one thread writes often shares no cache line, nor the one fetched with it, with what another does."""
+    """So many bytes that what one thread writes often shares no cache line, nor the one fetched with it, with
+    what another does.
+    """
     return -(-size // CACHE_LINES) * CACHE_LINES
 
 

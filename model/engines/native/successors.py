@@ -1,8 +1,8 @@
 """All successors of a state are found by one generated function, which goes through the actions in order and
 hands each successor to `take`.
 
-`i64 @successors(i64 context, i64 state, i64 out, i64 parent, i64 faults)` writes them one behind the other, from `out` on; without `faults` the
-steps of the environment are left out.
+`i64 @successors(i64 context, i64 state, i64 out, i64 parent, i64 faults)` writes them one behind the other,
+from `out` on; without `faults` the steps of the environment are left out.
 
 This file writes the loops that `enumeration` has planned; it knows nothing of tables.
 """
@@ -13,7 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from antiphon.model.engines.native.enumeration import ActionPlan, Branch, Loop, Parameter, Variant, without_guards
+from antiphon.model.engines.native.enumeration import (
+    ActionPlan,
+    Branch,
+    Loop,
+    Parameter,
+    Variant,
+    without_guards,
+)
 from antiphon.model.engines.native.expressions import Writer
 from antiphon.model.engines.native.specialise import has_nodes, inputs_among, inputs_of, reached, roots_of
 from antiphon.model.engines.native.steps import StepWriter, is_false
@@ -45,25 +52,48 @@ class Successors:
 
     def text(self) -> str:
         """The globals, the function, and those of the steps that are inlined into it."""
-        head = "define i64 @successors(i64 %context, i64 %state, i64 %out, i64 %parent, i64 %faults) nounwind {\nentry:"
-        start = ["  %next = alloca ptr", "  %first = inttoptr i64 %out to ptr", "  store ptr %first, ptr %next"]
+        head = (
+            "define i64 @successors(i64 %context, i64 %state, i64 %out, i64 %parent, i64 %faults) nounwind "
+            "{\nentry:"
+        )
+        start = [
+            "  %next = alloca ptr",
+            "  %first = inttoptr i64 %out to ptr",
+            "  store ptr %first, ptr %next",
+        ]
         start += ["  %s = inttoptr i64 %state to ptr", "  %with.faults = icmp ne i64 %faults, 0"]
-        end = ["  %end = load ptr, ptr %next", "  %answer = ptrtoint ptr %end to i64", "  ret i64 %answer", "}\n"]
+        end = [
+            "  %end = load ptr, ptr %next",
+            "  %answer = ptrtoint ptr %end to i64",
+            "  ret i64 %answer",
+            "}\n",
+        ]
         return "\n".join([*self.globals, *self.inlined, head, *start, *self.body.lines, *end])
 
     def _hoist(self, plans: Iterable[ActionPlan]) -> set[Expression]:
         """Computes once a state what many steps ask of it; the conditions that are now known."""
-        steps = [(variant.step, bool(branch.loops)) for plan in plans for branch in plan.branches for variant in branch.variants]
+        steps = [
+            (variant.step, bool(branch.loops))
+            for plan in plans
+            for branch in plan.branches
+            for variant in branch.variants
+        ]
         asked: Counter[Expression] = Counter()
         for step, looped in steps:
             for guard in conjuncts(step.enabled):
                 asked[guard] += 2 if looped else 1
-        sizes = {guard: len(reached([guard])) for guard, count in asked.items() if count > 1 and not inputs_of(guard)}
+        sizes = {
+            guard: len(reached([guard]))
+            for guard, count in asked.items()
+            if count > 1 and not inputs_of(guard)
+        }
         known: set[Expression] = set()
         for guard, size in sizes.items():
             if size >= HOISTED_NODES:
                 self.body.one(guard)
-                known |= {node for node in reached([guard]) if isinstance(node.sort, Boolean) and node.operands}
+                known |= {
+                    node for node in reached([guard]) if isinstance(node.sort, Boolean) and node.operands
+                }
         return {node for node in known if has_nodes(node, HOISTED_NODES)}
 
     def _action(self, plan: ActionPlan) -> None:
@@ -87,7 +117,9 @@ class Successors:
             self.body.begin(after)
 
     def _gates(self, branch: Branch) -> tuple[Branch, str | None]:
-        """Asks what all variants ask and what is known already before the loops; the branch without that, and where to go on."""
+        """Asks what all variants ask and what is known already before the loops; the branch without that, and
+        where to go on.
+        """
         first = branch.variants[0].step
         gates = [
             guard for guard in conjuncts(first.enabled)
@@ -101,7 +133,9 @@ class Successors:
             self.body.line(f"br i1 {self.body.one(guard)}, label %{on}, label %{after}")
             self.body.begin(on)
         dropped = set(gates)
-        variants = tuple(replace(variant, step=without_guards(variant.step, dropped)) for variant in branch.variants)
+        variants = tuple(
+            replace(variant, step=without_guards(variant.step, dropped)) for variant in branch.variants
+        )
         return replace(branch, variants=variants), after
 
     def _tried(self, plan: ActionPlan, branch: Branch) -> None:
@@ -131,7 +165,9 @@ class Successors:
                 body.begin(f"{label}.end")
                 body.line(f"br label %{after}")
             body.begin(after)
-            ways = ", ".join(f"[{answer}, %{label}.end]" for answer, label in zip(answers, labels, strict=True))
+            ways = ", ".join(
+                f"[{answer}, %{label}.end]" for answer, label in zip(answers, labels, strict=True)
+            )
             body.line(f"%x.{after} = phi i64 {ways}")
             self._take(plan, code, at, f"%x.{after}")
 
@@ -144,16 +180,20 @@ class Successors:
         body.line(f"br i1 {body.emit(f'icmp ne i64 {answer}, 0')}, label %{taken}, label %{after}")
         body.begin(taken)
         written = body.emit(f"ptrtoint ptr {at} to i64")
-        given = f"i64 %context, i64 %state, i64 {written}, i64 %parent, i64 {plan.number}, i64 {code}, i64 {answer}"
+        given = (
+            f"i64 %context, i64 %state, i64 {written}, i64 %parent, i64 {plan.number}, i64 {code}, i64 "
+            f"{answer}"
+        )
         following = body.emit(f"call i64 @take({given})")
         body.line(f"store ptr {body.emit(f'inttoptr i64 {following} to ptr')}, ptr %next")
         body.line(f"br label %{after}")
         body.begin(after)
 
-    # Loops -------------------------------------------------------------------------------------------------------------------------------
+    # Loops --------------------------------------------------------------------------------------------------
 
     def _loops(
-        self, loops: Sequence[Loop], ranks: list[str], elements: list[str | None], inside: Callable[[Sequence[str], Sequence[str | None]], None]
+        self, loops: Sequence[Loop], ranks: list[str], elements: list[str | None],
+        inside: Callable[[Sequence[str], Sequence[str | None]], None]
     ) -> None:  # fmt: skip
         if not loops:
             inside(ranks, elements)
@@ -164,11 +204,15 @@ class Successors:
         if loop.slot is None:
             self._over_ranks(loop, lambda rank: self._loops(rest, [*ranks, rank], [*elements, None], inside))
         else:
-            self._over_bits(loop, lambda rank, element: self._loops(rest, [*ranks, rank], [*elements, element], inside))
+            self._over_bits(
+                loop, lambda rank, element: self._loops(rest, [*ranks, rank], [*elements, element], inside)
+            )
 
     def _over_ranks(self, loop: Loop, inside: Callable[[str], None]) -> None:
         contiguous = loop.ranks == tuple(range(len(loop.ranks)))
-        self._counted(len(loop.ranks), lambda index: inside(index if contiguous else self._lookup(loop.ranks, index)))
+        self._counted(
+            len(loop.ranks), lambda index: inside(index if contiguous else self._lookup(loop.ranks, index))
+        )
 
     def _counted(self, count: int, inside: Callable[[str], None]) -> None:
         """A loop that runs so often, at least once, and counts from 0."""
@@ -191,11 +235,15 @@ class Successors:
         body.begin(after)
 
     def _over_bits(self, loop: Loop, inside: Callable[[str, str], None]) -> None:
-        """A loop over the elements that are in a set, from the least; only words that hold elements of interest are looked at."""
+        """A loop over the elements that are in a set, from the least; only words that hold elements of
+        interest are looked at.
+        """
         place = self.packing.places[loop.slot or 0]
         wanted = {loop.elements[rank] for rank in loop.ranks}
         firsts = [word * WORD - place.offset for word in range(place.words)]
-        bits = [sum(1 << element - first for element in wanted if 0 <= element - first < WORD) for first in firsts]
+        bits = [
+            sum(1 << element - first for element in wanted if 0 <= element - first < WORD) for first in firsts
+        ]
         words = [word for word, some in enumerate(bits) if some]
         if len(words) == 1:
             [word] = words
@@ -203,13 +251,19 @@ class Successors:
             return
 
         def look(index: str) -> None:
-            tables = [place.word + word for word in words], [firsts[word] for word in words], [bits[word] for word in words]
+            tables = (
+                [place.word + word for word in words],
+                [firsts[word] for word in words],
+                [bits[word] for word in words],
+            )
             word, first, some = (self._lookup(tuple(table), index) for table in tables)
             self._over_word(loop, word, first, some, inside)
 
         self._counted(len(words), look)
 
-    def _over_word(self, loop: Loop, word: str, first: str, bits: str, inside: Callable[[str, str], None]) -> None:
+    def _over_word(
+        self, loop: Loop, word: str, first: str, bits: str, inside: Callable[[str, str], None]
+    ) -> None:
         """A loop over these bits of a word of the state; `first` is the element of its lowest bit."""
         body = self.body
         before, head, on, after = (body.label() for _ in range(4))
@@ -249,7 +303,9 @@ class Successors:
         """An entry of a constant table."""
         if len(set(values)) == 1:
             return str(values[0])
-        return self.body.emit(f"load i64, ptr {self.body.emit(f'getelementptr i64, ptr {self._table(values)}, i64 {index}')}")
+        return self.body.emit(
+            f"load i64, ptr {self.body.emit(f'getelementptr i64, ptr {self._table(values)}, i64 {index}')}"
+        )
 
     def _table(self, values: tuple[int, ...]) -> str:
         name = self._tables.get(values)
@@ -259,10 +315,12 @@ class Successors:
             self.globals.append(f"{name} = private unnamed_addr constant [{len(values)} x i64] [{items}]")
         return name
 
-    # Steps -------------------------------------------------------------------------------------------------------------------------------
+    # Steps --------------------------------------------------------------------------------------------------
 
     def _given(self, roots: Sequence[Expression], nodes: set[Expression]) -> list[Expression]:
-        """The parts of a step with these roots and nodes that are known already and that it may ask for, outermost only."""
+        """The parts of a step with these roots and nodes that are known already and that it may ask for,
+        outermost only.
+        """
         if self._hoisted.isdisjoint(nodes):
             return []
         found: dict[Expression, None] = {}
@@ -277,8 +335,12 @@ class Successors:
                 todo.extend(node.operands)
         return list(found)
 
-    def _step(self, plan: ActionPlan, branch: Branch, variant: Variant) -> Callable[[str, Sequence[str], Sequence[str | None]], str]:
-        """Writes the function of a variant; what is returned writes a call of it, with its place for the successor, and gives its answer."""
+    def _step(
+        self, plan: ActionPlan, branch: Branch, variant: Variant
+    ) -> Callable[[str, Sequence[str], Sequence[str | None]], str]:
+        """Writes the function of a variant; what is returned writes a call of it, with its place for the
+        successor, and gives its answer.
+        """
         roots = roots_of(variant.step)
         nodes = reached(roots)
         known = self._given(roots, nodes)
@@ -288,7 +350,10 @@ class Successors:
             parameter: Parameter = plan.parameters[loop.parameter]
             for position in used:
                 if parameter.first <= position < parameter.first + parameter.width:
-                    columns[position] = number, tuple(int(row[position - parameter.first]) for row in parameter.rows)
+                    columns[position] = (
+                        number,
+                        tuple(int(row[position - parameter.first]) for row in parameter.rows),
+                    )
         name = f"step.{self._steps}"
         self._steps += 1
         writer = StepWriter(self.packing, lambda _, position: f"%i{position}")
@@ -299,7 +364,10 @@ class Successors:
                 parameters.append(f"%e{number}")
         for number, node in enumerate(known):
             writer.know(node, f"%h{number}")
-        declared = [*(f"i64 {parameter}" for parameter in parameters), *(f"i1 %h{number}" for number in range(len(known)))]
+        declared = [
+            *(f"i64 {parameter}" for parameter in parameters),
+            *(f"i1 %h{number}" for number in range(len(known))),
+        ]
         text = writer.function(name, declared, variant.step, self.properties)
         if len(nodes) <= INLINE_NODES:
             self.inlined.append(text.replace(") nounwind {", ") nounwind alwaysinline {", 1))
@@ -309,7 +377,9 @@ class Successors:
 
         def call(at: str, ranks: Sequence[str], elements: Sequence[str | None]) -> str:
             body = self.body
-            arguments = [self._lookup(values, ranks[number]) for _, (number, values) in sorted(columns.items())]
+            arguments = [
+                self._lookup(values, ranks[number]) for _, (number, values) in sorted(columns.items())
+            ]
             arguments += [
                 elements[number] or "0"
                 for number, element in enumerate(variant.elements)
@@ -324,4 +394,6 @@ class Successors:
 
 def _implies(step: GroundStep, guard: Expression) -> bool:
     """Whether the step is not enabled, and nothing goes wrong in it, where the guard is false."""
-    return guard in conjuncts(step.enabled) and all(is_false(check.wrong) or guard in conjuncts(check.wrong) for check in step.checks)
+    return guard in conjuncts(step.enabled) and all(
+        is_false(check.wrong) or guard in conjuncts(check.wrong) for check in step.checks
+    )

@@ -1,12 +1,14 @@
-"""States that are the same but for the names of interchangeable members are one orbit; the least of them in word
-order stands for all.
+"""States that are the same but for the names of interchangeable members are one orbit; the least of them in
+word order stands for all.
 
-The language lets no member of a symmetric index set be special (no literal, no order, no number), so that exchanging two members maps steps
-to steps and changes no predicate. It is enough to know how a state changes when two neighbouring members are exchanged: all orders of n
-members follow one another by such exchanges, n! of them in a round that ends where it began (Steinhaus, Johnson, Trotter).
+The language lets no member of a symmetric index set be special (no literal, no order, no number), so that
+exchanging two members maps steps to steps and changes no predicate. It is enough to know how a state changes
+when two neighbouring members are exchanged: all orders of n members follow one another by such exchanges, n!
+of them in a round that ends where it began (Steinhaus, Johnson, Trotter).
 
-Often no part of the state speaks of two members at once: all that is said of a member stands in leaves, or bits of sets, of its own, its column.
-Then the state with its columns in order is the same for the whole orbit, and sorting by exchanges of neighbours takes the place of the round.
+Often no part of the state speaks of two members at once: all that is said of a member stands in leaves, or
+bits of sets, of its own, its column. Then the state with its columns in order is the same for the whole
+orbit, and sorting by exchanges of neighbours takes the place of the round.
 
 This file makes the exchanges as ground steps; it knows nothing of tables or searching.
 """
@@ -46,7 +48,9 @@ class Exchange:
 
 
 def symmetric_sets(program: Program) -> dict[types.IndexType, int]:
-    """The symmetric index sets that a program's variables speak of, with their sizes, those of at least two members."""
+    """The symmetric index sets that a program's variables speak of, with their sizes, those of at least two
+    members.
+    """
     found: dict[types.IndexType, int] = {}
     todo = [shape for shape, _ in plan(program).variables.values()]
     while todo:
@@ -65,10 +69,16 @@ def exchanges(program: Program) -> tuple[Exchange, ...]:
     """
     sets = symmetric_sets(program)
     if not sets:
-        raise SpecError(f"{program.name} has no symmetric index set of two members or more", instead="the search without symmetry")
+        raise SpecError(
+            f"{program.name} has no symmetric index set of two members or more",
+            instead="the search without symmetry",
+        )
     many = sum(sets.values())
     if many > MOST_MEMBERS:
-        raise SpecError(f"{program.name}: {many} members of symmetric sets are too many; at most {MOST_MEMBERS}", instead="fewer members")
+        raise SpecError(
+            f"{program.name}: {many} members of symmetric sets are too many; at most {MOST_MEMBERS}",
+            instead="fewer members",
+        )
     return tuple(Exchange(index, first) for index, size in sets.items() for first in range(size - 1))
 
 
@@ -78,14 +88,18 @@ def orders(program: Program) -> int:
 
 
 def rounds(program: Program) -> tuple[int, ...]:
-    """The numbers of the exchanges in the order in which they are made so that all orders of all sets are passed through, back to the first.
+    """The numbers of the exchanges in the order in which they are made so that all orders of all sets are
+    passed through, back to the first.
 
     Raises:
         SpecError: there are too many orders.
     """
     many = orders(program)
     if many > MOST_ORDERS:
-        raise SpecError(f"{program.name}: {many:,} orders of its symmetric sets are too many; at most {MOST_ORDERS:,}", instead="fewer members")
+        raise SpecError(
+            f"{program.name}: {many:,} orders of its symmetric sets are too many; at most {MOST_ORDERS:,}",
+            instead="fewer members",
+        )
     made = exchanges(program)
     steps: list[int] = []
     for index, size in symmetric_sets(program).items():
@@ -96,8 +110,8 @@ def rounds(program: Program) -> tuple[int, ...]:
 
 
 def columns(program: Program, kept: Collection[int]) -> tuple[tuple[Column, Column], ...] | None:
-    """For each exchange the columns of its two members, place by place, in the slots that are kept; None where a part of the state speaks of two
-    members at once.
+    """For each exchange the columns of its two members, place by place, in the slots that are kept; None
+    where a part of the state speaks of two members at once.
     """
     found: list[tuple[Column, Column]] = []
     for index, size in symmetric_sets(program).items():
@@ -136,7 +150,9 @@ def _own(shape: Shape, offset: int, index: types.IndexType, owners: dict[Place, 
         case types.MapOf() if not _speaks_of(shape.parts[1], index):
             key, value = shape.parts
             places = [
-                (offset + rank * value.width + leaf, -1, list(_members(item))) for rank, item in enumerate(key.domain) for leaf in range(value.width)
+                (offset + rank * value.width + leaf, -1, list(_members(item)))
+                for rank, item in enumerate(key.domain)
+                for leaf in range(value.width)
             ]
         case _:
             return False
@@ -175,33 +191,52 @@ def _move(shape: Shape, offset: int, exchange: Exchange, moved: dict[Place, Plac
             for part, begin in zip(shape.parts, shape.offsets, strict=True):
                 _move(part, offset + begin, exchange, moved)
         case types.SetOf():
-            moved |= {(offset, old): (offset, new) for old, new in enumerate(_ranks(shape.parts[0], exchange)) if old != new}
+            moved |= {
+                (offset, old): (offset, new)
+                for old, new in enumerate(_ranks(shape.parts[0], exchange))
+                if old != new
+            }
         case types.MapOf() if _speaks_of(shape.parts[0], exchange.index):
             width = shape.parts[1].width
             for old, new in enumerate(_ranks(shape.parts[0], exchange)):
-                moved |= {(offset + old * width + leaf, -1): (offset + new * width + leaf, -1) for leaf in range(width) if old != new}
+                moved |= {
+                    (offset + old * width + leaf, -1): (offset + new * width + leaf, -1)
+                    for leaf in range(width)
+                    if old != new
+                }
 
 
 def comparisons(program: Program, pair: tuple[Column, Column]) -> tuple[Expression, Expression]:
-    """Of two neighbouring members: whether the column of the second comes before that of the first, and whether they are equal."""
+    """Of two neighbouring members: whether the column of the second comes before that of the first, and
+    whether they are equal.
+    """
     slots = layout(program).slots
     before, same = make.FALSE, make.TRUE
     for (slot, bit), (other_slot, other_bit) in reversed(list(zip(*pair, strict=True))):
         one, other = make.slot(slot, slots[slot].sort), make.slot(other_slot, slots[other_slot].sort)
         for left, right in reversed(_digits(one, other, bit, other_bit)):
             equal = make.equal(left, right)
-            less = make.conjunction(make.negation(right), left) if isinstance(left.sort, Boolean) else make.less(right, left)
+            less = (
+                make.conjunction(make.negation(right), left)
+                if isinstance(left.sort, Boolean)
+                else make.less(right, left)
+            )
             before = make.disjunction(less, make.conjunction(equal, before))
             same = make.conjunction(equal, same)
     return before, same
 
 
-def _digits(one: Expression, other: Expression, bit: int, other_bit: int) -> list[tuple[Expression, Expression]]:
+def _digits(
+    one: Expression, other: Expression, bit: int, other_bit: int
+) -> list[tuple[Expression, Expression]]:
     """Two places of one kind as pairs of booleans or numbers."""
     if bit >= 0:
         return [(make.has(one, make.number(bit)), make.has(other, make.number(other_bit)))]
     if isinstance(one.sort, Bits):
-        return [(make.has(one, make.number(rank)), make.has(other, make.number(rank))) for rank in range(one.sort.width)]
+        return [
+            (make.has(one, make.number(rank)), make.has(other, make.number(rank)))
+            for rank in range(one.sort.width)
+        ]
     return [(one, other)]
 
 
@@ -225,9 +260,15 @@ def exchange_step(program: Program, exchange: Exchange) -> GroundStep:
     updates: list[tuple[int, Expression]] = []
     slots = layout(program).slots
     for shape, offset in plan(program).variables.values():
-        before = tuple(make.slot(offset + position, slots[offset + position].sort) for position in range(shape.width))
+        before = tuple(
+            make.slot(offset + position, slots[offset + position].sort) for position in range(shape.width)
+        )
         after = _exchanged(shape, before, exchange)
-        updates += [(offset + position, new) for position, (old, new) in enumerate(zip(before, after, strict=True)) if new is not old]
+        updates += [
+            (offset + position, new)
+            for position, (old, new) in enumerate(zip(before, after, strict=True))
+            if new is not old
+        ]
     return GroundStep("exchange", False, (), (), make.TRUE, (), (), tuple(updates), (), ())
 
 
@@ -239,13 +280,19 @@ def _exchanged(shape: Shape, leaves: Leaves, exchange: Exchange) -> Leaves:
         case types.IndexType():
             one, other = make.number(exchange.first), make.number(exchange.first + 1)
             [rank] = leaves
-            return (make.choose(make.equal(rank, one), other, make.choose(make.equal(rank, other), one, rank)),)
+            return (
+                make.choose(make.equal(rank, one), other, make.choose(make.equal(rank, other), one, rank)),
+            )
         case types.Optional():
             [inner] = shape.parts
             return (leaves[0], *_where(leaves[0], _exchanged(inner, leaves[1:], exchange), inner))
         case types.Record():
             fields = zip(shape.parts, shape.offsets, strict=True)
-            return tuple(leaf for part, begin in fields for leaf in _exchanged(part, leaves[begin : begin + part.width], exchange))
+            return tuple(
+                leaf
+                for part, begin in fields
+                for leaf in _exchanged(part, leaves[begin : begin + part.width], exchange)
+            )
         case types.Union():
             made = [leaves[0]]
             for number, (part, begin) in enumerate(zip(shape.parts, shape.offsets, strict=True)):
@@ -288,7 +335,10 @@ def _exchanged_set(shape: Shape, members: Expression, exchange: Exchange) -> Exp
     width = members.sort.width
     kept = make.difference(members, make.bits(width, sum(1 << old for old, _ in moved)))
     for old, new in moved:
-        kept = make.union(kept, make.choose(make.has(members, make.number(old)), make.bits(width, 1 << new), make.bits(width, 0)))
+        kept = make.union(
+            kept,
+            make.choose(make.has(members, make.number(old)), make.bits(width, 1 << new), make.bits(width, 0)),
+        )
     return kept
 
 

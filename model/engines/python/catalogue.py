@@ -110,7 +110,7 @@ class Catalogue:
                 ]
         return self._add(wanted)
 
-    # Arguments ---------------------------------------------------------------------------------------------------------------------------
+    # Arguments ----------------------------------------------------------------------------------------------
 
     def _watch(self, parameter: ParameterDeclaration) -> None:
         name = parameter.within
@@ -152,7 +152,7 @@ class Catalogue:
             if any(arguments[place] is new for place in places)
         )
 
-    # Compilation -------------------------------------------------------------------------------------------------------------------------
+    # Compilation --------------------------------------------------------------------------------------------
 
     def _add(self, wanted: Sequence[tuple[int, MethodDeclaration, tuple[Any, ...]]]) -> list[Specialised]:
         made = []

@@ -144,7 +144,7 @@ class PythonTransitions:
                 )
         return tuple(effects)
 
-    # Conditions -----------------------------------------------------------------------------------------------
+    # Conditions ---------------------------------------------------------------------------------------------
 
     def predicate(self, name: str) -> Callable[[int], bool]:
         """The compiled predicate of this name."""

@@ -17,5 +17,6 @@ from antiphon.model.explore.liveness.questions import (
 from antiphon.model.explore.liveness.shown import shows_lasso
 
 __all__ = [
-    "Fairness", "Question", "always_eventually", "declared", "eventually", "fair_on", "judge", "leads_to", "shows_lasso",
+    "Fairness", "Question", "always_eventually", "declared", "eventually", "fair_on", "judge", "leads_to",
+    "shows_lasso",
 ]  # fmt: skip

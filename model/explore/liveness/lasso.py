@@ -1,13 +1,14 @@
-"""A fair run that never reaches the goal is a lasso: a shortest way into a fair cycle of the graph, all behind
-the premise without goal.
+"""A fair run that never reaches the goal is a lasso: a shortest way into a fair cycle of the graph, all
+behind the premise without goal.
 
-1. A run is bad when it comes to a state where the premise is true and the goal is not, and the goal is false from there on. `bad` holds the
-   states that lie behind such a state without a goal in between.
-2. It is fair when each kind of steps that is weakly fair is, on the cycle, somewhere impossible or somewhere taken, and each kind that is
-   strongly fair is taken, or possible nowhere (Emerson and Lei 1987; a Streett condition). Steps that change nothing are not in the graph, so a run
-   may stay for ever where nothing fair is possible: a cycle of length 0.
-3. A strongly connected part of `bad` has a fair cycle through all its states, or it can have none unless the states are left out in which an
-   untaken strongly fair kind is possible; what is left is taken apart again.
+1. A run is bad when it comes to a state where the premise is true and the goal is not, and the goal is false
+   from there on. `bad` holds the states that lie behind such a state without a goal in between.
+2. It is fair when each kind of steps that is weakly fair is, on the cycle, somewhere impossible or somewhere
+   taken, and each kind that is strongly fair is taken, or possible nowhere (Emerson and Lei 1987; a Streett
+   condition). Steps that change nothing are not in the graph, so a run may stay for ever where nothing fair
+   is possible: a cycle of length 0.
+3. A strongly connected part of `bad` has a fair cycle through all its states, or it can have none unless the
+   states are left out in which an untaken strongly fair kind is possible; what is left is taken apart again.
 
 This file knows numbers of states and kinds only: no program, no packing, no verdict.
 """
@@ -27,11 +28,13 @@ SOURCE = -1
 
 @dataclass
 class Graph:
-    """All steps between numbered states, initial states first, then level by level; each step one edge, without those that change nothing.
+    """All steps between numbered states, initial states first, then level by level; each step one edge,
+    without those that change nothing.
 
-    The edges of state s are numbered from `offsets[s]` to `offsets[s + 1] - 1`; only `expanded` states have theirs. `kinds[e]` is the kind
-    of the edge, `possible[s]` the mask of the kinds of all edges from s; `weak` and `strong` are the masks of fair kinds. `origin` and `parent`
-    are the state and the edge by which a state was found (NO_EDGE for an initial one); `depths` its distance from an initial state.
+    The edges of state s are numbered from `offsets[s]` to `offsets[s + 1] - 1`; only `expanded` states have
+    theirs. `kinds[e]` is the kind of the edge, `possible[s]` the mask of the kinds of all edges from s;
+    `weak` and `strong` are the masks of fair kinds. `origin` and `parent` are the state and the edge by which
+    a state was found (NO_EDGE for an initial one); `depths` its distance from an initial state.
     """
 
     initial: int = 0
@@ -84,7 +87,9 @@ class Graph:
 
 @dataclass(frozen=True)
 class Lasso:
-    """A run as edges: from the initial state `start` along `stem` to `knot`, then round `cycle` for ever (empty: it stays at the knot)."""
+    """A run as edges: from the initial state `start` along `stem` to `knot`, then round `cycle` for ever
+    (empty: it stays at the knot).
+    """
 
     start: int
     stem: tuple[int, ...]
@@ -95,7 +100,8 @@ class Lasso:
 def find_lasso(graph: Graph, premise: Sequence[int] | None, goal: Sequence[int]) -> Lasso | None:
     """A bad fair lasso among the expanded states, its stem shortest; None when there is none.
 
-    `premise[s]` and `goal[s]` say whether they are true in state s. Without premise, what is meant is the beginning: the goal is to come once.
+    `premise[s]` and `goal[s]` say whether they are true in state s. Without premise, what is meant is the
+    beginning: the goal is to come once.
     """
     bad = _Bad(graph, premise, goal)
     home: dict[int, list[int]] = {}
@@ -113,7 +119,9 @@ def find_lasso(graph: Graph, premise: Sequence[int] | None, goal: Sequence[int])
 
 
 class _Bad:
-    """The states behind the premise that no goal precedes: `order` by distance from the beginning of a run, `inside` a mark for each."""
+    """The states behind the premise that no goal precedes: `order` by distance from the beginning of a run,
+    `inside` a mark for each.
+    """
 
     def __init__(self, graph: Graph, premise: Sequence[int] | None, goal: Sequence[int]) -> None:
         self.graph = graph
@@ -145,12 +153,19 @@ class _Bad:
         self.distance[state] = level
         for edge in graph.edges(state):
             target = graph.targets[edge]
-            if target < graph.expanded and not self.inside[target] and self._from[target] == UNSEEN and not goal[target]:
+            if (
+                target < graph.expanded
+                and not self.inside[target]
+                and self._from[target] == UNSEEN
+                and not goal[target]
+            ):
                 self._from[target] = edge
                 after.append(target)
 
     def stem(self, state: int) -> list[int]:
-        """A shortest way from an initial state to this one, as edges: to a source by any states, from there by bad ones."""
+        """A shortest way from an initial state to this one, as edges: to a source by any states, from there
+        by bad ones.
+        """
         found: list[int] = []
         while (edge := self._from[state]) != SOURCE:
             found.append(edge)
@@ -159,7 +174,9 @@ class _Bad:
 
 
 def fair_components(graph: Graph, states: Sequence[int], inside: bytearray) -> Iterator[list[int]]:
-    """The largest sets of these states through all of whose states a fair cycle goes; a set of one may be a cycle of length 0."""
+    """The largest sets of these states through all of whose states a fair cycle goes; a set of one may be a
+    cycle of length 0.
+    """
     region = array("I", bytes(4 * len(graph)))
     for state in states:
         region[state] = 1 if inside[state] else 0
@@ -187,7 +204,9 @@ def fair_components(graph: Graph, states: Sequence[int], inside: bytearray) -> I
 
 
 def _summary(graph: Graph, component: Sequence[int], region: array[int], name: int) -> tuple[int, int, int]:
-    """The masks of kinds that are possible in all states of a component, in any, and taken by an edge within it."""
+    """The masks of kinds that are possible in all states of a component, in any, and taken by an edge within
+    it.
+    """
     always, ever, taken = -1, 0, 0
     for state in component:
         always &= graph.possible[state]
@@ -200,7 +219,8 @@ def _summary(graph: Graph, component: Sequence[int], region: array[int], name: i
 
 
 def components(graph: Graph, states: Sequence[int], region: array[int], name: int) -> Iterator[list[int]]:
-    """The strongly connected components of the states whose region has this name (Tarjan 1972, without recursion).
+    """The strongly connected components of the states whose region has this name (Tarjan 1972, without
+    recursion).
 
     The region of a component's states may be changed once it was given.
     """
@@ -239,7 +259,9 @@ def components(graph: Graph, states: Sequence[int], region: array[int], name: in
 
 
 def fair_cycle(graph: Graph, knot: int, component: set[int]) -> list[int]:
-    """A short fair cycle from the knot through states of its component, as edges: the nearest missing thing first, then home."""
+    """A short fair cycle from the knot through states of its component, as edges: the nearest missing thing
+    first, then home.
+    """
     walk: list[int] = []
     at = knot
     always = ever = graph.possible[knot]
@@ -258,7 +280,9 @@ def fair_cycle(graph: Graph, knot: int, component: set[int]) -> list[int]:
 
 
 def _nearest(graph: Graph, at: int, component: set[int], missing: int, home: int) -> list[int]:
-    """The shortest way from `at`, one step at least, that takes a missing kind or ends where a weakly fair one is impossible; else to `home`."""
+    """The shortest way from `at`, one step at least, that takes a missing kind or ends where a weakly fair
+    one is impossible; else to `home`.
+    """
     came: dict[int, int] = {}
     front = [at]
     while front:

@@ -31,14 +31,18 @@ def fault_of(trace: Trace, promise: ir.Promise, values: Values, fairness: Fairne
         return "the goal is true on the cycle"
     if promise.kind is ir.PromiseKind.EVENTUALLY and goals:
         return "the goal is true on the way"
-    if promise.premise is not None and not any(is_true(program, promise.premise, values, state) for state in states[first:]):
+    if promise.premise is not None and not any(
+        is_true(program, promise.premise, values, state) for state in states[first:]
+    ):
         return "the premise is true nowhere without the goal after it"
     missing = sorted(map(str, unfair(trace, fairness)))
     return f"it is not fair to {', '.join(missing)}" if missing else ""
 
 
 def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
-    """The kinds of steps to which the cycle of the trace is not fair. A step that changes nothing is neither possible nor taken."""
+    """The kinds of steps to which the cycle of the trace is not fair. A step that changes nothing is neither
+    possible nor taken.
+    """
     assert trace.loop is not None
     program = trace.program
     possible: list[set[Kind]] = []
@@ -50,7 +54,11 @@ def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
                 kinds.add(kind)
         possible.append(kinds)
     before = trace.states[trace.loop : -1]
-    moved = [item for state, item in zip(before, trace.transitions[trace.loop :], strict=True) if item.state != state]
+    moved = [
+        item
+        for state, item in zip(before, trace.transitions[trace.loop :], strict=True)
+        if item.state != state
+    ]
     taken = {fairness.kind(item.step) for item in moved}
     for kind in set().union(*possible) - taken:
         if fairness.is_strong(kind) or all(kind in kinds for kinds in possible):
@@ -58,9 +66,13 @@ def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
 
 
 def shows_lasso(trace: Trace, question: Question | None = None, fairness: Fairness | None = None) -> bool:
-    """Whether the trace is a fair lasso on which the property that it names fails, for some value of its parameters."""
+    """Whether the trace is a fair lasso on which the property that it names fails, for some value of its
+    parameters.
+    """
     asked = question or declared(trace.program).get(trace.shows)
     if asked is None:
         return False
     assumed = fairness or fair_on(trace.program)
-    return any(not fault_of(trace, asked.promise, asked.values(instance), assumed) for instance in asked.instances)
+    return any(
+        not fault_of(trace, asked.promise, asked.values(instance), assumed) for instance in asked.instances
+    )

@@ -9,7 +9,9 @@ from antiphon.spec.lang import Program, State, ir
 
 
 def is_true(program: Program, expression: ir.Expression, values: Values, state: State) -> bool:
-    """Whether the expression, a call of a method of the specification, is true in a state, says the reference."""
+    """Whether the expression, a call of a method of the specification, is true in a state, says the
+    reference.
+    """
     call = cast("ir.Call", expression)
     arguments = [values[cast("ir.Name", item).name][1] for item in call.arguments]
     return bool(program.reference.evaluate(state, call.function, *arguments))

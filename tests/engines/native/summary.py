@@ -9,6 +9,9 @@ from antiphon.model.verdict import Report
 
 def summary(report: Report) -> tuple[Any, ...]:
     """What two engines must agree on when both saw everything."""
-    verdicts = {item.property: (item.kind, item.outcome, None if item.trace is None else len(item.trace)) for item in report.verdicts}
+    verdicts = {
+        item.property: (item.kind, item.outcome, None if item.trace is None else len(item.trace))
+        for item in report.verdicts
+    }
     seen = report.exploration
     return verdicts, seen.states, seen.transitions, seen.depth, seen.complete, seen.fired, seen.never_fired

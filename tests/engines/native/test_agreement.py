@@ -1,4 +1,6 @@
-"""The kernel is the reference, only faster: the same successors in the same order, findings, counts and verdicts, for any number of threads."""
+"""The kernel is the reference, only faster: the same successors in the same order, findings, counts and
+verdicts, for any number of threads.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def test_states_are_numbered_as_the_reference_finds_them_whatever_the_number_of_
 
 
 @pytest.mark.parametrize("buffered", [store.BUFFERED, 1_500])
-def test_threads_do_not_change_what_is_found_where_states_are_many(buffered: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_do_not_change_what_is_found_where_states_are_many(
+    buffered: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With small buffers a thread stops before the end of its part, and what the others did is done again."""
     monkeypatch.setattr(store, "BUFFERED", buffered)
     monkeypatch.setattr(store, "BUFFERED_TOGETHER", buffered)
@@ -72,13 +76,22 @@ def test_threads_do_not_change_what_is_found_where_states_are_many(buffered: int
         search = Search(space)
         search.run()
         kept = space.store
-        found.append((search.walk.transitions, kept.states.read(0, kept.row * kept.known), kept.parents.read(0, 4 * kept.known), kept.counts()))
+        found.append(
+            (
+                search.walk.transitions,
+                kept.states.read(0, kept.row * kept.known),
+                kept.parents.read(0, 4 * kept.known),
+                kept.counts(),
+            )
+        )
     assert (found[0][0], len(found[0][1])) == (402305, 8 * 50816)
     assert found[0] == found[1] == found[2]
 
 
 def outcome(bound: Program, state: State) -> tuple[Any, ...]:
-    """What the reference does in one state: the successors in order, the number of transitions, what is broken; or that there is an error."""
+    """What the reference does in one state: the successors in order, the number of transitions, what is
+    broken; or that there is an error.
+    """
     try:
         transitions = list(bound.reference.successors(state))
     except SpecError:
@@ -134,15 +147,26 @@ def test_words_keep_every_state(seed: int) -> None:
 
 @pytest.mark.parametrize("mode", [fields.DIRECT, fields.WHOLE, fields.FINGERPRINT])
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(mode: int, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 16 slots on, moved in parts of 8, so that runs of slots go around the end of a region often; then entered anew from the states."""
+def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(
+    mode: int, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 16 slots on, moved in parts of 8, so that runs of slots go around the end of a region often; then
+    entered anew from the states.
+    """
     monkeypatch.setattr(store, "FIRST_TABLE", 16)
     monkeypatch.setattr(store, "MOVED", 8)
     bound = program(TwoPhase, managers=5)
 
     def space() -> NativeSpace:
         graph, fingerprints = mode != fields.DIRECT, mode == fields.FINGERPRINT
-        return NativeSpace(bound, bound.reference.initial(), threads=threads, graph=graph, fingerprints=fingerprints, directory=tmp_path)
+        return NativeSpace(
+            bound,
+            bound.reference.initial(),
+            threads=threads,
+            graph=graph,
+            fingerprints=fingerprints,
+            directory=tmp_path,
+        )
 
     whole = space()
     Search(whole, bounds=Bounds(depth=6)).run()
@@ -158,7 +182,9 @@ def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(mode: int, threa
     assert len(entered) == entered.total() == 8_832
 
 
-def test_a_table_does_not_grow_where_the_disk_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_does_not_grow_where_the_disk_has_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Writing to a file of which a page cannot be had would end the process."""
     bound = program(TwoPhase, managers=5)
     space = NativeSpace(bound, bound.reference.initial(), threads=1, directory=tmp_path)

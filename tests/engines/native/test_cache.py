@@ -1,4 +1,6 @@
-"""What is kept on disk is what was made, whoever wrote beside it; what is damaged, misplaced or not private is as if it were missing."""
+"""What is kept on disk is what was made, whoever wrote beside it; what is damaged, misplaced or not private
+is as if it were missing.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def test_an_entry_under_another_name_is_as_one_that_is_missing(tmp_path: Path) -
     assert cache.get("other") is None
 
 
-def test_a_directory_that_others_may_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_others_may_write_to_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     private = Cache.private("kind").directory
     assert private == tmp_path / "kind"

@@ -1,4 +1,6 @@
-"""A step that is large as a whole is made in parts, no function grows with the whole stack, and the parts do together what the step does."""
+"""A step that is large as a whole is made in parts, no function grows with the whole stack, and the parts do
+together what the step does.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def _fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_the_functions_of_the_whole_stack_are_short() -> None:
-    """The time that LLVM takes goes by the lines; by their square where a choice between conditions is selected with care."""
+    """The time that LLVM takes goes by the lines; by their square where a choice between conditions is
+    selected with care.
+    """
     bound = program(Horus, repairs="all")
     careful, quick = steps_texts(bound, WordPacking(layout(bound).slots))
     functions = re.findall(r"^define .*?^}$", careful + quick, re.MULTILINE | re.DOTALL)
@@ -52,7 +56,11 @@ def in_parts(bound: Program, most: int, monkeypatch: pytest.MonkeyPatch) -> list
     """The actions that are made in parts when a step may have so many nodes; kernels do so from now on."""
     monkeypatch.setattr(enumeration, "LARGE_NODES", most)
     forget()
-    return [plan.name for plan in plan_actions(bound) if any(len(branch.variants) > enumeration.MOST_VARIANTS for branch in plan.branches)]
+    return [
+        plan.name
+        for plan in plan_actions(bound)
+        if any(len(branch.variants) > enumeration.MOST_VARIANTS for branch in plan.branches)
+    ]
 
 
 @pytest.mark.usefixtures("_fresh")
@@ -80,4 +88,6 @@ def test_a_large_step_says_what_was_made_of_it() -> None:
     assert caught.value.roots
     step = ground(bound, "arrive", fixed={0: 1})
     assert step.inputs == caught.value.inputs
-    assert all(node is not make.step_input(0, step.inputs[0].sort) for node in enumeration.reached([step.enabled]))
+    assert all(
+        node is not make.step_input(0, step.inputs[0].sort) for node in enumeration.reached([step.enabled])
+    )

@@ -1,4 +1,6 @@
-"""The functions between the steps mean as machine code what they mean as Python; what is kept on disk is what was compiled."""
+"""The functions between the steps mean as machine code what they mean as Python; what is kept on disk is what
+was compiled.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +47,18 @@ def test_the_hash_is_that_of_its_python_text() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_where_a_search_begins_is_known_from_what_a_slot_keeps_of_the_hash(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else what is moved to a larger table would not be found there. The slots are many: few do not need the lower half of the hash."""
+def test_where_a_search_begins_is_known_from_what_a_slot_keeps_of_the_hash(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what is moved to a larger table would not be found there. The slots are many: few do not need the
+    lower half of the hash.
+    """
     context = {fields.THREADS: threads, fields.REGION: 1 << 34}
-    operations = {"MODE": fields.WHOLE, "word": lambda base, index: base[index], "high_product": lambda one, other: (one & WORD) * other >> 64}
+    operations = {
+        "MODE": fields.WHOLE,
+        "word": lambda base, index: base[index],
+        "high_product": lambda one, other: (one & WORD) * other >> 64,
+    }
     for name, value in operations.items():
         monkeypatch.setattr(runtime, name, value, raising=False)
     source = random.Random(5)
@@ -76,7 +86,11 @@ print(kernel_of(program(TwoPhase, managers=2)).built)
 def test_a_second_process_finds_the_kernel_and_a_damaged_one_is_built_again(tmp_path: Path) -> None:
     def built() -> str:
         ran = subprocess.run(
-            [sys.executable, "-c", CHILD], env={**os.environ, "ANTIPHON_CACHE": str(tmp_path)}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", CHILD],
+            env={**os.environ, "ANTIPHON_CACHE": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return ran.stdout.strip()
 

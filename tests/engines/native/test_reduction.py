@@ -1,4 +1,6 @@
-"""Only what matters to a question is kept: the same answers, at the same length, from fewer states or smaller ones; what is left out is said."""
+"""Only what matters to a question is kept: the same answers, at the same length, from fewer states or smaller
+ones; what is left out is said.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,18 @@ from antiphon.model.trace import replay
 from antiphon.model.verdict import Report
 from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
 from antiphon.spec.examples.two_phase import TwoPhase
-from antiphon.spec.lang import Between, Const, Program, Spec, SpecError, action, invariant, program, require, witness
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Program,
+    Spec,
+    SpecError,
+    action,
+    invariant,
+    program,
+    require,
+    witness,
+)
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
@@ -36,7 +49,11 @@ CONE = StorageOptions(cone=True)
 
 
 def told(report: Report) -> list[tuple[object, ...]]:
-    return [(item.property, item.outcome, item.trace and len(item.trace)) for item in report.verdicts if item.kind != "liveness"]
+    return [
+        (item.property, item.outcome, item.trace and len(item.trace))
+        for item in report.verdicts
+        if item.kind != "liveness"
+    ]
 
 
 @pytest.mark.parametrize("bound", PROGRAMS, ids=lambda bound: f"{bound.name}, {bound.digest[:4]}")
@@ -49,7 +66,10 @@ def test_the_answers_are_those_of_the_full_search(bound: Program) -> None:
         assert reduced.exploration.states <= full.exploration.states
         for verdict in reduced.verdicts:
             expected = answers[verdict.property]
-            assert (verdict.outcome, verdict.trace and len(verdict.trace)) == (expected.outcome, expected.trace and len(expected.trace))
+            assert (verdict.outcome, verdict.trace and len(verdict.trace)) == (
+                expected.outcome,
+                expected.trace and len(expected.trace),
+            )
             if verdict.trace is not None:
                 assert replay(bound, verdict.trace.start, verdict.trace.steps).states == verdict.trace.states
 
@@ -64,7 +84,9 @@ def test_fewer_states_are_told_apart_when_less_matters() -> None:
 
 
 class Counting(Spec):
-    """`seen` is written and never read; `turns` decides what can happen; `doubled` could leave its bounds, which must be found in any case."""
+    """`seen` is written and never read; `turns` decides what can happen; `doubled` could leave its bounds,
+    which must be found in any case.
+    """
 
     most: Const[int] = 5
     turns: Annotated[int, Between(0, 5)] = 0
@@ -89,17 +111,28 @@ class Counting(Spec):
 
 def test_errors_of_the_specification_matter_to_every_question() -> None:
     bound = program(Counting)
-    assert check(bound, properties=["Small"], storage=CONE).notes[-1] == "left out, for they do not matter to what is asked: seen"
-    assert check(bound, properties=["Late"], storage=CONE).notes[-1] == "left out, for they do not matter to what is asked: seen"
+    assert (
+        check(bound, properties=["Small"], storage=CONE).notes[-1]
+        == "left out, for they do not matter to what is asked: seen"
+    )
+    assert (
+        check(bound, properties=["Late"], storage=CONE).notes[-1]
+        == "left out, for they do not matter to what is asked: seen"
+    )
     [error, _] = check(bound, properties=["Late"], storage=CONE).verdicts
     assert (error.kind, error.outcome.value) == ("specification", "unknown")
-    assert told(check(bound, properties=["Small", "Late"], storage=CONE)) == told(check(bound, properties=["Small", "Late"]))
+    assert told(check(bound, properties=["Small", "Late"], storage=CONE)) == told(
+        check(bound, properties=["Small", "Late"])
+    )
 
 
 def test_states_take_less_room() -> None:
     bound = program(RbpChecked, repairs="all")
     slots = layout(bound).slots
-    whole, cone = (WordPacking(slots, reduction.kept(bound)) for reduction in (WHOLE, Reduction(asked=frozenset({"UniqueNumbers"}))))
+    whole, cone = (
+        WordPacking(slots, reduction.kept(bound))
+        for reduction in (WHOLE, Reduction(asked=frozenset({"UniqueNumbers"})))
+    )
     assert cone.bits < whole.bits
     assert whole.bits == WordPacking(slots).bits
 
@@ -110,7 +143,9 @@ def test_it_goes_with_symmetry_and_with_fingerprints() -> None:
     expected = told(check(bound, properties=names))
     both = check(bound, properties=names, storage=StorageOptions(cone=True, symmetry=True))
     assert told(both) == expected
-    assert told(check(bound, properties=names, storage=StorageOptions(cone=True, fingerprints=True))) == expected
+    assert (
+        told(check(bound, properties=names, storage=StorageOptions(cone=True, fingerprints=True))) == expected
+    )
 
 
 def test_other_engines_refuse() -> None:

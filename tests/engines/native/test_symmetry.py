@@ -1,4 +1,6 @@
-"""One state stands for its orbit: as many states as there are orbits, counted by hand, with the same verdicts and lengths, and real traces."""
+"""One state stands for its orbit: as many states as there are orbits, counted by hand, with the same verdicts
+and lengths, and real traces.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,42 @@ import pytest
 
 from antiphon.model.engines import StorageOptions
 from antiphon.model.engines.native import NativeSpace
-from antiphon.model.engines.native.symmetry import Exchange, columns, exchanged_state, exchanges, orders, rounds, symmetric_sets
+from antiphon.model.engines.native.symmetry import (
+    Exchange,
+    columns,
+    exchanged_state,
+    exchanges,
+    orders,
+    rounds,
+    symmetric_sets,
+)
 from antiphon.model.explore import check
 from antiphon.model.ground.layout import layout, plan
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
 from antiphon.spec.examples.chameneos import Chameneos
 from antiphon.spec.examples.two_phase import TwoPhase
-from antiphon.spec.lang import Const, Index, Map, Program, Spec, SpecError, State, action, eventually, everywhere, program, require
+from antiphon.spec.lang import (
+    Const,
+    Index,
+    Map,
+    Program,
+    Spec,
+    SpecError,
+    State,
+    action,
+    eventually,
+    everywhere,
+    program,
+    require,
+)
 from antiphon.spec.protocols.rbp.properties import RbpProperties
 
 
 def orbit(bound: Program, state: State) -> frozenset[State]:
-    """All states that differ from this one by the order of interchangeable members, by exchanging until nothing is new."""
+    """All states that differ from this one by the order of interchangeable members, by exchanging until
+    nothing is new.
+    """
     made = exchanges(bound)
     found = {state}
     todo = [state]
@@ -43,7 +68,11 @@ def reachable(bound: Program) -> list[State]:
     return [space.value(number) for number in range(len(space))]
 
 
-CASES = [program(TwoPhase, managers=2), program(TwoPhase, managers=3), program(Chameneos, creatures=3, meetings=2)]
+CASES = [
+    program(TwoPhase, managers=2),
+    program(TwoPhase, managers=3),
+    program(Chameneos, creatures=3, meetings=2),
+]
 
 
 @pytest.mark.parametrize("bound", CASES, ids=lambda bound: f"{bound.name}, {dict(bound.constants)}")
@@ -89,14 +118,19 @@ def test_a_counterexample_found_with_symmetry_is_a_real_run() -> None:
 def test_the_states_that_are_left_out_are_counted() -> None:
     report = check(program(TwoPhase, managers=6), storage=StorageOptions(symmetry=True))
     assert report.exploration.states == 553
-    assert report.notes == ("553 states stand for 50,816 that differ in the names of interchangeable members only",)
+    assert report.notes == (
+        "553 states stand for 50,816 that differ in the names of interchangeable members only",
+    )
 
 
 def test_it_goes_with_fingerprints_and_any_number_of_threads() -> None:
     bound = program(TwoPhase, managers=5)
     names = [name for name, kind in kinds_of(bound).items() if kind in ("invariant", "witness")]
     whole = check(bound, properties=names, storage=StorageOptions(symmetry=True, threads=1))
-    for storage in (StorageOptions(symmetry=True, threads=3), StorageOptions(symmetry=True, fingerprints=True)):
+    for storage in (
+        StorageOptions(symmetry=True, threads=3),
+        StorageOptions(symmetry=True, fingerprints=True),
+    ):
         other = check(bound, properties=names, storage=storage)
         assert other.exploration.states == whole.exploration.states
         assert [(item.outcome, item.trace and item.trace.steps) for item in other.verdicts] == [
@@ -126,7 +160,9 @@ class Turns(Spec):
 
 
 def test_promises_on_fair_runs_are_refused() -> None:
-    with pytest.raises(SpecError, match="symmetry cannot decide AllWork: fairness to each member tells the members apart"):
+    with pytest.raises(
+        SpecError, match="symmetry cannot decide AllWork: fairness to each member tells the members apart"
+    ):
         check(program(Turns), storage=StorageOptions(symmetry=True))
 
 
@@ -148,8 +184,15 @@ def test_columns_are_sorted_where_nothing_speaks_of_two_members() -> None:
     first, second = columns(two_phase, range(len(layout(two_phase).slots))) or ()
     assert first[1] == second[0]
     assert not {*first[0]} & {*first[1]}
-    report = check(program(TwoPhase, managers=10), properties=["consistent", "all_committed"], storage=StorageOptions(symmetry=True))
-    assert report.notes[-1] == "3,300 states stand for 61,515,776 that differ in the names of interchangeable members only"
+    report = check(
+        program(TwoPhase, managers=10),
+        properties=["consistent", "all_committed"],
+        storage=StorageOptions(symmetry=True),
+    )
+    assert (
+        report.notes[-1]
+        == "3,300 states stand for 61,515,776 that differ in the names of interchangeable members only"
+    )
 
 
 def test_every_variable_is_exchanged() -> None:
@@ -159,4 +202,3 @@ def test_every_variable_is_exchanged() -> None:
     moved = [state for state in reachable(bound) if exchanged_state(bound, state, exchange) != state]
     assert moved
     assert all(len(state) == len(widths) for state in moved)
-

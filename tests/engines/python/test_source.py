@@ -1,4 +1,6 @@
-"""Generated Python computes what the ground form means: random expressions and updates against a direct evaluation."""
+"""Generated Python computes what the ground form means: random expressions and updates against a direct
+evaluation.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,18 @@ import pytest
 
 from antiphon.model.engines.python.source import _OPERATIONS, compile_functions, predicate_source, step_source
 from antiphon.model.ground.footprint import footprint, split
-from antiphon.model.ground.form import Bits, Boolean, Break, Check, Expression, GroundStep, Number, Operator, SlotInfo, Sort
+from antiphon.model.ground.form import (
+    Bits,
+    Boolean,
+    Break,
+    Check,
+    Expression,
+    GroundStep,
+    Number,
+    Operator,
+    SlotInfo,
+    Sort,
+)
 from antiphon.model.ground.packing import Packing
 from antiphon.spec.lang import Location
 
@@ -45,19 +58,27 @@ OPERATIONS: dict[Operator, Callable[..., Any]] = {
 }
 SIGNATURES: dict[str, list[tuple[Operator, str]]] = {
     "boolean": [
-        (Operator.NOT, "b"), (Operator.AND, "bb"), (Operator.AND, "bbb"), (Operator.OR, "bb"), (Operator.CHOOSE, "bbb"), (Operator.EQUAL, "bb"),
-        (Operator.EQUAL, "nn"), (Operator.EQUAL, "ss"), (Operator.LESS, "nn"), (Operator.HAS, "sn"), (Operator.HAS, "sn"),
+        (Operator.NOT, "b"), (Operator.AND, "bb"), (Operator.AND, "bbb"), (Operator.OR, "bb"),
+        (Operator.CHOOSE, "bbb"), (Operator.EQUAL, "bb"),
+        (Operator.EQUAL, "nn"), (Operator.EQUAL, "ss"), (Operator.LESS, "nn"), (Operator.HAS, "sn"),
+        (Operator.HAS, "sn"),
     ],
     "number": [
-        (Operator.ADD, "nn"), (Operator.SUBTRACT, "nn"), (Operator.MULTIPLY, "nn"), (Operator.DIVIDE, "nn"), (Operator.MODULO, "nn"),
+        (Operator.ADD, "nn"), (Operator.SUBTRACT, "nn"), (Operator.MULTIPLY, "nn"), (Operator.DIVIDE, "nn"),
+        (Operator.MODULO, "nn"),
         (Operator.CHOOSE, "bnn"), (Operator.COUNT, "s"),
     ],
     "set": [
-        (Operator.SINGLE, "n"), (Operator.UNION, "ss"), (Operator.INTERSECTION, "ss"), (Operator.DIFFERENCE, "ss"),
+        (Operator.SINGLE, "n"), (Operator.UNION, "ss"), (Operator.INTERSECTION, "ss"),
+        (Operator.DIFFERENCE, "ss"),
         (Operator.SYMMETRIC_DIFFERENCE, "ss"), (Operator.CHOOSE, "bss"),
     ],
 }  # fmt: skip
-SORTS: dict[str, tuple[str, Sort]] = {"b": ("boolean", Boolean()), "n": ("number", Number(-1000, 1000)), "s": ("set", Bits(5))}
+SORTS: dict[str, tuple[str, Sort]] = {
+    "b": ("boolean", Boolean()),
+    "n": ("number", Number(-1000, 1000)),
+    "s": ("set", Bits(5)),
+}
 
 
 def evaluate(node: Expression, leaves: tuple[Any, ...]) -> Any:
@@ -93,7 +114,11 @@ class Maker:
         if self.random.random() < 0.7:
             slot = self.random.choice(slots)
             return Expression(Operator.SLOT, SLOTS[slot].sort, (), slot)
-        value = {"b": self.random.random() < 0.5, "n": self.random.randrange(-3, 7), "s": self.random.randrange(32)}[kind]
+        value = {
+            "b": self.random.random() < 0.5,
+            "n": self.random.randrange(-3, 7),
+            "s": self.random.randrange(32),
+        }[kind]
         return Expression(Operator.CONSTANT, Number(value, value) if kind == "n" else sort, (), value)
 
     def leaves(self) -> tuple[Any, ...]:
@@ -118,14 +143,44 @@ def make_step(maker: Maker) -> GroundStep:
     condition = maker.make("b", 2)
     updates = [
         (0, Expression(Operator.CHOOSE, Boolean(), (condition, old[0], maker.make("b", 2)))),
-        (1, Expression(Operator.CHOOSE, Number(-2, 5), (maker.make("b", 2), old[1], into_range(maker.make("n", 3))))),
-        (4, Expression(Operator.UNION, Bits(5), (maker.make("s", 2), Expression(Operator.DIFFERENCE, Bits(5), (old[4], maker.make("s", 2)))))),
-        (5, Expression(Operator.CHOOSE, Bits(5), (condition, Expression(Operator.UNION, Bits(5), (old[5], maker.make("s", 1))), old[5]))),
+        (
+            1,
+            Expression(
+                Operator.CHOOSE, Number(-2, 5), (maker.make("b", 2), old[1], into_range(maker.make("n", 3)))
+            ),
+        ),
+        (
+            4,
+            Expression(
+                Operator.UNION,
+                Bits(5),
+                (maker.make("s", 2), Expression(Operator.DIFFERENCE, Bits(5), (old[4], maker.make("s", 2)))),
+            ),
+        ),
+        (
+            5,
+            Expression(
+                Operator.CHOOSE,
+                Bits(5),
+                (condition, Expression(Operator.UNION, Bits(5), (old[5], maker.make("s", 1))), old[5]),
+            ),
+        ),
     ]
     guards = Expression(Operator.AND, Boolean(), (maker.make("b", 3), maker.make("b", 2)))
     wrong = Expression(Operator.AND, Boolean(), (maker.make("b", 2), maker.make("b", 2), maker.make("b", 2)))
     broken = maker.make("b", 3)
-    return GroundStep("random", False, (), (), guards, (), (Check(wrong, HERE, "wrong"),), tuple(updates), (Break("P", broken, HERE, "p"),), ())
+    return GroundStep(
+        "random",
+        False,
+        (),
+        (),
+        guards,
+        (),
+        (Check(wrong, HERE, "wrong"),),
+        tuple(updates),
+        (Break("P", broken, HERE, "p"),),
+        (),
+    )
 
 
 def agrees(seed: int) -> bool:
@@ -133,7 +188,9 @@ def agrees(seed: int) -> bool:
     maker = Maker(seed)
     packing = Packing(SLOTS)
     node = maker.make("b", 6)
-    run = cast("Callable[[int], Any]", compile_functions([("p", predicate_source("p", node, [], packing))])["p"])
+    run = cast(
+        "Callable[[int], Any]", compile_functions([("p", predicate_source("p", node, [], packing))])["p"]
+    )
     states = [maker.leaves() for _ in range(20)]
     return all(run(packing.pack(leaves)) is bool(evaluate(node, leaves)) for leaves in states)
 
@@ -149,7 +206,9 @@ def test_a_generated_step_does_what_the_form_says(seed: int) -> None:
     packing = Packing(SLOTS)
     step = make_step(maker)
     updates = [split(slot, value) for slot, value in step.updates]
-    run = cast("Callable[[int], Any]", compile_functions([("f", step_source("f", step, updates, packing))])["f"])
+    run = cast(
+        "Callable[[int], Any]", compile_functions([("f", step_source("f", step, updates, packing))])["f"]
+    )
     for _ in range(30):
         leaves = maker.leaves()
         packed = packing.pack(leaves)
@@ -175,7 +234,9 @@ def test_a_step_depends_on_its_footprint_only(seed: int) -> None:
     updates = [split(slot, value) for slot, value in step.updates]
     reads = [step.enabled, step.checks[0].wrong, step.breaks[0].broken]
     mask = footprint(reads + [part for update in updates for part in (update.keep, update.add)], packing)
-    run = cast("Callable[[int], Any]", compile_functions([("f", step_source("f", step, updates, packing))])["f"])
+    run = cast(
+        "Callable[[int], Any]", compile_functions([("f", step_source("f", step, updates, packing))])["f"]
+    )
     for _ in range(40):
         one, other = packing.pack(maker.leaves()), packing.pack(maker.leaves())
         assert run(one) == run(one & mask | other & ~mask)
@@ -208,7 +269,9 @@ def test_a_mistake_is_planted_in_every_operation() -> None:
 
 
 @pytest.mark.parametrize("operator", list(PLANTED), ids=lambda operator: operator.value)
-def test_a_planted_mistake_in_an_operation_is_caught(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_mistake_in_an_operation_is_caught(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(_OPERATIONS, operator, PLANTED[operator])
     assert any(not agrees(seed) for seed in range(150))
 
@@ -223,7 +286,11 @@ def test_adding_to_a_set_does_not_read_it() -> None:
 
 def test_a_member_test_reads_one_bit() -> None:
     packing = Packing(SLOTS)
-    has = Expression(Operator.HAS, Boolean(), (Expression(Operator.SLOT, Bits(5), (), 5), Expression(Operator.CONSTANT, Number(2, 2), (), 2)))
+    has = Expression(
+        Operator.HAS,
+        Boolean(),
+        (Expression(Operator.SLOT, Bits(5), (), 5), Expression(Operator.CONSTANT, Number(2, 2), (), 2)),
+    )
     assert footprint([has], packing) == 1 << packing.places[5].offset + 2
 
 
@@ -238,6 +305,8 @@ def test_packing_is_exact_and_reversible() -> None:
 
 
 def test_constants_only_give_a_false_break_no_code() -> None:
-    step = GroundStep("s", False, (), (), constant(True), (), (), (), (Break("P", constant(False), HERE, "p"),), ())
+    step = GroundStep(
+        "s", False, (), (), constant(True), (), (), (), (Break("P", constant(False), HERE, "p"),), ()
+    )
     text = step_source("f", step, [], Packing(SLOTS))
     assert text.splitlines()[-1].strip() == f"return {Packing(SLOTS).full}, 0"

@@ -12,8 +12,12 @@ Edge = tuple[int, int, int]
 """From, to, kind."""
 
 
-def graph_of(size: int, starts: int, edges: list[Edge], weak: int, strong: int, expanded: int | None = None) -> Graph:
-    """The graph with these edges; states that no start reaches are left out, as a walk does, and the others numbered level by level."""
+def graph_of(
+    size: int, starts: int, edges: list[Edge], weak: int, strong: int, expanded: int | None = None
+) -> Graph:
+    """The graph with these edges; states that no start reaches are left out, as a walk does, and the others
+    numbered level by level.
+    """
     order, depths, found = list(range(starts)), dict.fromkeys(range(starts), 0), {}
     for state in order:
         for one, other, _ in edges:
@@ -55,12 +59,16 @@ def within(graph: Graph, states: set[int]) -> networkx.MultiDiGraph:
     made = networkx.MultiDiGraph()
     made.add_nodes_from(states)
     for state in states:
-        made.add_edges_from((state, graph.targets[edge], edge) for edge in graph.edges(state) if graph.targets[edge] in states)
+        made.add_edges_from(
+            (state, graph.targets[edge], edge) for edge in graph.edges(state) if graph.targets[edge] in states
+        )
     return made
 
 
 def fair_sets(graph: Graph) -> list[set[int]]:
-    """Every set of states that a fair run can visit for ever and nothing else: the oracle, which tries them all."""
+    """Every set of states that a fair run can visit for ever and nothing else: the oracle, which tries them
+    all.
+    """
     found = []
     for count in range(1, len(graph) + 1):
         for chosen in itertools.combinations(range(len(graph)), count):
@@ -75,7 +83,9 @@ def fair_sets(graph: Graph) -> list[set[int]]:
 
 def shortest_stem(graph: Graph, premise: bytearray | None, goal: bytearray) -> int | None:
     """The oracle for stems: over pairs (state, whether the premise was met with no goal since)."""
-    ends = {state for states in fair_sets(graph) if not any(goal[state] for state in states) for state in states}
+    ends = {
+        state for states in fair_sets(graph) if not any(goal[state] for state in states) for state in states
+    }
     start = [(state, False) for state in range(graph.initial)]
     if premise is None:
         start = [(state, True) for state in range(graph.initial) if not goal[state]]

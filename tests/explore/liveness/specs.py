@@ -1,4 +1,6 @@
-"""Small specifications in which what comes about depends on who is fair to whom: philosophers, a channel that loses, a lock."""
+"""Small specifications in which what comes about depends on who is fair to whom: philosophers, a channel that
+loses, a lock.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class Philosopher(Index, size="seats"):
 
 
 class Table(Spec):
-    """Everybody takes the left fork first, then the right one; with `last_differs` the last one begins on the right."""
+    """Everybody takes the left fork first, then the right one; with `last_differs` the last one begins on the
+    right.
+    """
 
     seats: Const[int] = 3
     last_differs: Const[bool] = True
@@ -98,7 +102,9 @@ class Packet:
 
 
 class LossyChannel(Spec):
-    """A sender repeats a number until it has arrived (if `stubborn`, for ever); the channel may lose any packet, as often as it likes."""
+    """A sender repeats a number until it has arrived (if `stubborn`, for ever); the channel may lose any
+    packet, as often as it likes.
+    """
 
     numbers: Const[int] = 1
     stubborn: Const[bool] = False

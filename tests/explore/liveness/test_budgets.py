@@ -1,4 +1,6 @@
-"""A budget bounds the exploration: what is missing only because one is spent is unknown, and not violated, by every engine."""
+"""A budget bounds the exploration: what is missing only because one is spent is unknown, and not violated, by
+every engine.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 
 class Timer(Spec):
-    """A packet is sent, may be lost twice, and is sent again while the budget lasts; unless the timer is `broken`."""
+    """A packet is sent, may be lost twice, and is sent again while the budget lasts; unless the timer is
+    `broken`.
+    """
 
     timeouts: Const[int] = 1
     broken: Const[bool] = False
@@ -131,16 +135,26 @@ def outcomes(spec: type[Spec], property: str, **constants: Any) -> set[tuple[Out
     bound = program(spec, **constants)
     reports = [check(bound), check(bound, engine="reference"), check_bounded(bound, depth=8)]
     verdicts = [report[property] for report in reports]
-    return {(verdict.outcome, verdict.reason if verdict.outcome is Outcome.UNKNOWN else "") for verdict in verdicts}
+    return {
+        (verdict.outcome, verdict.reason if verdict.outcome is Outcome.UNKNOWN else "")
+        for verdict in verdicts
+    }
 
 
 def test_what_only_a_spent_budget_keeps_from_happening_is_unknown_for_every_engine() -> None:
     ((outcome, reason),) = outcomes(Timer, "arrives")
     assert outcome is Outcome.UNKNOWN
-    assert reason.startswith("not decided: after 4 steps it is false, and only a spent budget keeps send_again() from happening (self.sent and")
+    assert reason.startswith(
+        "not decided: after 4 steps it is false, and only a spent budget keeps send_again() from happening "
+        "(self.sent and"
+    )
     ((outcome, reason),) = outcomes(Box, "emptied")
     assert outcome is Outcome.UNKNOWN
-    assert reason == "not decided: after 0 steps it is false, and what could lead on is kept back by a spent budget only"
+    assert (
+        reason
+        == "not decided: after 0 steps it is false, and what could lead on is kept back by a spent budget "
+        "only"
+    )
 
 
 def test_what_more_budget_could_not_mend_is_violated_and_enough_budget_holds() -> None:
@@ -151,7 +165,9 @@ def test_what_more_budget_could_not_mend_is_violated_and_enough_budget_holds() -
 
 def test_a_place_further_on_where_a_budget_is_spent_excuses_as_well() -> None:
     class Waits(Timer):
-        """A step that leads from the loss to where the timer would expire: the lost packet alone is no place of a spent budget."""
+        """A step that leads from the loss to where the timer would expire: the lost packet alone is no place
+        of a spent budget.
+        """
 
         noticed: bool = False
 
@@ -177,7 +193,9 @@ def test_a_budget_means_its_condition_and_stands_in_the_intermediate_form() -> N
     assert free is not None
     assert "(budget" not in dump(free.module)
     assert unspent(program(RbpChecked, unlimited=True)) is not None
-    assert held_back(program(RbpChecked, unlimited=True, processes=2, messages=1)) is None, "an unlimited budget is never spent"
+    assert held_back(program(RbpChecked, unlimited=True, processes=2, messages=1)) is None, (
+        "an unlimited budget is never spent"
+    )
 
 
 def held_in(bound: Program, condition: Expression | None) -> Callable[[State], bool]:
@@ -225,14 +243,18 @@ def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Bo
     assert (whole is here) is (spec is Box), "the second is never in the box of Half"
 
 
-def test_machine_code_and_reference_agree_where_a_budget_holds_a_step_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_code_and_reference_agree_where_a_budget_holds_a_step_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(native_space, "STATES_AT_ONCE", 7)
     bound = program(RbpChecked, repairs="all", processes=2, messages=1)
     space = NativeSpace(bound, bound.reference.initial())
     Search(space).run()
     sets = [position for position, slot in enumerate(layout(bound).slots) if isinstance(slot.sort, Bits)]
     leaves = [flatten(bound, space.value(number)) for number in range(len(space))]
-    assert [space.union()[place] for place in sets] == [functools.reduce(operator.or_, (row[place] for row in leaves)) for place in sets]
+    assert [space.union()[place] for place in sets] == [
+        functools.reduce(operator.or_, (row[place] for row in leaves)) for place in sets
+    ]
     held = space.budget_limited()
     assert held is not None
     assert 0 < sum(held) < len(held) == len(space)
@@ -251,7 +273,9 @@ def test_with_too_many_steps_to_look_at_everything_is_excused(monkeypatch: pytes
 
 def test_limited_timers_of_rbp_leave_its_obligations_open() -> None:
     report = check(program(RbpChecked, repairs="all", processes=2, messages=1))
-    assert {report[name].outcome for name in ("Validity", "UniformAgreement", "Agreement", "Returns")} == {Outcome.UNKNOWN}
+    assert {report[name].outcome for name in ("Validity", "UniformAgreement", "Agreement", "Returns")} == {
+        Outcome.UNKNOWN
+    }
     assert report["Validity"].reason.endswith("keeps resend(Process(0)) from happening (self.may_expire())")
 
 

@@ -88,7 +88,13 @@ REFUSED: list[tuple[type[Spec], str]] = [
     (NoBool, "fed: after gives no bool"),
     (NotNamed, "fed: NotNamed has no method 3"),
     (Procedure, "fed: put_down gives no bool"),
-    (Unequal, r"fed promises something of sits\(Philosopher, Philosopher\) and eats\(Philosopher\), which take different parameters"),
+    (
+        Unequal,
+        (
+            r"fed promises something of sits\(Philosopher, Philosopher\) and eats\(Philosopher\), which take "
+            r"different parameters"
+        ),
+    ),
     (Taken, "Taken.eats is a promise and the name of something else"),
     (ForNobody, "put_down is fair per 'q', which is none of its parameters"),
 ]
@@ -105,7 +111,10 @@ def test_what_makes_no_sense_is_refused_in_its_line(spec: type[Spec], words: str
 
 @pytest.mark.parametrize(
     ("mark", "words"),
-    [(lambda: action(fairness="fair"), "fairness is none, weak or strong"), (lambda: action(fairness="none", per="p"), "fairness is none")],
+    [
+        (lambda: action(fairness="fair"), "fairness is none, weak or strong"),
+        (lambda: action(fairness="none", per="p"), "fairness is none"),
+    ],
 )
 def test_a_mark_that_means_nothing_is_refused_at_once(mark: Callable[[], object], words: str) -> None:
     with pytest.raises(SpecError, match=words):

@@ -1,4 +1,6 @@
-"""Verdicts about promises: the classic examples under weak and strong fairness, bounds, errors, engines, and lassos that CPython confirms."""
+"""Verdicts about promises: the classic examples under weak and strong fairness, bounds, errors, engines, and
+lassos that CPython confirms.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def test_fairness_of_an_action_as_a_whole_is_less_than_fairness_to_each_packet()
     assert lasso(found)[1] > 0
     assert found.trace is not None
     cycle = [str(step) for step in found.trace.steps[found.trace.loop :]]
-    assert "receive(Packet(number=Number(1)))" in cycle, "the copies of the other number are received for ever"
+    assert "receive(Packet(number=Number(1)))" in cycle, (
+        "the copies of the other number are received for ever"
+    )
     assert "receive(Packet(number=Number(0)))" not in cycle
 
 
@@ -78,15 +82,24 @@ def test_both_engines_give_the_same_verdicts_and_lassos(spec: type[Spec]) -> Non
     first, second = (check(program(spec), engine=engine) for engine in ("generated", "reference"))
     for one, other in zip(first.verdicts, second.verdicts, strict=True):
         assert (one.property, one.outcome) == (other.property, other.outcome)
-        assert one.trace is None or (other.trace is not None and one.trace.steps == other.trace.steps and one.trace.loop == other.trace.loop)
+        assert one.trace is None or (
+            other.trace is not None
+            and one.trace.steps == other.trace.steps
+            and one.trace.loop == other.trace.loop
+        )
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_specifications_have_lassos_that_the_reference_confirms(seed: int) -> None:
     bound = program_of(seed)
     declared = liveness.declared(bound)
-    by_engine = [liveness.judge(bound, declared.values(), engine=engine, bounds=Bounds(depth=3)) for engine in ("generated", "reference")]
-    assert [(item.property, item.outcome) for item in by_engine[0].verdicts] == [(item.property, item.outcome) for item in by_engine[1].verdicts]
+    by_engine = [
+        liveness.judge(bound, declared.values(), engine=engine, bounds=Bounds(depth=3))
+        for engine in ("generated", "reference")
+    ]
+    assert [(item.property, item.outcome) for item in by_engine[0].verdicts] == [
+        (item.property, item.outcome) for item in by_engine[1].verdicts
+    ]
     for verdict in by_engine[0].verdicts:
         assert verdict.outcome is not Outcome.HOLDS or by_engine[0].exploration.complete
         if verdict.trace is not None:
@@ -99,10 +112,18 @@ def test_what_a_bound_leaves_open_is_unknown_and_a_lasso_within_it_counts() -> N
     open_ = liveness.judge(bound, [declared["never_all_hungry"]], bounds=Bounds(depth=2)).verdicts[0]
     assert (open_.outcome, open_.reason) == (Outcome.UNKNOWN, "not decided: the bound of 2 steps")
     assert open_.evidence.bound.endswith("states, not all")
-    assert liveness.judge(bound, [], bounds=Bounds(depth=2)).notes[1] == "the walk for liveness is not complete: the bound of 2 steps"
+    assert (
+        liveness.judge(bound, [], bounds=Bounds(depth=2)).notes[1]
+        == "the walk for liveness is not complete: the bound of 2 steps"
+    )
     few = liveness.judge(bound, [declared["never_all_hungry"]], bounds=Bounds(states=1)).verdicts[0]
     assert few.outcome is Outcome.UNKNOWN
-    early = liveness.judge(program(Lock), [liveness.declared(program(Lock))["all_get_it"]], fairness={"lock": "none"}, bounds=Bounds(depth=1))
+    early = liveness.judge(
+        program(Lock),
+        [liveness.declared(program(Lock))["all_get_it"]],
+        fairness={"lock": "none"},
+        bounds=Bounds(depth=1),
+    )
     assert early.verdicts[0].outcome is Outcome.VIOLATED
     assert not early.exploration.complete
 
@@ -150,22 +171,44 @@ def test_an_empty_model_and_a_wrong_specification_keep_no_promise(engine: str) -
 def test_questions_from_outside_go_by_name_and_fairness_may_be_changed() -> None:
     bound = program(LossyChannel, numbers=2)
     report = liveness.judge(bound, [
-        liveness.leads_to(bound, "is_sent", "has_arrived"), liveness.eventually(bound, "has_arrived"), liveness.always_eventually(bound, "is_sent"),
+        liveness.leads_to(bound, "is_sent", "has_arrived"), liveness.eventually(bound, "has_arrived"),
+        liveness.always_eventually(bound, "is_sent"),
     ])  # fmt: skip
-    assert [verdict.outcome for verdict in report.verdicts] == [Outcome.HOLDS, Outcome.VIOLATED, Outcome.VIOLATED]
+    assert [verdict.outcome for verdict in report.verdicts] == [
+        Outcome.HOLDS,
+        Outcome.VIOLATED,
+        Outcome.VIOLATED,
+    ]
     assert report.notes == ("fairness: weak per n: send; strong per packet: receive",)
-    forced = liveness.judge(bound, [liveness.eventually(bound, "has_arrived")], fairness={"submit": ("weak", "n")})
+    forced = liveness.judge(
+        bound, [liveness.eventually(bound, "has_arrived")], fairness={"submit": ("weak", "n")}
+    )
     assert forced.outcome is Outcome.HOLDS
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda bound: liveness.leads_to(bound, "is_sent", "arrived"), "has no method 'arrived' that gives a bool; .*; did you mean 'has_arrived'"),
-        (lambda bound: liveness.judge(bound, [], fairness={"recieve": "weak"}), "no action 'recieve' that can be fair; known: submit, send, receive"),
-        (lambda bound: liveness.judge(bound, [], fairness={"lose": "weak"}), "no action 'lose' that can be fair"),
-        (lambda bound: liveness.judge(bound, [], fairness={"send": "fair"}), "none, weak or strong, not 'fair'"),
-        (lambda bound: liveness.judge(bound, [], fairness={"send": ("weak", "m")}), "has no parameter 'm'; known: n"),
+        (
+            lambda bound: liveness.leads_to(bound, "is_sent", "arrived"),
+            "has no method 'arrived' that gives a bool; .*; did you mean 'has_arrived'",
+        ),
+        (
+            lambda bound: liveness.judge(bound, [], fairness={"recieve": "weak"}),
+            "no action 'recieve' that can be fair; known: submit, send, receive",
+        ),
+        (
+            lambda bound: liveness.judge(bound, [], fairness={"lose": "weak"}),
+            "no action 'lose' that can be fair",
+        ),
+        (
+            lambda bound: liveness.judge(bound, [], fairness={"send": "fair"}),
+            "none, weak or strong, not 'fair'",
+        ),
+        (
+            lambda bound: liveness.judge(bound, [], fairness={"send": ("weak", "m")}),
+            "has no parameter 'm'; known: n",
+        ),
         (lambda bound: liveness.judge(bound, [], engine="fast"), "unknown engine 'fast'; known: "),
     ],
 )
@@ -182,7 +225,10 @@ def test_check_judges_promises_with_everything_else() -> None:
     assert report.exploration.complete
     only = check(program(Table), properties=["never_all_hungry"])
     assert [verdict.property for verdict in only.verdicts] == ["never_all_hungry"]
-    assert (only.exploration.states, only.exploration.transitions) == (report.exploration.states, report.exploration.transitions)
+    assert (only.exploration.states, only.exploration.transitions) == (
+        report.exploration.states,
+        report.exploration.transitions,
+    )
     assert only.exploration.fired == report.exploration.fired
 
 
@@ -200,9 +246,14 @@ def test_no_message_of_rbp_starves_and_each_packet_must_be_treated_fairly() -> N
     promise = liveness.declared(repaired)["NoMessageStarves"]
     assert liveness.judge(repaired, [promise]).outcome is Outcome.HOLDS
     left_out = ("handled_replies", "old_token", "holder_answers")
-    repairs = [item.name for item in repaired.declaration.constants if item.repair and item.name not in left_out]
+    repairs = [
+        item.name for item in repaired.declaration.constants if item.repair and item.name not in left_out
+    ]
     broken = program(RbpLive, repairs=repairs, **RBP)
-    assert lasso(liveness.judge(broken, [liveness.declared(broken)["NoMessageStarves"]]).verdicts[0]) == (9, 3)
+    assert lasso(liveness.judge(broken, [liveness.declared(broken)["NoMessageStarves"]]).verdicts[0]) == (
+        9,
+        3,
+    )
 
 
 def test_a_run_that_does_not_come_back_is_no_lasso() -> None:

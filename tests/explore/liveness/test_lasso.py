@@ -1,4 +1,6 @@
-"""On random graphs: a fair lasso is found exactly where an oracle that tries every set of states finds one, its stem is shortest, and it is one."""
+"""On random graphs: a fair lasso is found exactly where an oracle that tries every set of states finds one,
+its stem is shortest, and it is one.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def check_is_bad_and_fair(graph: Graph, lasso: Lasso, premise: bytearray | None,
 
 @settings(max_examples=400)
 @given(graphs(), st.sets(st.integers(0, 6), max_size=2), st.sets(st.integers(0, 6)))
-def test_a_lasso_is_found_where_the_oracle_finds_one_and_is_shortest(graph: Graph, goals: set[int], premises: set[int]) -> None:
+def test_a_lasso_is_found_where_the_oracle_finds_one_and_is_shortest(
+    graph: Graph, goals: set[int], premises: set[int]
+) -> None:
     goal, some = (bytearray(state in states for state in range(len(graph))) for states in (goals, premises))
     for premise in (some, None, bytearray(b"\1" * len(graph))):
         lasso = find_lasso(graph, premise, goal)
@@ -67,7 +71,9 @@ def test_states_without_their_edges_are_no_end_of_a_run() -> None:
 
 
 def test_a_strongly_fair_kind_is_taken_and_a_weakly_fair_one_may_pause() -> None:
-    """0 <-> 1, and from 1 the kind 0 leads to the goal 2: weak fairness lets the run go round, strong fairness does not."""
+    """0 <-> 1, and from 1 the kind 0 leads to the goal 2: weak fairness lets the run go round, strong
+    fairness does not.
+    """
     edges = [(0, 1, 1), (1, 0, 1), (1, 2, 0)]
     goal = bytearray([0, 0, 1])
     weak = find_lasso(graph_of(3, 1, edges, weak=0b11, strong=0), None, goal)

@@ -1,4 +1,6 @@
-"""On small specifications under random fairness the verdict is that of an oracle, which walks with CPython and tries every set of states."""
+"""On small specifications under random fairness the verdict is that of an oracle, which walks with CPython
+and tries every set of states.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from antiphon.model.explore.liveness.lasso import Graph
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program, ir, program
 
-PROGRAMS = [program(Table, seats=2), program(Table, seats=2, last_differs=False), program(LossyChannel), program(Lock)]
+PROGRAMS = [
+    program(Table, seats=2),
+    program(Table, seats=2, last_differs=False),
+    program(LossyChannel),
+    program(Lock),
+]
 
 
 def walked(bound: Program, fairness: Fairness) -> tuple[list[Any], Graph]:
@@ -41,7 +48,9 @@ def walked(bound: Program, fairness: Fairness) -> tuple[list[Any], Graph]:
 
 
 def expected(bound: Program, question: Question, fairness: Fairness) -> int | None:
-    """The length of the shortest stem of a fair lasso, for any values of the parameters; None when there is no lasso."""
+    """The length of the shortest stem of a fair lasso, for any values of the parameters; None when there is
+    no lasso.
+    """
     states, graph = walked(bound, fairness)
     promise, found = question.promise, []
 
@@ -49,7 +58,10 @@ def expected(bound: Program, question: Question, fairness: Fairness) -> int | No
         if expression is None:
             return bytearray(b"\1" * len(states))
         assert isinstance(expression, ir.Call)
-        return bytearray(bound.reference.evaluate(state, expression.function, *instance[: len(expression.arguments)]) for state in states)
+        return bytearray(
+            bound.reference.evaluate(state, expression.function, *instance[: len(expression.arguments)])
+            for state in states
+        )
 
     for instance in question.instances:
         premise = None if promise.kind is ir.PromiseKind.EVENTUALLY else true_in(promise.premise, instance)
