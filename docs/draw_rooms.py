@@ -1,8 +1,9 @@
 """Draws `docs/pictures/rooms.svg`: the rooms of the house, what stands in each, and who imports whom.
 
-Run as `python docs/draw_rooms.py`; `--check` says instead whether the picture is that of today's imports. What stands higher
-imports what stands lower: an arrow inside a room is an import that no chain of other arrows implies, and an arrow between rooms
-stands for all imports of one by the other. Imports for type checkers alone are left out; those inside functions count.
+Run as `python docs/draw_rooms.py`; `--check` says instead whether the picture is that of today's imports.
+What stands higher imports what stands lower: an arrow inside a room is an import that no chain of other
+arrows implies, and an arrow between rooms stands for all imports of one by the other. Imports for type
+checkers alone are left out; those inside functions count.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Box:
 
 
 def part_of(module: str) -> tuple[str, str]:
-    """The room of a module (`antiphon.model.native.kernel`) and the part of the room, a package or a module: (model, native)."""
+    """The room of a module (`antiphon.model.native.kernel`) and the part of the room, a package or a module:
+    (model, native).
+    """
     words = module.split(".")[1:]
     return (
         (words[0], words[1] if len(words) > 1 else "")
@@ -87,7 +90,9 @@ def is_part(room: str, name: str) -> bool:
 
 
 def rows(parts: nx.DiGraph[tuple[str, str]], room: str) -> list[list[str]]:
-    """The parts of a room, row by row from the top: each above what it imports. Parts that import each other share a box."""
+    """The parts of a room, row by row from the top: each above what it imports. Parts that import each other
+    share a box.
+    """
     inside = nx.condensation(parts.subgraph([part for part in parts if part[0] == room]))
     level: dict[int, int] = {}
     for number in reversed(list(nx.topological_sort(inside))):
@@ -151,12 +156,14 @@ def picture() -> str:
     height = max(box.y + box.height for box in rooms.values()) + MARGIN
     lines = [
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+            f'width="{width:.0f}" '
             'font-family="DejaVu Sans Mono, monospace" font-size="12">'
         ),
         "<title>The rooms of the house, and who imports whom</title>",
         (
-            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+            'orient="auto">'
             '<path d="M0,0 L8,4 L0,8 z" fill="context-stroke"/></marker></defs>'
         ),
         f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
@@ -166,14 +173,16 @@ def picture() -> str:
     for one_room in rooms.values():
         lines.append(_rectangle(one_room, fill="#f4f6f8", stroke="#8899aa"))
         lines.append(
-            f'<text x="{one_room.x + 12:.0f}" y="{one_room.y + 21:.0f}" font-size="14" font-weight="bold">{one_room.text}</text>'
+            f'<text x="{one_room.x + 12:.0f}" y="{one_room.y + 21:.0f}" font-size="14" '
+            f'font-weight="bold">{one_room.text}</text>'
         )
     for room in ROOMS:
         inside = nx.condensation(parts.subgraph([part for part in parts if part[0] == room]))
         for one, other in sorted(nx.transitive_reduction(inside).edges):
             upper, lower = (boxes[min(inside.nodes[number]["members"])] for number in (one, other))
             lines.append(
-                f'<line x1="{upper.x + upper.width / 2:.0f}" y1="{upper.y + HEIGHT:.0f}" x2="{lower.x + lower.width / 2:.0f}" '
+                f'<line x1="{upper.x + upper.width / 2:.0f}" y1="{upper.y + HEIGHT:.0f}" '
+                f'x2="{lower.x + lower.width / 2:.0f}" '
                 f'y2="{lower.y:.0f}" stroke="#5577aa" stroke-width="1" marker-end="url(#tip)"/>'
             )
     for box in dict.fromkeys(boxes.values()):
@@ -191,17 +200,21 @@ def _room_arrows(parts: nx.DiGraph[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _rectangle(box: Box, *, fill: str, stroke: str) -> str:
     return (
-        f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}" rx="6" fill="{fill}" '
+        f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}" rx="6" '
+        f'fill="{fill}" '
         f'stroke="{stroke}"/>'
     )
 
 
 def _between(one: Box, other: Box, past: float) -> str:
-    """An arrow from the bottom of a room to the top of another, below it; past the rooms between them, where there are some."""
+    """An arrow from the bottom of a room to the top of another, below it; past the rooms between them, where
+    there are some.
+    """
     narrow = min((one, other), key=lambda room: room.width)
     x = narrow.x + narrow.width / 2 if ROOMS[other.text] == ROOMS[one.text] + 1 else past
     return (
-        f'<line x1="{x:.0f}" y1="{one.y + one.height:.0f}" x2="{x:.0f}" y2="{other.y:.0f}" stroke="#334455" stroke-width="3" '
+        f'<line x1="{x:.0f}" y1="{one.y + one.height:.0f}" x2="{x:.0f}" y2="{other.y:.0f}" stroke="#334455" '
+        'stroke-width="3" '
         'marker-end="url(#tip)"/>'
     )
 

@@ -1,7 +1,9 @@
-"""A record of a claim: where it stands, what it says, how it is checked, what the check must give, what would repair it.
+"""A record of a claim: where it stands, what it says, how it is checked, what the check must give, what would
+repair it.
 
-A record holds no engine and no result of today: it is the expectation that a run is compared with. `Claim.verdict` is about the claim as the
-document states it; each `Check` has its own expected outcome, since a claim is often judged by what must not hold.
+A record holds no engine and no result of today: it is the expectation that a run is compared with.
+`Claim.verdict` is about the claim as the document states it; each `Check` has its own expected outcome, since
+a claim is often judged by what must not hold.
 """
 
 from __future__ import annotations
@@ -23,20 +25,32 @@ class Document(Enum):
 
     RBP = (
         "Barchet-Estefanel 2002",
-        'L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels", 2002',
+        (
+            'L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable '
+            'Channels", 2002'
+        ),
     )
     TOTAL = (
         "JavaGroups TOTAL 1999",
-        'Cornell University, "JavaGroups TOTAL", design document of the protocol layer that M. Sambhu implemented in 1999; it bears no date itself',
+        (
+            'Cornell University, "JavaGroups TOTAL", design document of the protocol layer that M. Sambhu '
+            "implemented in 1999; it bears no date itself"
+        ),
     )
 
     HORUS = (
         "van Renesse 1995",
-        'R. van Renesse, K. P. Birman, R. Friedman, M. Hayden, D. A. Karr, "A Framework for Protocol Composition in Horus", 1995',
+        (
+            'R. van Renesse, K. P. Birman, R. Friedman, M. Hayden, D. A. Karr, "A Framework for Protocol '
+            'Composition in Horus", 1995'
+        ),
     )
     DTP = (
         "Kim 1997",
-        'J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed Systems Engineering 4, 1997',
+        (
+            'J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed '
+            "Systems Engineering 4, 1997"
+        ),
     )
     SEQUENCER = (
         "Ban 2005",
@@ -56,7 +70,9 @@ class Document(Enum):
 
 @dataclass(frozen=True)
 class Source:
-    """A place in a document: section, figure and printed lines (empty where there are none), and the document's own words."""
+    """A place in a document: section, figure and printed lines (empty where there are none), and the
+    document's own words.
+    """
 
     document: Document
     section: str
@@ -67,7 +83,11 @@ class Source:
     def __str__(self) -> str:
         parts = [self.document.short, f"section {self.section}"]
         parts += [f"figure {self.figure}"] if self.figure else []
-        parts += [f"lines {self.lines}" if any(mark in self.lines for mark in "-,") else f"line {self.lines}"] if self.lines else []
+        parts += (
+            [f"lines {self.lines}" if any(mark in self.lines for mark in "-,") else f"line {self.lines}"]
+            if self.lines
+            else []
+        )
         return ", ".join(parts)
 
 
@@ -94,9 +114,10 @@ class Kind(Enum):
 class Check:
     """One run of a checker: a specification, its constants, a property, and what must come out.
 
-    `repairs`: names, or "all"; `without` are left out of them. `outcome` is the expected one; `length`, where the outcome has a trace, its
-    shortest length. `deep`: the explicit checker needs more than about five seconds for it, so that no engine runs it unless deep checks are
-    asked for. `long_for_z3`: only Z3 needs long, so that only Z3 leaves it out.
+    `repairs`: names, or "all"; `without` are left out of them. `outcome` is the expected one; `length`, where
+    the outcome has a trace, its shortest length. `deep`: the explicit checker needs more than about five
+    seconds for it, so that no engine runs it unless deep checks are asked for. `long_for_z3`: only Z3 needs
+    long, so that only Z3 leaves it out.
     """
 
     spec: type[Spec]
@@ -111,14 +132,18 @@ class Check:
 
     def __str__(self) -> str:
         chosen = self.repairs if isinstance(self.repairs, str) else ", ".join(self.repairs)
-        switched = (f"repairs: {chosen}" if chosen else "literal") + (f" without {', '.join(self.without)}" if self.without else "")
+        switched = (f"repairs: {chosen}" if chosen else "literal") + (
+            f" without {', '.join(self.without)}" if self.without else ""
+        )
         bound = ", ".join(f"{name}={value}" for name, value in self.constants.items())
         return f"{self.spec.__name__}.{self.property} ({switched}; {bound})"
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """A figure that is counted on runs: the name of the measurement, what it must give in words, and the expected outcome."""
+    """A figure that is counted on runs: the name of the measurement, what it must give in words, and the
+    expected outcome.
+    """
 
     name: str
     expectation: str
@@ -129,10 +154,11 @@ class Measurement:
 class Claim:
     """A claim of a document.
 
-    `verdict` (holds, violated, unknown) is what the checks show about the claim as it stands; `because` says it in one or two sentences.
-    `defect` says, for a violated claim, whether the idea fails ("design") or only the printed text ("text"). `repairs` is the smallest set of
-    repairs that the claim demands: without any one of them, something that the record says to hold does not. `covered` are those of them that
-    nothing misses within the record's bounds, because others cover them or the question is open, as `because` says.
+    `verdict` (holds, violated, unknown) is what the checks show about the claim as it stands; `because` says
+    it in one or two sentences. `defect` says, for a violated claim, whether the idea fails ("design") or only
+    the printed text ("text"). `repairs` is the smallest set of repairs that the claim demands: without any
+    one of them, something that the record says to hold does not. `covered` are those of them that nothing
+    misses within the record's bounds, because others cover them or the question is open, as `because` says.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """What the Horus paper claims about the stack TOTAL:MBRSHIP:FRAG:NAK:COM, and what of it the machines find.
 
-The sentence that lists the properties of the stack names them by signs that the copy which was transcribed has lost, and so have its Tables 3 and 4;
-nothing here rests on them.
+The sentence that lists the properties of the stack names them by signs that the copy which was transcribed
+has lost, and so have its Tables 3 and 4; nothing here rests on them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack, NakStackRepeated
-from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, TotalLive, TotalStack, TotalViews
+from antiphon.spec.protocols.horus.ordered_stacks import (
+    HorusChecked,
+    HorusViews,
+    TotalLive,
+    TotalStack,
+    TotalViews,
+)
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -24,15 +30,32 @@ _ANONYMOUS: _Constants = {**_SENDERS, "source_address": "left out"}
 _SETS: _Constants = {"processes": 3, "messages": 1, "casts": 1}
 _STRANGER: _Constants = {"processes": 2, "messages": 1, "casts": 1}
 _FRAG: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 2, "patient": True}
-_FULL: _Constants = {"processes": 2, "messages": 2, "casts": 4, "buffer": 1, "crashes": 0, "patient": True, "oracle": "one that waits"}
+_FULL: _Constants = {
+    "processes": 2,
+    "messages": 2,
+    "casts": 4,
+    "buffer": 1,
+    "crashes": 0,
+    "patient": True,
+    "oracle": "one that waits",
+}
 _FULL_ROOM: _Constants = {**_FULL, "buffer": 2}
 _FULL_CRASH: _Constants = {
-    "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1, "oracle": "one that waits",
+    "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1,
+    "oracle": "one that waits",
 }  # fmt: skip
 _FULL_THREE: _Constants = {
-    "processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 0, "patient": True, "stride": 1, "oracle": "one that waits",
+    "processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 0, "patient": True, "stride": 1,
+    "oracle": "one that waits",
 }  # fmt: skip
-_FULL_VIEWS: _Constants = {"processes": 3, "messages": 1, "casts": 2, "crashes": 1, "patient": True, "oracle": "one that waits"}
+_FULL_VIEWS: _Constants = {
+    "processes": 3,
+    "messages": 1,
+    "casts": 2,
+    "crashes": 1,
+    "patient": True,
+    "oracle": "one that waits",
+}
 _VIEWS: _Constants = {"processes": 3, "messages": 1, "crashes": 1}
 _CRASH: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _CRASHES: _Constants = {"processes": 3, "messages": 2, "crashes": 2, "stride": 1}
@@ -42,12 +65,21 @@ _ONE: _Constants = {"processes": 2, "messages": 1, "crashes": 1}
 _SECTION = "TOTAL:MBRSHIP:FRAG:NAK:COM:ATM"
 
 _STATUS = (
-    "Each endpoint will occasionally multicast its protocol status, so buffered messages may be flushed, and window-based flow control may be "
+    "Each endpoint will occasionally multicast its protocol status, so buffered messages may be flushed, "
+    "and window-based flow control may be "
     "implemented."
 )
 
 
-def _literal(spec: type[Spec], property: str, outcome: Outcome, constants: _Constants, length: int | None = None, *, deep: bool = False) -> Check:
+def _literal(
+    spec: type[Spec],
+    property: str,
+    outcome: Outcome,
+    constants: _Constants,
+    length: int | None = None,
+    *,
+    deep: bool = False,
+) -> Check:
     return Check(spec, property, outcome, (), (), constants, length, deep)
 
 
@@ -72,16 +104,21 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-01",
         _says(
-            "MBRSHIP provides virtually synchronous communication with respect to group membership, and TOTAL provides totally ordered "
+            "MBRSHIP provides virtually synchronous communication with respect to group membership, and "
+            "TOTAL provides totally ordered "
             "communication within group memberships."
         ),
-        "The stack over a network that only tries gives totally ordered, virtually synchronous communication.",
+        "The stack over a network that only tries gives totally ordered, virtually synchronous "
+        "communication.",
         Standing.STATED,
         Kind.COMPOSITION,
         "violated",
-        "NAK may replace a fragment by LOST_MESSAGE, and no layer above says what it does then: FRAG takes the fragments that are left for a "
-        "message, and a member delivers what nobody broadcast. A FRAG that throws away what a loss has touched mends that, and then a message is "
-        "missing for good. With a window, so that nothing is lost for good, the stack keeps its promises. MBRSHIP is abstract: its flush is "
+        "NAK may replace a fragment by LOST_MESSAGE, and no layer above says what it does then: FRAG takes "
+        "the fragments that are left for a "
+        "message, and a member delivers what nobody broadcast. A FRAG that throws away what a loss has "
+        "touched mends that, and then a message is "
+        "missing for good. With a window, so that nothing is lost for good, the stack keeps its promises. "
+        "MBRSHIP is abstract: its flush is "
         "assumed, not shown.",
         (
             _literal(HorusChecked, "Integrity", "violated", _FULL, 6, deep=True),
@@ -95,7 +132,14 @@ HORUS: tuple[Claim, ...] = (
             _with("all", HorusChecked, "Continued", "holds", _FULL_CRASH, 5, deep=True),
             *(
                 _with("all", HorusChecked, name, "holds", _FULL_THREE, deep=True)
-                for name in ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "UniformAgreement", "Validity", "OneHolder")
+                for name in (
+                    "UniformIntegrity",
+                    "UniformTotalOrder",
+                    "UniformPrefixOrder",
+                    "UniformAgreement",
+                    "Validity",
+                    "OneHolder",
+                )
             ),
             _with("all", HorusViews, "VirtualSynchrony", "holds", _FULL_VIEWS),
             _with("all", HorusViews, "SameView", "holds", _FULL_VIEWS),
@@ -107,14 +151,16 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-02",
         _says(
-            "The COM, NAK, and FRAG layers do not provide consistent views. A view at these layers is nothing but the set of destination endpoints "
+            "The COM, NAK, and FRAG layers do not provide consistent views. A view at these layers is "
+            "nothing but the set of destination endpoints "
             "for multicast messages."
         ),
         "Below MBRSHIP members need not have the same view.",
         Standing.STATED,
         Kind.NEGATIVE,
         "holds",
-        "One change of a destination set makes two views, and a message that one member delivers is never sent to another. Over MBRSHIP members "
+        "One change of a destination set makes two views, and a message that one member delivers is never "
+        "sent to another. Over MBRSHIP members "
         "with the same view number have the same view.",
         (
             _literal(DestinationSets, "ConsistentViews", "violated", _SETS, 1),
@@ -125,31 +171,37 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-03",
         _says(
-            "If necessary, COM keeps track of the source of messages (by pushing the address of the source endpoint on each outgoing message), and "
+            "If necessary, COM keeps track of the source of messages (by pushing the address of the source "
+            "endpoint on each outgoing message), and "
             "filters out spurious messages from endpoints not in its view."
         ),
         "What COM passes up was sent by an endpoint of its view.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "Where the source address is pushed. Where it is left out, as `If necessary` allows, there is nothing to filter by. The filter knows "
+        "Where the source address is pushed. Where it is left out, as `If necessary` allows, there is "
+        "nothing to filter by. The filter knows "
         "endpoints, not views: what a member sent before a view changed passes after it.",
         (
             _literal(DestinationSets, "FromTheView", "holds", _SETS),
-            _literal(DestinationSets, "FromTheView", "violated", {**_STRANGER, "source_address": "left out"}, 3),
+            _literal(
+                DestinationSets, "FromTheView", "violated", {**_STRANGER, "source_address": "left out"}, 3
+            ),
         ),
     ),
     Claim(
         "HOR-04",
         _says(
-            "The NAK layer provides FIFO ordering of messages. For this it pushes a sequence number on each outgoing message, that the receiver "
+            "The NAK layer provides FIFO ordering of messages. For this it pushes a sequence number on each "
+            "outgoing message, that the receiver "
             "can check."
         ),
         "The messages of a sender are passed up in the order in which they were cast, each once.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "Over a network that loses, reorders and duplicates. It takes the source address: where COM leaves it out, the numbers of two senders "
+        "Over a network that loses, reorders and duplicates. It takes the source address: where COM leaves "
+        "it out, the numbers of two senders "
         "are taken for one sequence, and a message is delivered to its own sender again.",
         (
             _literal(NakStack, "Fifo", "holds", _NAK),
@@ -164,15 +216,18 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-05",
         _says(
-            "The NAK layer buffers some messages for retransmission, and will retransmit if the message is still buffered. If not, it will send "
+            "The NAK layer buffers some messages for retransmission, and will retransmit if the message is "
+            "still buffered. If not, it will send "
             "a place holder that will result in a LOST_MESSAGE event when received."
         ),
         "A message that is lost and not buffered any more is never received; its receivers are told instead.",
         Standing.STATED,
         Kind.NEGATIVE,
         "holds",
-        "So FIFO ordering, not reliable delivery, is what NAK gives: agreement fails, and every cast is passed up or reported. The text names the "
-        "way out itself, as a possibility: a window, so that a member casts only what its buffer has room for.",
+        "So FIFO ordering, not reliable delivery, is what NAK gives: agreement fails, and every cast is "
+        "passed up or reported. The text names the "
+        "way out itself, as a possibility: a window, so that a member casts only what its buffer has room "
+        "for.",
         (
             _literal(NakStack, "UniformAgreement", "violated", _SMALL, 3),
             _literal(NakStack, "Answered", "holds", _SMALL),
@@ -184,14 +239,20 @@ HORUS: tuple[Claim, ...] = (
     ),
     Claim(
         "HOR-06",
-        _says("The FRAG layer depends on FIFO ordering for reassembly. When the last fragment is received, it delivers the message."),
+        _says(
+            "The FRAG layer depends on FIFO ordering for reassembly. When the last fragment is received, it "
+            "delivers the message."
+        ),
         "FIFO ordering is enough for reassembly with one boolean on each fragment.",
         Standing.STATED,
         Kind.COMPOSITION,
         "violated",
-        "FIFO ordering as NAK provides it has gaps, each with a LOST_MESSAGE event, and the text has no word for that event. When the last "
-        "fragment of a message is lost, its first ones are put together with the next message. FRAG must throw away what a loss has touched; "
-        "but one boolean does not say whether the lost fragment was a last one, so the next message goes too, although nothing of it was lost. "
+        "FIFO ordering as NAK provides it has gaps, each with a LOST_MESSAGE event, and the text has no "
+        "word for that event. When the last "
+        "fragment of a message is lost, its first ones are put together with the next message. FRAG must "
+        "throw away what a loss has touched; "
+        "but one boolean does not say whether the lost fragment was a last one, so the next message goes "
+        "too, although nothing of it was lost. "
         "A second boolean, for the first fragment, saves it.",
         (
             _literal(FragStack, "UniformIntegrity", "violated", {**_FRAG, "patient": False}, 6),
@@ -209,12 +270,16 @@ HORUS: tuple[Claim, ...] = (
     ),
     Claim(
         "HOR-07",
-        _says("Each endpoint will occasionally multicast its protocol status, so buffered messages may be flushed"),
+        _says(
+            "Each endpoint will occasionally multicast its protocol status, so buffered messages may be "
+            "flushed"
+        ),
         "A lost last message, which no later number shows, is noticed when a status comes.",
         Standing.QUESTION,
         Kind.LIVENESS,
         "holds",
-        "If the status says how many messages a member has cast. If it says only what the member has received, which is all that flushing buffers "
+        "If the status says how many messages a member has cast. If it says only what the member has "
+        "received, which is all that flushing buffers "
         "needs, nobody asks for the last message, and it is lost without a LOST_MESSAGE event.",
         (
             _literal(NakStack, "UniformAgreement", "holds", _LAST),
@@ -230,8 +295,10 @@ HORUS: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "With a buffer of one message and a window every message is cast and received in the end. That a missing status reveals a failure needs "
-        "a clock and is not modelled; and a member that is down closes the window of the others until a view leaves it out.",
+        "With a buffer of one message and a window every message is cast and received in the end. That a "
+        "missing status reveals a failure needs "
+        "a clock and is not modelled; and a member that is down closes the window of the others until a "
+        "view leaves it out.",
         (
             _literal(NakStack, "BuffersFlushed", "holds", _NAK),
             _with(("await_room",), NakStack, "BuffersFlushed", "holds", _WINDOW),
@@ -240,12 +307,16 @@ HORUS: tuple[Claim, ...] = (
     ),
     Claim(
         "HOR-09",
-        _says("it guarantees that all members in the view that were also in the previous view have delivered the same messages."),
+        _says(
+            "it guarantees that all members in the view that were also in the previous view have delivered "
+            "the same messages."
+        ),
         "Members that go together from one view to the next have delivered the same messages.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "Of the abstract MBRSHIP it is the assumption; TOTAL passes it on, and over FRAG:NAK:COM it holds if members complete one another "
+        "Of the abstract MBRSHIP it is the assumption; TOTAL passes it on, and over FRAG:NAK:COM it holds "
+        "if members complete one another "
         "during the flush. Where they do not, it fails.",
         (
             _literal(TotalViews, "VirtualSynchrony", "holds", _VIEWS),
@@ -258,16 +329,21 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-10",
         _says(
-            "When the new view is installed, each member that remains connected to the system is guaranteed to have all messages from the previous "
-            "view, and a deterministic order can easily be constructed (e.g., messages are delivered in the order of the rank of the source)."
+            "When the new view is installed, each member that remains connected to the system is guaranteed "
+            "to have all messages from the previous "
+            "view, and a deterministic order can easily be constructed (e.g., messages are delivered in the "
+            "order of the rank of the source)."
         ),
         "A lost token does no harm: the order of the rank of the source completes the order of the numbers.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "Not where a number is missing because all who have it were left out. A member behind that gap holds numbered messages. If the rank "
-        "orders them too, it delivers them otherwise than members that were left out have delivered them, though nobody has failed; if only "
-        "what the flush sent is ordered by rank, they are never delivered, not even to their own sender. Numbers first, gaps or not, then the "
+        "Not where a number is missing because all who have it were left out. A member behind that gap "
+        "holds numbered messages. If the rank "
+        "orders them too, it delivers them otherwise than members that were left out have delivered them, "
+        "though nobody has failed; if only "
+        "what the flush sent is ordered by rank, they are never delivered, not even to their own sender. "
+        "Numbers first, gaps or not, then the "
         "rank: then the order is one.",
         (
             _literal(TotalStack, "Validity", "violated", _FLUSH_ONLY, 12),
@@ -287,13 +363,15 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-11",
         _says(
-            "During the flush, all members that did not get the token in time send their messages. These messages are not delivered, but buffered."
+            "During the flush, all members that did not get the token in time send their messages. These "
+            "messages are not delivered, but buffered."
         ),
         "Messages that are sent during the flush are buffered, not delivered.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "And they must be: delivered at once, they come before numbered messages at one member and after them at another.",
+        "And they must be: delivered at once, they come before numbered messages at one member and after "
+        "them at another.",
         (
             _literal(TotalStack, "TotalOrder", "holds", _CRASH),
             _literal(TotalStack, "PrefixOrder", "holds", _CRASH),
@@ -304,15 +382,18 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-12",
         _says(
-            "A special ``oracle'' at each member decides who should get the token next. The oracle cannot always make the optimal decision for "
+            "A special ``oracle'' at each member decides who should get the token next. The oracle cannot "
+            "always make the optimal decision for "
             "minimal overhead, but the protocol that the TOTAL layer uses comes close in many cases."
         ),
         "The oracle gives the token to whoever waits for it, at little more than the smallest overhead.",
         Standing.IMPLIED,
         Kind.LIVENESS,
         "unknown",
-        "The text says neither what the oracle knows nor how overhead is measured. What can be checked: if it may choose anybody, two members can "
-        "pass the token to and fro for ever while a third one waits; if it chooses the next in rank, who waits can send in the end, also where "
+        "The text says neither what the oracle knows nor how overhead is measured. What can be checked: if "
+        "it may choose anybody, two members can "
+        "pass the token to and fro for ever while a third one waits; if it chooses the next in rank, who "
+        "waits can send in the end, also where "
         "members go down; if it never gives the token away, everybody else waits for the next view.",
         (
             _literal(TotalLive, "WhoWaitsSends", "violated", {**_VIEWS, "crashes": 0}, 5),
@@ -329,7 +410,8 @@ HORUS: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.COMPOSITION,
         "holds",
-        "With views who waits is served after the holder went down; without any view change it waits for ever.",
+        "With views who waits is served after the holder went down; without any view change it waits for "
+        "ever.",
         (
             _literal(TotalStack, "Validity", "holds", _VIEWS),
             _literal(TotalStack, "Agreement", "holds", _VIEWS),
@@ -339,15 +421,18 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-14",
         _says(
-            "First, the semantics that the TOTAL layer provides are slightly weaker, since it only guarantees timely delivery to the surviving "
+            "First, the semantics that the TOTAL layer provides are slightly weaker, since it only "
+            "guarantees timely delivery to the surviving "
             "members in the view."
         ),
         "The impossibility of consensus does not apply, because TOTAL promises less.",
         Standing.STATED,
         Kind.COMPOSITION,
         "unknown",
-        "An argument about impossibility is no property of a finite model. That the promise is weaker shows: what a member delivered before it "
-        "went down may be delivered by nobody else, and another message may take its place; among survivors agreement and order hold.",
+        "An argument about impossibility is no property of a finite model. That the promise is weaker "
+        "shows: what a member delivered before it "
+        "went down may be delivered by nobody else, and another message may take its place; among "
+        "survivors agreement and order hold.",
         (
             _literal(TotalStack, "UniformAgreement", "violated", _CRASH, 6),
             _literal(TotalStack, "UniformPrefixOrder", "violated", _CRASH, 7),
@@ -358,14 +443,16 @@ HORUS: tuple[Claim, ...] = (
     Claim(
         "HOR-15",
         _says(
-            "Another deterministic rule decides who the first token holder in this view is (e.g., the lowest ranked member), and normal "
+            "Another deterministic rule decides who the first token holder in this view is (e.g., the "
+            "lowest ranked member), and normal "
             "operation can continue."
         ),
         "In each view exactly one member is the first holder, and the token stays one.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "Also where members are left out that are up: they keep the token of their view, and it is worth nothing in the next.",
+        "Also where members are left out that are up: they keep the token of their view, and it is worth "
+        "nothing in the next.",
         (
             _literal(TotalStack, "OneHolder", "holds", _CRASH),
             _literal(TotalStack, "OneHolder", "holds", {**_VIEWS, "suspicions": 1}),

@@ -1,4 +1,6 @@
-"""Every recorded claim by its identifier and its family, in the order of the documents; loaded when asked for."""
+"""Every recorded claim by its identifier and its family, in the order of the documents; loaded when asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,12 @@ def claims_of(family: str) -> tuple[Claim, ...]:
     """
     entries = {entry.claims_at: entry for entry in ENTRIES if entry.family == family.lower()}
     if not entries:
-        raise SpecError(f"the ledger has no claims of {family!r}; {known_names(family.lower(), sorted(families()))}")
-    return tuple(sorted((claim for entry in entries.values() for claim in entry.claims), key=lambda claim: claim.id))
+        raise SpecError(
+            f"the ledger has no claims of {family!r}; {known_names(family.lower(), sorted(families()))}"
+        )
+    return tuple(
+        sorted((claim for entry in entries.values() for claim in entry.claims), key=lambda claim: claim.id)
+    )
 
 
 def claim_of(identifier: str) -> Claim:

@@ -1,4 +1,6 @@
-"""The shortest counterexample of every refuted claim that a run refutes, step by step: a change in one of these files is a finding."""
+"""The shortest counterexample of every refuted claim that a run refutes, step by step: a change in one of
+these files is a finding.
+"""
 
 from __future__ import annotations
 
@@ -24,51 +26,92 @@ GOLDEN = Path(__file__).parent / "golden"
 NO_RUN = {"RBC-08", "MSQ-07", "RBP-01", "RBP-08", "RBP-22", "RBP-40"}
 """Refuted by what is never reached, by a measurement, or by reading: no run shows that."""
 
-OTHERS = ["DTP-09", "DTP-21", "MSQ-09", "RBP-21", "RBP-27", "SEQ-19", "TOT-17", "TOT-18", "TOT-20", "TOT-21", "TOT-23"]
+OTHERS = [
+    "DTP-09",
+    "DTP-21",
+    "MSQ-09",
+    "RBP-21",
+    "RBP-27",
+    "SEQ-19",
+    "TOT-17",
+    "TOT-18",
+    "TOT-20",
+    "TOT-21",
+    "TOT-23",
+]
 OTHERS += ["HOR-04", "HOR-05", "HOR-07", "HOR-09", "HOR-11", "HOR-13", "HOR-14"]
-"""Claims that are not refuted, with a run that shows what they rest on, or what another reading or a weaker network would do."""
+"""Claims that are not refuted, with a run that shows what they rest on, or what another reading or a weaker
+network would do.
+"""
 
 
 def shown(claim: Claim) -> Check | None:
     """The first check that is recorded as violated."""
-    return next((item for item in claim.checks if isinstance(item, Check) and item.outcome == "violated"), None)
+    return next(
+        (item for item in claim.checks if isinstance(item, Check) and item.outcome == "violated"), None
+    )
 
 
 REFUTED = [claim for claim in all_claims() if claim.verdict == "violated" and claim.id not in NO_RUN]
-RUNS = {claim.id: recorded for claim in (*REFUTED, *map(claim_of, OTHERS)) if (recorded := shown(claim)) is not None}
+RUNS = {
+    claim.id: recorded
+    for claim in (*REFUTED, *map(claim_of, OTHERS))
+    if (recorded := shown(claim)) is not None
+}
 
 
 def head(name: str, recorded: Check) -> str:
     """The first line of a run and how the second begins: the claim, its check, its shortest length."""
-    return f"{name}  {recorded}\n{recorded.length} step{'s' * (recorded.length != 1)} to {recorded.property}: "
+    return (
+        f"{name}  {recorded}\n{recorded.length} step{'s' * (recorded.length != 1)} to {recorded.property}: "
+    )
 
 
 def told(name: str, recorded: Check, trace: Trace) -> str:
     """The run as text: each step, what it changed, what it emitted, what it broke."""
     lines = [f"{head(name, recorded)}{trace.why.partition(' (/')[0]}", ""]
-    for number, (transition, changed) in enumerate(zip(trace.transitions, trace_changes(trace), strict=True), 1):
+    for number, (transition, changed) in enumerate(
+        zip(trace.transitions, trace_changes(trace), strict=True), 1
+    ):
         lines.append(f"{number:2}  {compact_step(transition.step)}")
         lines += [f"      {change}" for change in changed]
         lines += [f"      ! {compact(event)}" for event in transition.events]
-        lines += [f"      breaks {property}" for property in dict.fromkeys(refusal.property for refusal in transition.refused)]
+        lines += [
+            f"      breaks {property}"
+            for property in dict.fromkeys(refusal.property for refusal in transition.refused)
+        ]
     return "\n".join(lines) + "\n"
 
 
 def model_of(recorded: Check) -> tuple[object, ...]:
-    """What two checks have in common that share an exploration: the specification with its repairs and constants, and whether it takes long."""
-    return recorded.spec, recorded.repairs, recorded.without, tuple(sorted(recorded.constants.items())), recorded.deep
+    """What two checks have in common that share an exploration: the specification with its repairs and
+    constants, and whether it takes long.
+    """
+    return (
+        recorded.spec,
+        recorded.repairs,
+        recorded.without,
+        tuple(sorted(recorded.constants.items())),
+        recorded.deep,
+    )
 
 
 @cache
 def explored(model: tuple[object, ...]) -> Report:
-    """One exploration for all runs of one model. Engines may find different runs of the shortest length, so that each model keeps to its own."""
+    """One exploration for all runs of one model. Engines may find different runs of the shortest length, so
+    that each model keeps to its own.
+    """
     own = [recorded for recorded in RUNS.values() if model_of(recorded) == model]
     engine = "native" if own[0].deep else "auto"
-    return check(program_of(own[0]), properties=dict.fromkeys(recorded.property for recorded in own), engine=engine)
+    return check(
+        program_of(own[0]), properties=dict.fromkeys(recorded.property for recorded in own), engine=engine
+    )
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_shortest_counterexample_is_the_recorded_run(name: str, golden: Callable[[str, str], None]) -> None:
+def test_the_shortest_counterexample_is_the_recorded_run(
+    name: str, golden: Callable[[str, str], None]
+) -> None:
     """The first violated check of each of these claims that the ledger records."""
     recorded = RUNS[name]
     trace = explored(model_of(recorded))[recorded.property].trace
@@ -79,8 +122,14 @@ def test_the_shortest_counterexample_is_the_recorded_run(name: str, golden: Call
 
 def test_every_refuted_claim_has_its_run_here_or_is_refuted_by_none() -> None:
     assert [claim.id for claim in REFUTED if shown(claim) is None] == []
-    assert [name for name in sorted(NO_RUN) if claim_of(name).verdict != "violated" or shown(claim_of(name)) is not None] == []
-    assert [name for name in OTHERS if claim_of(name).verdict == "violated" or shown(claim_of(name)) is None] == []
+    assert [
+        name
+        for name in sorted(NO_RUN)
+        if claim_of(name).verdict != "violated" or shown(claim_of(name)) is not None
+    ] == []
+    assert [
+        name for name in OTHERS if claim_of(name).verdict == "violated" or shown(claim_of(name)) is None
+    ] == []
 
 
 def test_every_run_stands_here_as_recorded_and_no_other() -> None:

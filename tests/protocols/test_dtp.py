@@ -1,4 +1,6 @@
-"""DTP (Kim and Kim 1997): what the repaired text reaches and holds, what goes wrong without each repair, and what its readings come to."""
+"""DTP (Kim and Kim 1997): what the repaired text reaches and holds, what goes wrong without each repair, and
+what its readings come to.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,23 @@ check = Reports.private().check
 PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}
 NULLS: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}
 SPARE: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0, "spare": 1}
-QUIET: dict[str, Any] = {"processes": 3, "messages": 1, "losses": 0, "timeouts": 0, "nulls": 1, "senders": 1, "tie": "lowest"}
-EARLY: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "senders": 1, "tie": "lowest"}
+QUIET: dict[str, Any] = {
+    "processes": 3,
+    "messages": 1,
+    "losses": 0,
+    "timeouts": 0,
+    "nulls": 1,
+    "senders": 1,
+    "tie": "lowest",
+}
+EARLY: dict[str, Any] = {
+    "processes": 3,
+    "messages": 2,
+    "losses": 0,
+    "timeouts": 0,
+    "senders": 1,
+    "tie": "lowest",
+}
 F_1: dict[str, Any] = {"resilience": 1, "counted": "processes"}
 REPAIRS = tuple(item.name for item in program(DtpChecked).declaration.constants if item.repair)
 
@@ -82,7 +99,9 @@ WITHOUT: list[tuple[str, dict[str, Any], str, int]] = [
 """
 
 
-@pytest.mark.parametrize(("repair", "constants", "broken", "length"), WITHOUT, ids=[case[0] for case in WITHOUT])
+@pytest.mark.parametrize(
+    ("repair", "constants", "broken", "length"), WITHOUT, ids=[case[0] for case in WITHOUT]
+)
 def test_no_repair_is_idle(repair: str, constants: dict[str, Any], broken: str, length: int) -> None:
     bound = program(DtpChecked, repairs="all", without=[repair], **constants)
     trace = check(bound, properties=[broken])[broken].trace
@@ -95,11 +114,14 @@ def test_every_repair_is_left_out_once() -> None:
 
 
 def test_an_old_null_gives_the_token_twice() -> None:
-    """DTP-01 as it happens: the holder of a quiet group passes the token, gets it back, and its first pass, sent again, arrives."""
+    """DTP-01 as it happens: the holder of a quiet group passes the token, gets it back, and its first pass,
+    sent again, arrives.
+    """
     p, q = Process(0), Process(1)
     there, back = Null(q, p, 0, q, 0), Null(p, q, 0, p, 0)
     steps = [
-        Step("pass_null", (p, q)), Step("receive_null", (there,)), Step("pass_null", (q, p)), Step("resend_pass", (p,)),
+        Step("pass_null", (p, q)), Step("receive_null", (there,)), Step("pass_null", (q, p)),
+        Step("resend_pass", (p,)),
         Step("receive_null", (back,)), Step("receive_null", (there,)),
     ]  # fmt: skip
     bound = program(DtpChecked, processes=2, messages=1, losses=0, timeouts=1, nulls=1)
@@ -114,7 +136,8 @@ def test_a_late_request_for_what_was_removed_is_answered_by_nothing() -> None:
     steps = [
         Step("broadcast", (p, m)), Step("acknowledge", (p, m, q)), Step("broadcast", (q, x)),
         Step("receive_next_message", (Msg(q, m),)), Step("receive_next_message", (Msg(r, m),)),
-        Step("receive_next_ack", (Ack(q, p, m, 1, q),)), Step("acknowledge", (q, x, r)), Step("receive_early_ack", (Ack(r, q, x, 2, r),)),
+        Step("receive_next_ack", (Ack(q, p, m, 1, q),)), Step("acknowledge", (q, x, r)),
+        Step("receive_early_ack", (Ack(r, q, x, 2, r),)),
         Step("receive_next_ack", (Ack(r, p, m, 1, q),)), Step("repeat_request", (r,)),
         Step("answer_transferring", (AskMessage(q, r, 1, x),)), Step("answer_transferring", (late,)),
     ]  # fmt: skip
@@ -136,8 +159,12 @@ READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS])
-def test_what_the_readings_come_to_in_the_repaired_protocol(constants: dict[str, Any], violated: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS]
+)
+def test_what_the_readings_come_to_in_the_repaired_protocol(
+    constants: dict[str, Any], violated: set[str]
+) -> None:
     assert failed(check(program(DtpChecked, repairs="all", **constants))) == violated
 
 
@@ -145,24 +172,34 @@ def test_the_reference_sees_what_the_generated_code_sees() -> None:
     bound = program(DtpChecked, repairs="all", **NULLS | {"nulls": 1})
     fast, slow = explore(bound), explore(bound, engine="reference")
     assert failed(fast) == failed(slow) == set()
-    assert (fast.exploration.states, fast.exploration.transitions) == (slow.exploration.states, slow.exploration.transitions)
+    assert (fast.exploration.states, fast.exploration.transitions) == (
+        slow.exploration.states,
+        slow.exploration.transitions,
+    )
     assert fast.exploration.fired == slow.exploration.fired
 
 
 def test_every_update_is_delivered_on_every_fair_run() -> None:
     """Theorem 2, as repaired. Where a process may name itself, the lasso waits for a token that nobody has."""
     kept = check(program(DtpLive, repairs="all", **NULLS))["EveryMessageDelivered"]
-    lost = check(program(DtpLive, repairs="all", without=["pass_to_another"], **NULLS))["EveryMessageDelivered"]
+    lost = check(program(DtpLive, repairs="all", without=["pass_to_another"], **NULLS))[
+        "EveryMessageDelivered"
+    ]
     assert kept.outcome is Outcome.HOLDS
     assert lost.trace is not None
     assert lost.trace.loop is not None
 
 
 def test_survivors_hold_what_was_delivered_but_only_with_the_repair() -> None:
-    """Section 4.2, F = 1: F + 1 processes have what is delivered, unless R_i[i] runs ahead of the updates (DTP-05, DTP-29)."""
+    """Section 4.2, F = 1: F + 1 processes have what is delivered, unless R_i[i] runs ahead of the updates
+    (DTP-05, DTP-29).
+    """
     constants = QUIET | F_1 | {"crashes": 1}
     spec: type[Spec] = DtpCrashing
     kept = check(program(spec, repairs="all", **constants), properties=["SurvivorHolds"])
-    lost = check(program(spec, repairs="all", without=["advance_on_delivery"], **constants), properties=["SurvivorHolds"])
+    lost = check(
+        program(spec, repairs="all", without=["advance_on_delivery"], **constants),
+        properties=["SurvivorHolds"],
+    )
     assert kept["SurvivorHolds"].outcome is Outcome.HOLDS
     assert lost["SurvivorHolds"].outcome is Outcome.VIOLATED

@@ -1,4 +1,6 @@
-"""Faults do what they say, within their budgets: a loss removes, a duplicate arrives twice, a crashed process takes no step."""
+"""Faults do what they say, within their budgets: a loss removes, a duplicate arrives twice, a crashed process
+takes no step.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,21 @@ from antiphon.model.explore import state_graph
 from antiphon.model.trace import ReplayError, replay
 from antiphon.model.verdict import Outcome
 from antiphon.spec.environment import Crashes, Duplications, Losses
-from antiphon.spec.lang import Between, In, Map, Spec, Step, action, emit, everywhere, invariant, program, record, require, witness
+from antiphon.spec.lang import (
+    Between,
+    In,
+    Map,
+    Spec,
+    Step,
+    action,
+    emit,
+    everywhere,
+    invariant,
+    program,
+    record,
+    require,
+    witness,
+)
 from antiphon.spec.protocols.rbp.figure16 import Ack, Packet
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process, ReliableBroadcast
@@ -93,7 +109,9 @@ class RepeatingPost(Duplications[Note], LossyPost):
 
 
 class CrashingPost(Crashes, LossyPost):
-    """And whose members crash: the gate keeps a member that is down from writing, and from reading what is addressed to it."""
+    """And whose members crash: the gate keeps a member that is down from writing, and from reading what is
+    addressed to it.
+    """
 
     @witness
     def MostAreDown(self) -> bool:
@@ -130,7 +148,8 @@ def outcomes(spec: type[Spec], **constants: Any) -> dict[str, str]:
 def test_losses_stay_within_their_budget_and_use_it_up(losses: int) -> None:
     found = outcomes(LossyPost, processes=2, messages=1, losses=losses)
     assert found == {
-        "WithinBudget": "holds", "NothingIsLostOtherwise": "holds", "AllLost": "holds", "Twice": "unknown", "Everywhere": "holds",
+        "WithinBudget": "holds", "NothingIsLostOtherwise": "holds", "AllLost": "holds", "Twice": "unknown",
+        "Everywhere": "holds",
     }  # fmt: skip
 
 
@@ -170,10 +189,21 @@ def test_crashes_stay_within_their_budget_and_excuse_only_the_crashed(crashes: i
 
 
 def test_losses_and_crashes_together_break_uniform_agreement() -> None:
-    assert outcomes(CrashingPostJudged, processes=3, messages=1, losses=1, crashes=1)["UniformAgreement"] == "violated"
+    assert (
+        outcomes(CrashingPostJudged, processes=3, messages=1, losses=1, crashes=1)["UniformAgreement"]
+        == "violated"
+    )
 
 
-SAFETY = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "UniqueNumbers", "OneHolder", "HolderHasAll", "SenderOrder")
+SAFETY = (
+    "UniformIntegrity",
+    "UniformTotalOrder",
+    "UniformPrefixOrder",
+    "UniqueNumbers",
+    "OneHolder",
+    "HolderHasAll",
+    "SenderOrder",
+)
 
 
 def test_repeated_packets_do_not_harm_the_repaired_figure_16() -> None:
@@ -186,8 +216,14 @@ def test_repeated_packets_do_not_harm_the_repaired_figure_16() -> None:
 
 def test_a_repeated_ack_makes_two_holders_of_the_unrepaired_figure_16() -> None:
     """Section 3.1.3, lines 38-39 (RBP-06): no loop needs to send the ACK again where the network does."""
-    repairs = [item.name for item in program(RbpChecked).declaration.constants if item.repair and item.name != "old_token"]
-    bound = program(RepeatedRbp, repairs=repairs, processes=2, messages=2, losses=0, duplications=1, timeouts=0)
+    repairs = [
+        item.name
+        for item in program(RbpChecked).declaration.constants
+        if item.repair and item.name != "old_token"
+    ]
+    bound = program(
+        RepeatedRbp, repairs=repairs, processes=2, messages=2, losses=0, duplications=1, timeouts=0
+    )
     verdict = check(bound, properties=["OneHolder"])["OneHolder"]
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None

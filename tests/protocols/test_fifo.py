@@ -1,4 +1,6 @@
-"""Queues keep the order of sending, logs are read in order and without gaps, and only what is said to be lost is lost."""
+"""Queues keep the order of sending, logs are read in order and without gaps, and only what is said to be lost
+is lost.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,22 @@ from typing import Annotated, Any
 from antiphon.conformance.ledger import Reports
 from antiphon.model.verdict import Outcome
 from antiphon.spec.environment.fifo import FifoLosses, FifoMulticast, LooseUnicast, Unicast
-from antiphon.spec.lang import AtMost, Between, In, Map, Seq, Spec, action, everywhere, invariant, obligation, program, record, require, witness
+from antiphon.spec.lang import (
+    AtMost,
+    Between,
+    In,
+    Map,
+    Seq,
+    Spec,
+    action,
+    everywhere,
+    invariant,
+    obligation,
+    program,
+    record,
+    require,
+    witness,
+)
 from antiphon.spec.services import Group, Message, Process
 
 check = Reports.private().check
@@ -32,7 +49,9 @@ class Writer(Group):
     def InOrder(self) -> bool:
         """Whatever arrives comes after what was written before it."""
         return all(
-            not any(m < n for m in self.got[p][1:] for n in self.got[p] if n == self.got[p][0]) if len(self.got[p]) > 0 else True
+            not any(m < n for m in self.got[p][1:] for n in self.got[p] if n == self.got[p][0])
+            if len(self.got[p]) > 0
+            else True
             for p in self.each(Process)
         )
 
@@ -44,7 +63,9 @@ class Writer(Group):
     @witness
     def AllArrived(self) -> bool:
         """Everything was written and arrived."""
-        return self.written == self.messages and all(len(self.got[p]) == self.messages for p in self.each(Process) if p.index > 0)
+        return self.written == self.messages and all(
+            len(self.got[p]) == self.messages for p in self.each(Process) if p.index > 0
+        )
 
 
 class Queued(FifoLosses[Note], Writer):

@@ -1,4 +1,6 @@
-"""The Horus layers and their stacks: what the repaired text holds and reaches, the run that ranks cannot order, and small changes that break it."""
+"""The Horus layers and their stacks: what the repaired text holds and reaches, the run that ranks cannot
+order, and small changes that break it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from antiphon.spec.lang import Spec, Step, action, emit, on, program, require
 from antiphon.spec.protocols.horus.boundaries import ComCast, ComSend, Data, NakCast, NakReceive, Status, Unit
 from antiphon.spec.protocols.horus.fifo_stacks import FragStack, NakStack, NakStackRepeated
 from antiphon.spec.protocols.horus.group import GroupCast, GroupFlush, GroupView, NewView, Unordered
-from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, HorusViews, MbrshipViews, TotalStack, TotalViews
+from antiphon.spec.protocols.horus.ordered_stacks import (
+    HorusChecked,
+    HorusViews,
+    MbrshipViews,
+    TotalStack,
+    TotalViews,
+)
 from antiphon.spec.services import Message, Process
 
 check = Reports.private().check
@@ -35,20 +43,25 @@ MODELS: dict[str, tuple[type[Spec], Constants, tuple[str, ...] | str, set[str], 
     "FRAG": (FragStack, FRAG, "all", set(), {"Skipping"}),
     "FRAG of three": (FragStack, {"processes": 3, "messages": 1, "casts": 2, "patient": True}, "all", set(), {"Replaced", "Skipping"}),
     "FRAG where messages are lost": (
-        FragStack, FRAG | {"patient": True}, ("discard_after_loss", "mark_first"), {"Agreement", "UniformAgreement"}, set(),
+        FragStack, FRAG | {"patient": True}, ("discard_after_loss", "mark_first"),
+        {"Agreement", "UniformAgreement"}, set(),
     ),
     "MBRSHIP": (MbrshipViews, CRASH, "all", {"UniformAgreement"}, set()),
     "TOTAL": (TotalStack, CRASH, "all", SURVIVORS, set()),
     "TOTAL, its views": (TotalViews, CRASH, "all", SURVIVORS, set()),
     "the full stack of two": (
-        HorusChecked, FULL_STACK | {"processes": 2, "messages": 1, "casts": 3, "buffer": 3}, "all", CLOSED, {"Replaced", "Skipping", "Gap"},
+        HorusChecked, FULL_STACK | {"processes": 2, "messages": 1, "casts": 3, "buffer": 3}, "all", CLOSED,
+        {"Replaced", "Skipping", "Gap"},
     ),
     "the full stack of three": (
-        HorusViews, FULL_STACK | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}, "all", CLOSED, {"Replaced", "Skipping", "Asked", "Gap"},
+        HorusViews, FULL_STACK | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}, "all", CLOSED,
+        {"Replaced", "Skipping", "Asked", "Gap"},
     ),
 }  # fmt: skip
-"""Specification, constants, repairs; what cannot hold: of TOTAL what it does not promise to members that go down, and below it what a member that
-is down owes to NAK; the witnesses that are out of reach within these bounds."""
+"""Specification, constants, repairs; what cannot hold: of TOTAL what it does not promise to members that go
+down, and below it what a member that is down owes to NAK; the witnesses that are out of reach within these
+bounds.
+"""
 
 COUNTS: dict[str, tuple[int, int, int]] = {
     "NAK with a window of one": (1179, 5178, 26),
@@ -76,10 +89,12 @@ def explored(name: str) -> Report:
 def test_the_repaired_stack_holds_what_it_promises(name: str) -> None:
     _, _, _, broken, unreached = MODELS[name]
     report = explored(name)
-    assert {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED} == broken & {
-        verdict.property for verdict in report.verdicts
-    }
-    assert {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.UNKNOWN} == unreached
+    assert {
+        verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED
+    } == broken & {verdict.property for verdict in report.verdicts}
+    assert {
+        verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.UNKNOWN
+    } == unreached
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -100,14 +115,21 @@ P0, P1, P2 = Process(0), Process(1), Process(2)
 M0, M1, M2 = Message(0), Message(1), Message(2)
 
 APART = [
-    Step("broadcast", (P0, M0)), Step("receive", (P2, P0)), Step("broadcast", (P2, M1)), Step("broadcast", (P1, M2)), Step("pass_token", (P0, P2)),
-    Step("receive", (P2, P0)), Step("receive", (P1, P2)), Step("pass_token", (P2, P1)), Step("receive", (P1, P2)), Step("receive", (P2, P1)),
-    Step("suspect", (P0,)), Step("suspect", (P2,)), Step("start_flush", ()), Step("flush", (P1,)), Step("install", ()),
+    Step("broadcast", (P0, M0)), Step("receive", (P2, P0)), Step("broadcast", (P2, M1)),
+    Step("broadcast", (P1, M2)), Step("pass_token", (P0, P2)),
+    Step("receive", (P2, P0)), Step("receive", (P1, P2)), Step("pass_token", (P2, P1)),
+    Step("receive", (P1, P2)), Step("receive", (P2, P1)),
+    Step("suspect", (P0,)), Step("suspect", (P2,)), Step("start_flush", ()), Step("flush", (P1,)),
+    Step("install", ()),
 ]  # fmt: skip
-"""HOR-10: message 0 has number 1 and reaches p2 only; p2 numbers message 1 with 2, p1 message 2 with 3; p2 delivers 0, 1, 2; then p1 is alone."""
+"""HOR-10: message 0 has number 1 and reaches p2 only; p2 numbers message 1 with 2, p1 message 2 with 3; p2
+delivers 0, 1, 2; then p1 is alone.
+"""
 
 
-@pytest.mark.parametrize(("repairs", "broken"), [((), ["TotalOrder", "UniformTotalOrder"]), (("numbers_first",), [])])
+@pytest.mark.parametrize(
+    ("repairs", "broken"), [((), ["TotalOrder", "UniformTotalOrder"]), (("numbers_first",), [])]
+)
 def test_a_gap_lets_the_rank_turn_the_order_round(repairs: tuple[str, ...], broken: list[str]) -> None:
     """Where the rank of the source orders all that is left, p1 delivers 2 before 1."""
     bound = program(TotalStack, processes=3, messages=3, crashes=0, suspicions=2, stride=2, repairs=repairs)
@@ -117,7 +139,7 @@ def test_a_gap_lets_the_rank_turn_the_order_round(repairs: tuple[str, ...], brok
     assert "UniformPrefixOrder" in refused, "p1 never gets message 0: that no rule can mend"
 
 
-# Small changes ---------------------------------------------------------------------------------------------------------------------------------
+# Small changes ----------------------------------------------------------------------------------------------
 
 
 class Mute(NakStack):
@@ -130,7 +152,9 @@ class Mute(NakStack):
 
 
 class Hasty(NakStack):
-    """Every message with a number that was not passed is passed up as it comes, without waiting for the ones before."""
+    """Every message with a number that was not passed is passed up as it comes, without waiting for the ones
+    before.
+    """
 
     def take_in(self, p: Process, q: Process, unit: Unit) -> None:
         if unit.place >= self.expected[p][q]:
@@ -207,9 +231,16 @@ MUTANTS: list[tuple[type[Spec], Constants, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "constants", "property"), MUTANTS, ids=[f"{case[0].__name__}-{case[2]}" for case in MUTANTS])
-def test_a_small_change_breaks_the_property_that_it_should(spec: type[Spec], constants: Constants, property: str) -> None:
+@pytest.mark.parametrize(
+    ("spec", "constants", "property"), MUTANTS, ids=[f"{case[0].__name__}-{case[2]}" for case in MUTANTS]
+)
+def test_a_small_change_breaks_the_property_that_it_should(
+    spec: type[Spec], constants: Constants, property: str
+) -> None:
     sound = next(base for base in spec.__mro__[1:] if issubclass(base, Spec))
-    changed, unchanged = (check(program(item, repairs="all", **constants), properties=[property])[property] for item in (spec, sound))
+    changed, unchanged = (
+        check(program(item, repairs="all", **constants), properties=[property])[property]
+        for item in (spec, sound)
+    )
     assert changed.outcome is Outcome.VIOLATED
     assert unchanged.outcome is Outcome.HOLDS

@@ -17,7 +17,9 @@ check = Reports.private().check
 
 
 class Following(Membership):
-    """Members that do nothing but install what they are told, and send one packet to themselves in their view."""
+    """Members that do nothing but install what they are told, and send one packet to themselves in their
+    view.
+    """
 
     heard: Map[Process, Map[View, bool]] = everywhere(everywhere(False))
 
@@ -35,7 +37,10 @@ class Following(Membership):
     @invariant
     def OneCoordinator(self) -> bool:
         return not any(
-            p < q and self.installed[p] == self.installed[q] and self.is_coordinator(p) and self.is_coordinator(q)
+            p < q
+            and self.installed[p] == self.installed[q]
+            and self.is_coordinator(p)
+            and self.is_coordinator(q)
             for p in self.each(Process)
             for q in self.each(Process)
         )
@@ -50,12 +55,18 @@ class Following(Membership):
 
     @invariant
     def NoViewIsSkipped(self) -> bool:
-        return all(self.installed[p] >= self.formed - 1 or self.down[p] for p in self.members[self.formed] if self.installed[p] > 0)
+        return all(
+            self.installed[p] >= self.formed - 1 or self.down[p]
+            for p in self.members[self.formed]
+            if self.installed[p] > 0
+        )
 
     @invariant
     def WhoIsUpStays(self) -> bool:
         """Nobody is excluded who is up."""
-        return self.formed == 1 or all(self.down[p] or p in self.members[self.formed] for p in self.members[1])
+        return self.formed == 1 or all(
+            self.down[p] or p in self.members[self.formed] for p in self.members[1]
+        )
 
     @obligation
     def Settles(self) -> bool:
@@ -72,7 +83,11 @@ class Old(Following):
 
     @invariant
     def OnlyThisView(self) -> bool:
-        return not any(self.is_stale(p, v) and self.may_receive(p, v) for p in self.each(Process) for v in self.each(View))
+        return not any(
+            self.is_stale(p, v) and self.may_receive(p, v)
+            for p in self.each(Process)
+            for v in self.each(View)
+        )
 
     @action
     def hear_old(self, p: Process, v: View) -> None:
@@ -82,7 +97,9 @@ class Old(Following):
 
     @witness
     def HeardOld(self) -> bool:
-        return any(self.heard[p][1] and self.installed[p] == 2 and not self.heard[p][2] for p in self.each(Process))
+        return any(
+            self.heard[p][1] and self.installed[p] == 2 and not self.heard[p][2] for p in self.each(Process)
+        )
 
 
 SIZES: dict[str, dict[str, Any]] = {
@@ -119,7 +136,9 @@ def test_each_option_breaks_one_guarantee(name: str) -> None:
 
 
 @pytest.mark.parametrize(("synchrony", "heard"), [("sending view", False), ("none", True)])
-def test_messages_of_an_old_view_are_received_only_where_synchrony_is_broken(synchrony: str, heard: bool) -> None:
+def test_messages_of_an_old_view_are_received_only_where_synchrony_is_broken(
+    synchrony: str, heard: bool
+) -> None:
     bound = program(Old, processes=2, messages=1, crashes=0, reforms=True, synchrony=synchrony)
     machine = bound.reference
     state = machine.initial()[0]

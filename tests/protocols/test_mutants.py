@@ -1,4 +1,6 @@
-"""Every property of figure 16 has a small change of the protocol that breaks it, and holds without the change."""
+"""Every property of figure 16 has a small change of the protocol that breaks it, and holds without the
+change.
+"""
 
 from __future__ import annotations
 
@@ -95,14 +97,27 @@ MUTANTS: list[tuple[str, type[Spec], str, dict[str, Any]]] = [
 
 
 def outcome(spec: type[Spec], property: str, without: str, constants: dict[str, Any]) -> Outcome:
-    repairs = [item.name for item in program(spec).declaration.constants if item.repair and item.name != without]
-    report = explore(program(spec, repairs=repairs, **constants), properties=[property], stop_at_first=True, bounds=Bounds(states=150_000))
-    assert [verdict.property for verdict in report.verdicts] == [property], "the changed text is in the language"
+    repairs = [
+        item.name for item in program(spec).declaration.constants if item.repair and item.name != without
+    ]
+    report = explore(
+        program(spec, repairs=repairs, **constants),
+        properties=[property],
+        stop_at_first=True,
+        bounds=Bounds(states=150_000),
+    )
+    assert [verdict.property for verdict in report.verdicts] == [property], (
+        "the changed text is in the language"
+    )
     return report[property].outcome
 
 
-@pytest.mark.parametrize(("property", "spec", "without", "constants"), MUTANTS, ids=[case[0] for case in MUTANTS])
-def test_a_small_change_breaks_the_property(property: str, spec: type[Spec], without: str, constants: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("property", "spec", "without", "constants"), MUTANTS, ids=[case[0] for case in MUTANTS]
+)
+def test_a_small_change_breaks_the_property(
+    property: str, spec: type[Spec], without: str, constants: dict[str, Any]
+) -> None:
     assert outcome(spec, property, without, constants) is Outcome.VIOLATED
 
 
@@ -113,10 +128,14 @@ UNCHANGED = {(case[0], tuple(sorted(case[3].items()))) for case in MUTANTS if ca
 def unchanged(constants: tuple[tuple[str, Any], ...]) -> Report:
     """Figure 16 with all repairs, explored once for all that is asked of these constants."""
     asked = sorted(property for property, others in UNCHANGED if others == constants)
-    return check(program(RbpChecked, repairs="all", **dict(constants)), properties=asked, bounds=Bounds(states=150_000))
+    return check(
+        program(RbpChecked, repairs="all", **dict(constants)), properties=asked, bounds=Bounds(states=150_000)
+    )
 
 
-@pytest.mark.parametrize(("property", "constants"), sorted(UNCHANGED), ids=[case[0] for case in sorted(UNCHANGED)])
+@pytest.mark.parametrize(
+    ("property", "constants"), sorted(UNCHANGED), ids=[case[0] for case in sorted(UNCHANGED)]
+)
 def test_the_property_holds_without_the_change(property: str, constants: tuple[tuple[str, Any], ...]) -> None:
     assert unchanged(constants)[property].outcome is Outcome.HOLDS
 

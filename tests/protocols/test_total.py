@@ -1,4 +1,6 @@
-"""JavaGroups TOTAL: what the repaired text holds and reaches, which branches of the text are ever taken, and small changes that break it."""
+"""JavaGroups TOTAL: what the repaired text holds and reaches, which branches of the text are ever taken, and
+small changes that break it.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,16 @@ MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
     "the same members": (TotalChecked, PAIR | {"losses": 0, "first_ids": 2}, (6318, 36111, 19)),
     "acknowledgements": (TotalChecked, PAIR | {"losses": 1} | FREED, (10551, 62166, 20)),
     "a joiner": (TotalChecked, THREE | {"joiners": 1, "crashes": 0}, (3469, 11123, 19)),
-    "a wrong suspicion": (TotalChecked, THREE | {"messages": 1, "crashes": 0, "suspicions": True}, (536, 1122, 12)),
-    "repeated packets": (TotalRepeatedChecked, {"views": 1, "processes": 2, "messages": 2, "losses": 0, "spare": 1}, (12716, 77049, 16)),
+    "a wrong suspicion": (
+        TotalChecked,
+        THREE | {"messages": 1, "crashes": 0, "suspicions": True},
+        (536, 1122, 12),
+    ),
+    "repeated packets": (
+        TotalRepeatedChecked,
+        {"views": 1, "processes": 2, "messages": 2, "losses": 0, "spare": 1},
+        (12716, 77049, 16),
+    ),
 }
 """Specification, constants; states, transitions and depth."""
 
@@ -38,8 +48,9 @@ JOINED = {"UniformPrefixOrder", "PrefixOrder", "UniformAgreement", "Agreement"}
 CUT_OFF = {"Validity", "UniformAgreement", "Agreement", "ViewAgreement"}
 
 EXCEPT: dict[str, set[str]] = {"a crash": ALONE, "a joiner": JOINED, "a wrong suspicion": CUT_OFF}
-"""What cannot hold: a sequencer may pass messages up and crash before it has sent them; a joiner does not pass up what came before it; a member that
-is cut off has left its view's others behind."""
+"""What cannot hold: a sequencer may pass messages up and crash before it has sent them; a joiner does not
+pass up what came before it; a member that is cut off has left its view's others behind.
+"""
 
 UNREACHED: dict[str, set[str]] = {"one view": {"NextView"}, "repeated packets": {"NextView"}}
 
@@ -68,14 +79,23 @@ def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
 
 
 def test_every_action_fires_in_some_repaired_model() -> None:
-    """Every header that the document describes as used is sent and received, and so are those that repairs and readings put to use."""
+    """Every header that the document describes as used is sent and received, and so are those that repairs
+    and readings put to use.
+    """
     idle = {name for model in MODELS for name in explored(model).exploration.never_fired}
-    assert idle - {name for model in MODELS for name, count in explored(model).exploration.fired if count > 0} == set()
+    assert (
+        idle - {name for model in MODELS for name, count in explored(model).exploration.fired if count > 0}
+        == set()
+    )
 
 
 def test_the_literal_text_uses_five_of_the_eight_headers() -> None:
-    """TOTAL_UNICAST passes by; TOTAL_NEW_VIEW_ACK and TOTAL_CUM_SEQ_ACK have no sender in the text, TOTAL_SEQ_ACK has none in any repair."""
-    fired = {name for name, count in check(program(TotalChecked, **PAIR, losses=1)).exploration.fired if count > 0}
+    """TOTAL_UNICAST passes by; TOTAL_NEW_VIEW_ACK and TOTAL_CUM_SEQ_ACK have no sender in the text,
+    TOTAL_SEQ_ACK has none in any repair.
+    """
+    fired = {
+        name for name, count in check(program(TotalChecked, **PAIR, losses=1)).exploration.fired if count > 0
+    }
     received = {name for name in fired if name.startswith("receive_")}
     assert received == {"receive_request", "receive_bcast", "receive_new_view", "receive_resend"}
     assert "ask" in fired
@@ -97,16 +117,27 @@ BRANCHES = {"NothingOld", "NothingQueuedTwice"}
 @pytest.mark.parametrize("repairs", [(), "all"], ids=["literal", "repaired"])
 def test_both_ways_to_discard_a_message_are_taken_while_the_view_stays(repairs: Any) -> None:
     """Section Members: so that TOT-05 and TOT-06 are about something."""
-    report = check(program(Branches, repairs=repairs, views=1, processes=2, messages=3, losses=0, assigned=True), properties=sorted(BRANCHES))
-    assert {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED} == BRANCHES
+    report = check(
+        program(Branches, repairs=repairs, views=1, processes=2, messages=3, losses=0, assigned=True),
+        properties=sorted(BRANCHES),
+    )
+    assert {
+        verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED
+    } == BRANCHES
 
 
 def test_a_request_that_was_numbered_before_is_ignored_as_repaired() -> None:
     """Without the repair, the same duplicate gets a second id (TOT-15)."""
     constants = {"views": 1, "processes": 2, "messages": 1, "losses": 0, "spare": 1}
     for without, outcome in (("", Outcome.HOLDS), ("identify_requests", Outcome.VIOLATED)):
-        repairs = [item.name for item in program(TotalRepeatedChecked).declaration.constants if item.repair and item.name != without]
-        verdict = check(program(TotalRepeatedChecked, repairs=repairs, **constants), properties=["UniformIntegrity"])["UniformIntegrity"]
+        repairs = [
+            item.name
+            for item in program(TotalRepeatedChecked).declaration.constants
+            if item.repair and item.name != without
+        ]
+        verdict = check(
+            program(TotalRepeatedChecked, repairs=repairs, **constants), properties=["UniformIntegrity"]
+        )["UniformIntegrity"]
         assert verdict.outcome is outcome
 
 
@@ -141,8 +172,16 @@ MUTANTS: dict[str, tuple[type[Spec], set[str], dict[str, Any]]] = {
         {"NoIdSkipped", "GapsAreFilled"},
         {"views": 1, "processes": 2, "messages": 2, "losses": 0, "spare": 1, "assigned": True},
     ),
-    "nothing waits": (Hasty, {"UniformTotalOrder", "ViewPrefix"}, {"views": 1, "processes": 2, "messages": 2, "losses": 0, "patient": True}),
-    "two find themselves first": (TwoOfThree, {"OneSequencer"}, {"views": 1, "processes": 3, "messages": 1, "losses": 0}),
+    "nothing waits": (
+        Hasty,
+        {"UniformTotalOrder", "ViewPrefix"},
+        {"views": 1, "processes": 2, "messages": 2, "losses": 0, "patient": True},
+    ),
+    "two find themselves first": (
+        TwoOfThree,
+        {"OneSequencer"},
+        {"views": 1, "processes": 3, "messages": 1, "losses": 0},
+    ),
 }
 """The changed text, the properties that it breaks and the text as it is keeps, constants."""
 
@@ -152,4 +191,6 @@ def test_a_small_change_breaks_the_property(name: str) -> None:
     spec, properties, constants = MUTANTS[name]
     for text, outcome in ((spec, Outcome.VIOLATED), (TotalChecked, Outcome.HOLDS)):
         report = check(program(text, **constants), properties=sorted(properties))
-        assert {verdict.property: verdict.outcome for verdict in report.verdicts} == dict.fromkeys(sorted(properties), outcome)
+        assert {verdict.property: verdict.outcome for verdict in report.verdicts} == dict.fromkeys(
+            sorted(properties), outcome
+        )

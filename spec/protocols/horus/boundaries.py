@@ -1,10 +1,13 @@
-"""Between two layers pass downcalls and upcalls, each an event: a layer emits the calls of its neighbours, handles its own.
+"""Between two layers pass downcalls and upcalls, each an event: a layer emits the calls of its neighbours,
+handles its own.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack TOTAL:MBRSHIP:FRAG:NAK:COM:ATM. Its Common Protocol Interface
-is what this file stands for: one pair of calls a boundary, and no layer reads the state of another.
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack
+TOTAL:MBRSHIP:FRAG:NAK:COM:ATM. Its Common Protocol Interface is what this file stands for: one pair of calls
+a boundary, and no layer reads the state of another.
 
-What is cast is named, not copied: a `Unit` is the k-th cast of its author at a boundary. What an author casts never changes, so whoever handed it
-down knows it when it comes up again, and a layer below can neither look into it nor alter it. `lost` is the upcall LOST_MESSAGE.
+What is cast is named, not copied: a `Unit` is the k-th cast of its author at a boundary. What an author casts
+never changes, so whoever handed it down knows it when it comes up again, and a layer below can neither look
+into it nor alter it. `lost` is the upcall LOST_MESSAGE.
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ class Casts(Group):
     cast: Map[Process, LastPlace] = everywhere(0)
 
     def room(self, p: Process) -> int:
-        """How many messages p may cast now: as many as there are numbers for. A layer with a window has its own answer."""
+        """How many messages p may cast now: as many as there are numbers for. A layer with a window has its
+        own answer.
+        """
         return self.casts - self.cast[p]
 
 
@@ -42,7 +47,7 @@ class Unit:
     place: Place
 
 
-# Headers of NAK ------------------------------------------------------------------------------------------------------------------------------
+# Headers of NAK ---------------------------------------------------------------------------------------------
 
 
 @record
@@ -68,7 +73,9 @@ class Negative:
 
 @record
 class Status:
-    """The protocol status, as far as its receiver reads it: what the sender has of the receiver's casts, and how many it has cast itself."""
+    """The protocol status, as far as its receiver reads it: what the sender has of the receiver's casts, and
+    how many it has cast itself.
+    """
 
     received: LastPlace
     sent: LastPlace
@@ -77,7 +84,7 @@ class Status:
 Header = Data | PlaceHolder | Negative | Status
 
 
-# The network below COM -----------------------------------------------------------------------------------------------------------------------
+# The network below COM --------------------------------------------------------------------------------------
 
 
 @record
@@ -89,7 +96,7 @@ class Envelope:
     header: Header
 
 
-# COM above and below -------------------------------------------------------------------------------------------------------------------------
+# COM above and below ----------------------------------------------------------------------------------------
 
 
 @record
@@ -126,7 +133,7 @@ class ComReceive:
     header: Header
 
 
-# NAK -----------------------------------------------------------------------------------------------------------------------------------------
+# NAK --------------------------------------------------------------------------------------------------------
 
 
 @record
@@ -154,7 +161,7 @@ class NakLost:
     place: Place
 
 
-# FRAG ----------------------------------------------------------------------------------------------------------------------------------------
+# FRAG -------------------------------------------------------------------------------------------------------
 
 
 @record

@@ -24,7 +24,10 @@ class Patient(Nak):
         return len(self.network) == 0
 
 
-@mutation("what is sent during the flush is delivered at once, and not buffered, to see what the sentence is good for")
+@mutation(
+    "what is sent during the flush is delivered at once, and not buffered, to see what the sentence is good "
+    "for"
+)
 class DeliverAtOnce(Total):
     """Printed: "These messages are not delivered, but buffered"."""
 
@@ -52,5 +55,7 @@ class FragBounded(Frag, repairs=(DiscardAfterLoss, MarkFirst)):
     """FRAG with what can be switched on."""
 
 
-class TotalBounded(Total, Strides, repairs=(NumbersFirst,), readings=(oracle, ranked), mutations=(DeliverAtOnce,)):
+class TotalBounded(
+    Total, Strides, repairs=(NumbersFirst,), readings=(oracle, ranked), mutations=(DeliverAtOnce,)
+):
     """TOTAL with what can be switched on."""

@@ -1,11 +1,13 @@
 """COM turns a network that loses and reorders into casts to the endpoints of a view, and says who sent what.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "The COM layer translates the low-level network interface into the Common Protocol
-Interface. If necessary, COM keeps track of the source of messages (by pushing the address of the source endpoint on each outgoing message), and
-filters out spurious messages from endpoints not in its view."
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "The COM layer translates the low-level network
+interface into the Common Protocol Interface. If necessary, COM keeps track of the source of messages (by
+pushing the address of the source endpoint on each outgoing message), and filters out spurious messages from
+endpoints not in its view."
 
-The view is a set of destinations, a member's own affair: `outside[p]` are the endpoints that are not in it. COM provides no delivery guarantee,
-and knows nothing of what a header means. A cast goes to the others; a member's own copy needs no layers, and whoever casts has it.
+The view is a set of destinations, a member's own affair: `outside[p]` are the endpoints that are not in it.
+COM provides no delivery guarantee, and knows nothing of what a header means. A cast goes to the others; a
+member's own copy needs no layers, and whoever casts has it.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ class Com(InFlight[Envelope], Casts):
     def transmit(self, call: ComCast) -> None:
         """One envelope for each other endpoint of the view."""
         p = call.process
-        self.network |= {Envelope(q, self.address(p), call.header) for q in self.each(Process) if self.is_destination(p, q)}
+        self.network |= {
+            Envelope(q, self.address(p), call.header) for q in self.each(Process) if self.is_destination(p, q)
+        }
 
     @on(ComSend)
     def transmit_to(self, call: ComSend) -> None:

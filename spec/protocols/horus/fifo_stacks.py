@@ -1,14 +1,39 @@
-"""The stacks below MBRSHIP: NAK:COM and FRAG:NAK:COM, each under an application that broadcasts, over a network that loses.
+"""The stacks below MBRSHIP: NAK:COM and FRAG:NAK:COM, each under an application that broadcasts, over a
+network that loses.
 
-A stack is a specification like any other: layers are composed by inheritance, and meet at the calls of `boundaries`. The application is the
-topmost layer. Message k is broadcast by process k mod `senders`, so that a place among its sender's casts tells which message it is.
+A stack is a specification like any other: layers are composed by inheritance, and meet at the calls of
+`boundaries`. The application is the topmost layer. Message k is broadcast by process k mod `senders`, so that
+a place among its sender's casts tells which message it is.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.environment import Duplications, Losses
-from antiphon.spec.lang import Const, Map, Set, action, emit, environment, everywhere, expect, invariant, obligation, on, require, witness
-from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive, NakCast, NakLost, NakReceive, Unit
+from antiphon.spec.lang import (
+    Const,
+    Map,
+    Set,
+    action,
+    emit,
+    environment,
+    everywhere,
+    expect,
+    invariant,
+    obligation,
+    on,
+    require,
+    witness,
+)
+from antiphon.spec.protocols.horus.boundaries import (
+    ComView,
+    Envelope,
+    FragCast,
+    FragReceive,
+    NakCast,
+    NakLost,
+    NakReceive,
+    Unit,
+)
 from antiphon.spec.protocols.horus.nak import Unnumbered
 from antiphon.spec.protocols.horus.properties import FifoBroadcast, FragChecked, NakChecked
 from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
@@ -61,7 +86,11 @@ class OverFrag(Senders, FragChecked):
     @action
     def broadcast(self, p: Process, m: Message) -> None:
         """The next message of p goes down; its own copy is delivered at once."""
-        require(p == self.sender(m) and self.handed[p] == m.index // self.senders and self.room(p) >= self.fragments)
+        require(
+            p == self.sender(m)
+            and self.handed[p] == m.index // self.senders
+            and self.room(p) >= self.fragments
+        )
         emit(Broadcast(p, m))
         emit(FragCast(p, self.fragments))
         emit(Deliver(p, m))
@@ -114,7 +143,9 @@ class FragStack(OverFrag, NakChecked, Losses[Envelope], FifoBroadcast):
     def OnlyHarmedLost(self) -> bool:
         """A message of which p lost no fragment is delivered by p."""
         return all(
-            self.delivered[p][m] or self.origin[m] is None or any(self.message(unit) == m for unit in self.harmed[p])
+            self.delivered[p][m]
+            or self.origin[m] is None
+            or any(self.message(unit) == m for unit in self.harmed[p])
             for p in self.each(Process)
             for m in self.each(Message)
         )
@@ -136,7 +167,9 @@ class DestinationSets(OverNak, FifoBroadcast):
     def ConsistentViews(self) -> bool:
         """Members that have each other in their views have the same view."""
         return all(
-            self.outside[p] == self.outside[q] or q in self.outside[p] or p in self.outside[q] for p in self.each(Process) for q in self.each(Process)
+            self.outside[p] == self.outside[q] or q in self.outside[p] or p in self.outside[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
         )
 
     @on(NakReceive)

@@ -1,12 +1,14 @@
-"""FRAG cuts large messages into fragments, says on each whether it is the last, and delivers when the last one comes.
+"""FRAG cuts large messages into fragments, says on each whether it is the last, and delivers when the last
+one comes.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "When a user of the FRAG layer attempts to send a message that is larger than that
-maximum size, the FRAG layer splits the message into multiple fragments. On each fragment the FRAG layer pushes a boolean value that indicates
-whether it is the last one or not. The FRAG layer depends on FIFO ordering for reassembly. When the last fragment is received, it delivers the
-message."
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "When a user of the FRAG layer attempts to send a
+message that is larger than that maximum size, the FRAG layer splits the message into multiple fragments. On
+each fragment the FRAG layer pushes a boolean value that indicates whether it is the last one or not. The FRAG
+layer depends on FIFO ordering for reassembly. When the last fragment is received, it delivers the message."
 
-What the text does not say is what FRAG does at the upcall LOST_MESSAGE: as printed, nothing. `Piece` remembers which part
-of which message a fragment is, so that what is reassembled can be judged; the layer itself looks at the pushed bit only, `last`.
+What the text does not say is what FRAG does at the upcall LOST_MESSAGE: as printed, nothing. `Piece`
+remembers which part of which message a fragment is, so that what is reassembled can be judged; the layer
+itself looks at the pushed bit only, `last`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.lang import AtMost, Between, Const, Map, Seq, Spec, emit, everywhere, on, record
-from antiphon.spec.protocols.horus.boundaries import Casts, FragCast, FragReceive, NakCast, NakReceive, Place, Unit
+from antiphon.spec.protocols.horus.boundaries import (
+    Casts,
+    FragCast,
+    FragReceive,
+    NakCast,
+    NakReceive,
+    Place,
+    Unit,
+)
 from antiphon.spec.services import Process
 
 
@@ -36,8 +46,8 @@ class Fragments(Spec):
 class Frag(Casts, Fragments):
     """The layer FRAG.
 
-    State: `pieces[p]` what p handed to NAK, `handed[p]` how many messages that were, `gathered[p][q]` the fragments from q
-    that wait for a last one.
+    State: `pieces[p]` what p handed to NAK, `handed[p]` how many messages that were, `gathered[p][q]` the
+    fragments from q that wait for a last one.
     """
 
     pieces: Map[Process, Annotated[Seq[Piece], AtMost("casts")]] = everywhere(())
@@ -69,11 +79,14 @@ class Frag(Casts, Fragments):
             self.reassemble(p, q, author)
 
     def reassemble(self, p: Process, q: Process, author: Process) -> None:
-        """The fragments in the order of their coming are the message; it is one that was sent if they are all of its parts."""
+        """The fragments in the order of their coming are the message; it is one that was sent if they are all
+        of its parts.
+        """
         parts = self.gathered[p][q]
-        intact = all(piece.message == parts[0].message and sum(1 for other in parts if other.part == piece.part) == 1 for piece in parts) and len(
-            parts
-        ) == max(piece.part for piece in parts)
+        intact = all(
+            piece.message == parts[0].message and sum(1 for other in parts if other.part == piece.part) == 1
+            for piece in parts
+        ) and len(parts) == max(piece.part for piece in parts)
         whole = Unit(author, parts[0].message) if intact else None
         self.gathered[p][q] = ()
         emit(FragReceive(p, q, whole))

@@ -1,12 +1,12 @@
 """The full stack TOTAL:MBRSHIP:FRAG:NAK:COM over a network that loses and reorders, as one specification.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on this stack: MBRSHIP "relies on the FIFO ordering provided by the NAK
-layer, and on the FRAG layer for sending large messages."
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on this stack: MBRSHIP "relies on the
+FIFO ordering provided by the NAK layer, and on the FRAG layer for sending large messages."
 
-MBRSHIP is abstract here too, but rests on FRAG: its casts go down, and what FRAG hands up is what members receive. `log[q]` is what q cast,
-`got[p][q]` what p has received of it. During the flush members that stay complete one another (`complete`): how, stands in a section that is not
-transcribed.
-A message of the application is as large as a message can be, a token is one fragment.
+MBRSHIP is abstract here too, but rests on FRAG: its casts go down, and what FRAG hands up is what members
+receive. `log[q]` is what q cast, `got[p][q]` what p has received of it. During the flush members that stay
+complete one another (`complete`): how, stands in a section that is not transcribed. A message of the
+application is as large as a message can be, a token is one fragment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,19 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.environment import Losses
-from antiphon.spec.lang import AtMost, Map, Seq, Set, action, emit, environment, everywhere, on, record, require
+from antiphon.spec.lang import (
+    AtMost,
+    Map,
+    Seq,
+    Set,
+    action,
+    emit,
+    environment,
+    everywhere,
+    on,
+    record,
+    require,
+)
 from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive, Place
 from antiphon.spec.protocols.horus.frag import Frag
 from antiphon.spec.protocols.horus.group import Body, GroupCast, GroupReceive, GroupView, Token, View
@@ -47,7 +59,9 @@ class MbrshipOverFrag(Mbrship, Frag):
 
     @on(FragReceive)
     def receive_up(self, call: FragReceive) -> None:
-        """What FRAG hands up, if it belongs to the view of p and is new. What nobody cast is nothing that anybody can make sense of."""
+        """What FRAG hands up, if it belongs to the view of p and is new. What nobody cast is nothing that
+        anybody can make sense of.
+        """
         unit = call.unit
         if unit is None:
             emit(Deliver(call.process, None))
@@ -94,7 +108,15 @@ class MbrshipOverFrag(Mbrship, Frag):
     def install(self) -> None:
         """The next view, in one step."""
         require(self.all_flushed() and not any(self.must_leave(p) for p in self.each(Process)))
-        require(not self.agreed or not any(self.is_lacked(p, q, k) for p in self.each(Process) for q in self.each(Process) for k in self.each(Place)))
+        require(
+            not self.agreed
+            or not any(
+                self.is_lacked(p, q, k)
+                for p in self.each(Process)
+                for q in self.each(Process)
+                for k in self.each(Place)
+            )
+        )
         self.move()
 
     @on(GroupView)
@@ -122,7 +144,9 @@ class Horus(Total, MbrshipOverFrag, Nak, Losses[Envelope]):
         emit(Crash(p))
 
     def can_send(self, p: Process) -> bool:
-        """Everything that waits will be cast at once when the token comes, so there must be room for all of it."""
+        """Everything that waits will be cast at once when the token comes, so there must be room for all of
+        it.
+        """
         return self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
 
     def can_pass(self, p: Process) -> bool:

@@ -1,7 +1,9 @@
-"""Between TOTAL and MBRSHIP, and above TOTAL, pass the calls of a group with views; the other calls stand in `boundaries`.
+"""Between TOTAL and MBRSHIP, and above TOTAL, pass the calls of a group with views; the other calls stand in
+`boundaries`.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "It adds strong semantics to the VIEW upcall, that is, it guarantees that all members in
-the view that were also in the previous view have delivered the same messages."
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "It adds strong semantics to the VIEW upcall, that
+is, it guarantees that all members in the view that were also in the previous view have delivered the same
+messages."
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ class Views(Group):
     views: Const[int] = 2
 
 
-# Headers of TOTAL ----------------------------------------------------------------------------------------------------------------------------
+# Headers of TOTAL -------------------------------------------------------------------------------------------
 
 
 @record
@@ -55,7 +57,7 @@ class Token:
 Body = Ordered | Unordered | Token
 
 
-# MBRSHIP -------------------------------------------------------------------------------------------------------------------------------------
+# MBRSHIP ----------------------------------------------------------------------------------------------------
 
 
 @record
@@ -90,11 +92,13 @@ class GroupView:
     members: Set[Process]
 
 
-# The top -------------------------------------------------------------------------------------------------------------------------------------
+# The top ----------------------------------------------------------------------------------------------------
 
 
 @record
 class NewView:
-    """Up to the application: `process` goes on to its next view, and has delivered what it will ever deliver in the last."""
+    """Up to the application: `process` goes on to its next view, and has delivered what it will ever deliver
+    in the last.
+    """
 
     process: Process

@@ -1,16 +1,21 @@
-"""MBRSHIP guarantees views, and that members which go together from one view to the next have delivered the same messages.
+"""MBRSHIP guarantees views, and that members which go together from one view to the next have delivered the
+same messages.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "The COM, NAK, and FRAG layers do not provide consistent views"; MBRSHIP "adds strong
-semantics to the VIEW upcall, that is, it guarantees that all members in the view that were also in the previous view have delivered the same
-messages." How it does this stands in a section that is not transcribed: this layer is abstract, the guarantee itself.
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "The COM, NAK, and FRAG layers do not provide
+consistent views"; MBRSHIP "adds strong semantics to the VIEW upcall, that is, it guarantees that all members
+in the view that were also in the previous view have delivered the same messages." How it does this stands in
+a section that is not transcribed: this layer is abstract, the guarantee itself.
 
-`Mbrship` holds views and the flush; what carries messages is added by a part below it: `MbrshipAlone` here, FRAG in `full_stack`. What TOTAL may
-rely on:
-1. Views shrink: members that are down or suspected leave, all at once; a view is the same for all its members. Nobody joins.
-2. Before a view, every member that stays gets the upcall FLUSH; from then until the VIEW upcall nothing more is sent. The application is blocked too.
+`Mbrship` holds views and the flush; what carries messages is added by a part below it: `MbrshipAlone` here,
+FRAG in `full_stack`. What TOTAL may rely on:
+1. Views shrink: members that are down or suspected leave, all at once; a view is the same for all its
+   members. Nobody joins.
+2. Before a view, every member that stays gets the upcall FLUSH; from then until the VIEW upcall nothing more
+   is sent. The application is blocked too.
 3. Messages of a sender are received in order, in the view in which they were sent, or by nobody that stays.
-4. The view comes when the members that stay have received the same messages: of one another all, of one that leaves those that any of them has. They
-   get it in one step: what one of them sends in the new view reaches no other before it has it too, so nothing could be seen in between.
+4. The view comes when the members that stay have received the same messages: of one another all, of one that
+   leaves those that any of them has. They get it in one step: what one of them sends in the new view reaches
+   no other before it has it too, so nothing could be seen in between.
 `agreed` false takes away number 4: members go on with whatever they have received. It is no fault of TOTAL.
 """
 
@@ -34,15 +39,25 @@ from antiphon.spec.lang import (
     require,
     witness,
 )
-from antiphon.spec.protocols.horus.group import Body, GroupCast, GroupFlush, GroupReceive, GroupView, Token, View, Views
+from antiphon.spec.protocols.horus.group import (
+    Body,
+    GroupCast,
+    GroupFlush,
+    GroupReceive,
+    GroupView,
+    Token,
+    View,
+    Views,
+)
 from antiphon.spec.services import Crash, Process
 
 
 class Mbrship(Crashes, Views):
     """Views and flush.
 
-    State: `view[p]` the number of p's view, `left[p]` who is not in it any more, `leaving` whom the flush that is going on leaves behind (nobody:
-    there is no flush), `flushed[p]` whether p has sent what it had to send.
+    State: `view[p]` the number of p's view, `left[p]` who is not in it any more, `leaving` whom the flush
+    that is going on leaves behind (nobody: there is no flush), `flushed[p]` whether p has sent what it had to
+    send.
     """
 
     suspicions: Const[int] = 0
@@ -67,12 +82,16 @@ class Mbrship(Crashes, Views):
         return self.stays(p) and (self.down[p] or self.suspected[p])
 
     def may_fail(self, p: Process) -> bool:
-        """P is not in the last view that there is: nothing could leave it out of the next. With one view only, nothing ever does."""
+        """P is not in the last view that there is: nothing could leave it out of the next. With one view
+        only, nothing ever does.
+        """
         return self.views == 1 or self.view[p] < self.views
 
     @action(fairness="weak")
     def start_flush(self) -> None:
-        """Members that are down or suspected are going to be left out, and so are those that go down during a flush."""
+        """Members that are down or suspected are going to be left out, and so are those that go down during a
+        flush.
+        """
         require(any(self.must_leave(q) for q in self.each(Process)))
         require(any(self.stays(q) and not self.must_leave(q) for q in self.each(Process)))
         require(len(self.leaving) > 0 or all(self.view[q] < self.views for q in self.each(Process)))
@@ -99,7 +118,9 @@ class Mbrship(Crashes, Views):
 
     @environment
     def suspect(self, p: Process) -> None:
-        """P is taken for dead, up to `suspicions` times. It is left out of the next view, and stays in its own."""
+        """P is taken for dead, up to `suspicions` times. It is left out of the next view, and stays in its
+        own.
+        """
         require(not self.down[p] and not self.suspected[p] and self.is_current(p) and self.may_fail(p))
         require(sum(1 for q in self.each(Process) if self.suspected[q]) < self.suspicions)
         self.suspected[p] = True
@@ -107,7 +128,11 @@ class Mbrship(Crashes, Views):
     @invariant
     def ConsistentViews(self) -> bool:
         """Members with the same view number have the same view."""
-        return all(self.view[p] != self.view[q] or self.left[p] == self.left[q] for p in self.each(Process) for q in self.each(Process))
+        return all(
+            self.view[p] != self.view[q] or self.left[p] == self.left[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
 
     @witness
     def ViewChanged(self) -> bool:
@@ -118,13 +143,15 @@ class Mbrship(Crashes, Views):
 class MbrshipAlone(Mbrship):
     """MBRSHIP with queues for what is below it: reliable, in the order of the sender.
 
-    `queue[q][p]` is what is on its way from q to p. A token goes only to whom it is for. `in_order` false lets messages of one sender overtake each
-    other, which is no fault of what stands above.
+    `queue[q][p]` is what is on its way from q to p. A token goes only to whom it is for. `in_order` false
+    lets messages of one sender overtake each other, which is no fault of what stands above.
     """
 
     in_order: Const[bool] = True
 
-    queue: Map[Process, Map[Process, Annotated[Seq[Body], AtMost("messages + 1")]]] = everywhere(everywhere(()))
+    queue: Map[Process, Map[Process, Annotated[Seq[Body], AtMost("messages + 1")]]] = everywhere(
+        everywhere(())
+    )
 
     def is_reached(self, q: Process, p: Process) -> bool:
         """Whether p will receive what q sends now: it is up, and in q's view with q."""
@@ -162,7 +189,8 @@ class MbrshipAlone(Mbrship):
         return all(
             len(self.queue[q][p]) == 0
             if self.stays(q)
-            else not self.agreed or all(self.ahead(q, p) == self.ahead(q, r) for r in self.each(Process) if self.stays(r))
+            else not self.agreed
+            or all(self.ahead(q, p) == self.ahead(q, r) for r in self.each(Process) if self.stays(r))
             for p in self.each(Process)
             if self.stays(p)
             for q in self.each(Process)

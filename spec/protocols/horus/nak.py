@@ -1,16 +1,21 @@
 """NAK numbers what is cast, asks for what is missing, and says LOST_MESSAGE where nobody has it any more.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "it pushes a sequence number on each outgoing message, that the receiver can check. If
-the receiver detects message loss, it sends back a negative acknowledgement (NAK). The NAK layer buffers some messages for retransmission, and
-will retransmit if the message is still buffered. If not, it will send a place holder that will result in a LOST_MESSAGE event when received. Each
-endpoint will occasionally multicast its protocol status, so buffered messages may be flushed, and window-based flow control may be implemented."
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "it pushes a sequence number on each outgoing
+message, that the receiver can check. If the receiver detects message loss, it sends back a negative
+acknowledgement (NAK). The NAK layer buffers some messages for retransmission, and will retransmit if the
+message is still buffered. If not, it will send a place holder that will result in a LOST_MESSAGE event when
+received. Each endpoint will occasionally multicast its protocol status, so buffered messages may be flushed,
+and window-based flow control may be implemented."
 
 What is decided here, because the text is silent:
-1. "some messages" are the last `buffer` of each member, without those that every member of the view has acknowledged by its status.
+1. "some messages" are the last `buffer` of each member, without those that every member of the view has
+   acknowledged by its status.
 2. A message that comes early is kept. A place holder that comes early is not; it is asked for again.
-3. A NAK asks for the first missing number, as often as it takes: whenever it is missing and no NAK for it is in flight.
+3. A NAK asks for the first missing number, as often as it takes: whenever it is missing and no NAK for it is
+   in flight.
 4. A status that would tell its receiver nothing new is not sent: it would change nothing.
-Detection of failures by missing status is not modelled: it needs a clock, and its result is MBRSHIP's business.
+Detection of failures by missing status is not modelled: it needs a clock, and its result is MBRSHIP's
+business.
 """
 
 from __future__ import annotations
@@ -41,8 +46,9 @@ from antiphon.spec.services import Process
 class Nak(Com):
     """The layer NAK.
 
-    State: `oldest[p]` the first of p's casts that it still buffers, `expected[p][q]` the number that p needs next from q,
-    `known[p][q]` the highest number that p knows q to have used, `early[p][q]` what came too early, `acknowledged[p][q]` what q said it has of p's.
+    State: `oldest[p]` the first of p's casts that it still buffers, `expected[p][q]` the number that p needs
+    next from q, `known[p][q]` the highest number that p knows q to have used, `early[p][q]` what came too
+    early, `acknowledged[p][q]` what q said it has of p's.
     """
 
     buffer: Const[int] = 2
@@ -53,7 +59,7 @@ class Nak(Com):
     early: Map[Process, Map[Process, Set[Unit]]] = everywhere(everywhere(Set()))
     acknowledged: Map[Process, Map[Process, LastPlace]] = everywhere(everywhere(0))
 
-    # Downwards -------------------------------------------------------------------------------------------------------------------------------
+    # Downwards ----------------------------------------------------------------------------------------------
 
     @on(NakCast)
     def number(self, call: NakCast) -> None:
@@ -65,7 +71,7 @@ class Nak(Com):
             self.oldest[p] += 1
         emit(ComCast(p, Data(Unit(p, k))))
 
-    # Upwards ---------------------------------------------------------------------------------------------------------------------------------
+    # Upwards ------------------------------------------------------------------------------------------------
 
     def stream(self, source: Process | None) -> Process:
         """Whose sequence a header belongs to. Where COM pushes no address, all of them look like one."""
@@ -134,9 +140,12 @@ class Nak(Com):
 
     def held_by_all(self, p: Process) -> LastPlace:
         """How many of its casts p knows every other member of its view to have."""
-        return min((self.acknowledged[p][q] for q in self.each(Process) if q != p and q not in self.outside[p]), default=self.cast[p])
+        return min(
+            (self.acknowledged[p][q] for q in self.each(Process) if q != p and q not in self.outside[p]),
+            default=self.cast[p],
+        )
 
-    # Timers ----------------------------------------------------------------------------------------------------------------------------------
+    # Timers -------------------------------------------------------------------------------------------------
 
     @action(fairness="weak")
     def ask(self, p: Process, q: Process) -> None:
@@ -147,7 +156,9 @@ class Nak(Com):
         emit(ComSend(p, q, Negative(k)))
 
     def news(self, p: Process) -> Status:
-        """What the status of p says about its own casts: how many there are. Its `received` is for one reader, see `tell`."""
+        """What the status of p says about its own casts: how many there are. Its `received` is for one
+        reader, see `tell`.
+        """
         return Status(0, self.cast[p])
 
     def has_news(self, p: Process, q: Process) -> bool:

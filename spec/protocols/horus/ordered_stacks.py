@@ -4,13 +4,39 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, Map, action, emit, everywhere, expect, invariant, leads_to, on, require
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Map,
+    action,
+    emit,
+    everywhere,
+    expect,
+    invariant,
+    leads_to,
+    on,
+    require,
+)
 from antiphon.spec.protocols.horus.boundaries import FragCast, FragReceive, NakCast, NakReceive, Unit
 from antiphon.spec.protocols.horus.bounds import Strides
 from antiphon.spec.protocols.horus.full_stack import Horus
-from antiphon.spec.protocols.horus.group import GroupCast, GroupReceive, GroupView, NewView, Number, Token, Unordered
+from antiphon.spec.protocols.horus.group import (
+    GroupCast,
+    GroupReceive,
+    GroupView,
+    NewView,
+    Number,
+    Token,
+    Unordered,
+)
 from antiphon.spec.protocols.horus.mbrship import Mbrship, MbrshipAlone
-from antiphon.spec.protocols.horus.properties import FifoBroadcast, FragChecked, NakChecked, TotalChecked, ViewSynchrony
+from antiphon.spec.protocols.horus.properties import (
+    FifoBroadcast,
+    FragChecked,
+    NakChecked,
+    TotalChecked,
+    ViewSynchrony,
+)
 from antiphon.spec.services import Broadcast, Deliver, Message, Process, TotalOrderBroadcast
 
 
@@ -64,11 +90,15 @@ class TotalStack(TotalChecked, MbrshipAlone, TotalOrderBroadcast):
 
 
 class TotalViews(TotalChecked, MbrshipAlone, FifoBroadcast, ViewSynchrony):
-    """TOTAL over the abstract MBRSHIP, judged as FIFO broadcast with virtual synchrony: what it passes on of what it stands on."""
+    """TOTAL over the abstract MBRSHIP, judged as FIFO broadcast with virtual synchrony: what it passes on of
+    what it stands on.
+    """
 
 
 class TotalLive(TotalChecked, MbrshipAlone):
-    """TOTAL over the abstract MBRSHIP, with the promise that who waits can send in the end, on fair runs: a token that can be passed is passed on."""
+    """TOTAL over the abstract MBRSHIP, with the promise that who waits can send in the end, on fair runs: a
+    token that can be passed is passed on.
+    """
 
     def waits(self, p: Process) -> bool:
         """P has a message to send, and no token."""
@@ -82,10 +112,11 @@ class TotalLive(TotalChecked, MbrshipAlone):
 
 
 class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
-    """FRAG:TOTAL over the abstract MBRSHIP: what TOTAL orders are fragments, message k of the application is those from k * `fragments` on.
+    """FRAG:TOTAL over the abstract MBRSHIP: what TOTAL orders are fragments, message k of the application is
+    those from k * `fragments` on.
 
-    A second FRAG, on top, is not needed for anything; the stack is here because a layer must pass on what holds below it. `unit[m]` is what FRAG
-    calls the fragment that TOTAL calls m.
+    A second FRAG, on top, is not needed for anything; the stack is here because a layer must pass on what
+    holds below it. `unit[m]` is what FRAG calls the fragment that TOTAL calls m.
     """
 
     stride: Const[int] = 1
@@ -95,8 +126,12 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
     @action
     def broadcast(self, p: Process, m: Message) -> None:
         """A message of the application, as large as a message can be."""
-        require(m.index * self.fragments == self.broadcasts and (m.index + 1) * self.fragments <= self.messages)
-        require(p.index == m.index * self.stride % self.processes and not self.flushed[p] and self.can_send(p))
+        require(
+            m.index * self.fragments == self.broadcasts and (m.index + 1) * self.fragments <= self.messages
+        )
+        require(
+            p.index == m.index * self.stride % self.processes and not self.flushed[p] and self.can_send(p)
+        )
         emit(Broadcast(p, m))
         emit(FragCast(p, self.fragments))
 
@@ -120,11 +155,18 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
     @on(FragReceive)
     def deliver_whole(self, call: FragReceive) -> None:
         """What FRAG hands up is a message of the application; None is no message that anybody broadcast."""
-        emit(Deliver(call.process, next((self.whole(m) for m in self.each(Message) if self.begins(m, call.unit)), None)))
+        emit(
+            Deliver(
+                call.process,
+                next((self.whole(m) for m in self.each(Message) if self.begins(m, call.unit)), None),
+            )
+        )
 
     def begins(self, m: Message, whole: Unit | None) -> bool:
         """M is the first fragment of this message of FRAG."""
-        return whole is not None and self.unit[m] == Unit(whole.author, (whole.place - 1) * self.fragments + 1)
+        return whole is not None and self.unit[m] == Unit(
+            whole.author, (whole.place - 1) * self.fragments + 1
+        )
 
     def whole(self, m: Message) -> Message:
         """The message of the application that the fragment m is of."""
@@ -140,7 +182,9 @@ class FragOverTotalViews(FragOverTotal, FifoBroadcast, ViewSynchrony):
 
 
 class HorusChecked(Horus, TotalChecked, FragChecked, NakChecked, TotalOrderBroadcast):
-    """The whole stack, judged as total order broadcast; and whether members are told who sent what they receive."""
+    """The whole stack, judged as total order broadcast; and whether members are told who sent what they
+    receive.
+    """
 
     @on(GroupReceive)
     def judge_source(self, call: GroupReceive) -> None:

@@ -1,7 +1,8 @@
 """What each boundary of Horus promises, and what is asked of each layer.
 
-FIFO broadcast above NAK and FRAG, virtual synchrony above MBRSHIP and TOTAL, as machines over events. They are the reference for
-layers, as `spec/services` is for whole protocols: a layer passes a property on when its machine finds it above too.
+FIFO broadcast above NAK and FRAG, virtual synchrony above MBRSHIP and TOTAL, as machines over events. They
+are the reference for layers, as `spec/services` is for whole protocols: a layer passes a property on when its
+machine finds it above too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from antiphon.spec.services import Broadcast, Deliver, Message, Process, Reliabl
 
 
 class FifoBroadcast(ReliableBroadcast):
-    """Reliable broadcast in which the messages of one sender are delivered in the order in which it broadcast them.
+    """Reliable broadcast in which the messages of one sender are delivered in the order in which it broadcast
+    them.
 
     That is the order of `Message`.
     """
@@ -27,7 +29,9 @@ class FifoBroadcast(ReliableBroadcast):
         if m is not None:
             expect(
                 not any(
-                    self.delivered[p][later] and self.origin[later] == self.origin[m] for later in self.each(Message) if later > m
+                    self.delivered[p][later] and self.origin[later] == self.origin[m]
+                    for later in self.each(Message)
+                    if later > m
                 ),
                 "Fifo",
             )
@@ -36,9 +40,9 @@ class FifoBroadcast(ReliableBroadcast):
 class ViewSynchrony(ReliableBroadcast, Views):
     """Broadcast in views, judged where the application is told of a view.
 
-    `VirtualSynchrony`: members that go together from one view to the next have delivered the same messages. `SameView`: a
-    message is delivered in the view in which it was broadcast. State: `entered[p]` the view of p, as its application sees it;
-    `sent_in[m]` the view of a broadcast.
+    `VirtualSynchrony`: members that go together from one view to the next have delivered the same messages.
+    `SameView`: a message is delivered in the view in which it was broadcast. State: `entered[p]` the view of
+    p, as its application sees it; `sent_in[m]` the view of a broadcast.
     """
 
     entered: Map[Process, View] = everywhere(1)
@@ -46,7 +50,9 @@ class ViewSynchrony(ReliableBroadcast, Views):
 
     @on(NewView)
     def judge_view(self, event: NewView) -> None:
-        """Whoever has gone to the same view before has delivered the same; they go in one step, so nothing was delivered since."""
+        """Whoever has gone to the same view before has delivered the same; they go in one step, so nothing
+        was delivered since.
+        """
         p = event.process
         self.entered[p] += 1
         for q in self.each(Process):
@@ -76,7 +82,11 @@ class NakChecked(NakBounded):
     @obligation
     def Answered(self) -> bool:
         """Every cast was passed up everywhere, or reported as lost."""
-        return all(p == q or self.expected[p][q] == self.cast[q] + 1 for p in self.each(Process) for q in self.each(Process))
+        return all(
+            p == q or self.expected[p][q] == self.cast[q] + 1
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
 
     @obligation
     def BuffersFlushed(self) -> bool:
@@ -105,7 +115,9 @@ class FragChecked(FragBounded):
     @witness
     def Reassembling(self) -> bool:
         """A member has a part of a message."""
-        return any(len(self.gathered[p][q]) > 0 for p in self.each(Process) for q in self.each(Process) if p != q)
+        return any(
+            len(self.gathered[p][q]) > 0 for p in self.each(Process) for q in self.each(Process) if p != q
+        )
 
 
 class TotalChecked(TotalBounded):

@@ -1,6 +1,7 @@
 """Sentences about Horus' layers that have several meanings, each with what else it may mean.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack TOTAL:MBRSHIP:FRAG:NAK:COM:ATM.
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack
+TOTAL:MBRSHIP:FRAG:NAK:COM:ATM.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from antiphon.spec.services import Process
 source_address = ambiguity(
     "source_address",
     "pushed",
-    about="`If necessary, COM keeps track of the source`: what comes of it when COM does not, and so cannot filter either",
+    about="`If necessary, COM keeps track of the source`: what comes of it when COM does not, and so cannot "
+    "filter either",
 )
 
 
@@ -47,7 +49,8 @@ class StatusOfReceived(Nak):
 oracle = ambiguity(
     "oracle",
     "any",
-    about="whom the oracle chooses: whomever, the next member in rank, one that has messages to send (as if it could know), "
+    about="whom the oracle chooses: whomever, the next member in rank, one that has messages to send (as if "
+    "it could know), "
     "or never another",
 )
 
@@ -84,7 +87,8 @@ class OracleKeeps(Total):
 ranked = ambiguity(
     "ranked",
     "all that is left",
-    about="which messages are delivered in the order of the rank of the source: all that were not delivered before the view, or "
+    about="which messages are delivered in the order of the rank of the source: all that were not delivered "
+    "before the view, or "
     "only those that were sent during the flush, so that a numbered message behind a gap is never delivered",
 )
 

@@ -1,11 +1,14 @@
-"""Horus' TOTAL is an ordering machine whose places are a view and a number; what has no number stands behind the numbers.
+"""Horus' TOTAL is an ordering machine whose places are a view and a number; what has no number stands behind
+the numbers.
 
-The order of a view is that of the token's numbers, then that of the messages which the flush sent, by the rank of their source. A member that a view
-leaves behind goes on in its own view, and one that stays may deliver what comes after a gap that nobody left can fill: gaps belong to the order. So
-every place is a series of its own, with one number. Who delivers a message first fixes its place (`given`, which no step of the protocol reads):
-assigning, learning and delivering are one step, or the latter two. A crash is forgotten: TOTAL promises nothing to members that go down. TOTAL stands
-on the abstract MBRSHIP, or on the full stack: below TOTAL are stutters. What breaks the stack below is seen here only if it changes an order, or
-delivers what nobody broadcast.
+The order of a view is that of the token's numbers, then that of the messages which the flush sent, by the
+rank of their source. A member that a view leaves behind goes on in its own view, and one that stays may
+deliver what comes after a gap that nobody left can fill: gaps belong to the order. So every place is a series
+of its own, with one number. Who delivers a message first fixes its place (`given`, which no step of the
+protocol reads): assigning, learning and delivering are one step, or the latter two. A crash is forgotten:
+TOTAL promises nothing to members that go down. TOTAL stands on the abstract MBRSHIP, or on the full stack:
+below TOTAL are stutters. What breaks the stack below is seen here only if it changes an order, or delivers
+what nobody broadcast.
 """
 
 from __future__ import annotations
@@ -60,13 +63,23 @@ class Places(Total, OrderingView):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """What is delivered: at its number, or behind all numbers of its view, after what else was delivered there."""
+        """What is delivered: at its number, or behind all numbers of its view, after what else was delivered
+        there.
+        """
         p = event.process
         m = event.message
         was = self.sent[m] if m is not None else None
         if m is not None and was is not None:
             behind = sum(1 for item in self.given[p] if item.view == was.view and item.place > self.messages)
-            self.given[p] |= {Given(was.view, was.number if was.number is not None else min(self.messages + behind + 1, 2 * self.messages), m)}
+            self.given[p] |= {
+                Given(
+                    was.view,
+                    was.number
+                    if was.number is not None
+                    else min(self.messages + behind + 1, 2 * self.messages),
+                    m,
+                )
+            }
 
     def submitted(self) -> Set[Message]:
         """Messages are broadcast in the order of their indices."""
@@ -78,7 +91,11 @@ class Places(Total, OrderingView):
 
     def learned(self, p: Process) -> Set[Assigned]:
         """What p has delivered."""
-        return Set() | {Assigned(2 * self.messages * (item.view - 1) + item.place, 1, item.message) for item in self.given[p] if not self.down[p]}
+        return Set() | {
+            Assigned(2 * self.messages * (item.view - 1) + item.place, 1, item.message)
+            for item in self.given[p]
+            if not self.down[p]
+        }
 
     def history(self) -> Set[Assigned]:
         """What anybody that is up has delivered."""
@@ -86,7 +103,10 @@ class Places(Total, OrderingView):
 
     def at(self, p: Process) -> Position:
         """The last place at which p delivered."""
-        last = max((2 * self.messages * (item.view - 1) + item.place for item in self.given[p] if not self.down[p]), default=0)
+        last = max(
+            (2 * self.messages * (item.view - 1) + item.place for item in self.given[p] if not self.down[p]),
+            default=0,
+        )
         return Position(max(last, 1), min(last, 1))
 
 
@@ -115,6 +135,7 @@ HORUS = Refinement(
     steps_between,
     sizes={"series": "2 * views * messages", "numbers": 1, "forgets": True},
     bounds={
-        "processes": 2, "messages": 1, "casts": 3, "buffer": 3, "crashes": 1, "patient": True, "oracle": "one that waits",
+        "processes": 2, "messages": 1, "casts": 3, "buffer": 3, "crashes": 1, "patient": True,
+        "oracle": "one that waits",
     },
 )  # fmt: skip

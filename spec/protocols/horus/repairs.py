@@ -1,6 +1,8 @@
-"""What has to change in Horus' layers: a window for NAK, an answer of FRAG to LOST_MESSAGE, and numbers before ranks in TOTAL.
+"""What has to change in Horus' layers: a window for NAK, an answer of FRAG to LOST_MESSAGE, and numbers
+before ranks in TOTAL.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack TOTAL:MBRSHIP:FRAG:NAK:COM:ATM.
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack
+TOTAL:MBRSHIP:FRAG:NAK:COM:ATM.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from antiphon.spec.services import Process
 
 
 @repair(
-    "`window-based flow control may be implemented`: it is; a member casts only what its buffer has room for", answers="HOR-05"
+    "`window-based flow control may be implemented`: it is; a member casts only what its buffer has room for",
+    answers="HOR-05",
 )
 class AwaitRoom(Nak):
     """Printed: "window-based flow control may be implemented"."""
@@ -26,7 +29,8 @@ class AwaitRoom(Nak):
 
 
 @repair(
-    "LOST_MESSAGE: what was gathered is thrown away, and what follows up to the next last fragment, since the lost one may have "
+    "LOST_MESSAGE: what was gathered is thrown away, and what follows up to the next last fragment, since "
+    "the lost one may have "
     "been a last one; idle where `await_room` sees to it that nothing is lost",
     answers="HOR-06",
 )
@@ -63,7 +67,8 @@ class DiscardAfterLoss(Frag):
 
 
 @repair(
-    "a second boolean says whether a fragment is the first one, and skipping ends there; idle where `await_room` sees to it that "
+    "a second boolean says whether a fragment is the first one, and skipping ends there; idle where "
+    "`await_room` sees to it that "
     "nothing is lost",
     answers="HOR-06",
     builds_on=(DiscardAfterLoss,),
@@ -77,7 +82,8 @@ class MarkFirst(DiscardAfterLoss):
 
 
 @repair(
-    "what has a number is delivered before what has none, in the order of the numbers, gaps or not; the rank orders the rest",
+    "what has a number is delivered before what has none, in the order of the numbers, gaps or not; the "
+    "rank orders the rest",
     answers="HOR-10",
 )
 class NumbersFirst(Total):

@@ -1,15 +1,19 @@
-"""TOTAL orders by a token: its holder numbers messages; what has no number at a flush is ordered when the view comes.
+"""TOTAL orders by a token: its holder numbers messages; what has no number at a flush is ordered when the
+view comes.
 
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "During normal operation, it utilizes a token. A special ``oracle'' at each member decides
-who should get the token next. [...] In case of a failure, the token may be lost. This, however, is not a problem. During the flush, all members that
-did not get the token in time send their messages. These messages are not delivered, but buffered. When the new view is installed, each member that
-remains connected to the system is guaranteed to have all messages from the previous view, and a deterministic order can easily be constructed (e.g.,
-messages are delivered in the order of the rank of the source). Another deterministic rule decides who the first token holder in this view is (e.g.,
-the lowest ranked member), and normal operation can continue."
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "During normal operation, it utilizes a token. A
+special ``oracle'' at each member decides who should get the token next. [...] In case of a failure, the token
+may be lost. This, however, is not a problem. During the flush, all members that did not get the token in time
+send their messages. These messages are not delivered, but buffered. When the new view is installed, each
+member that remains connected to the system is guaranteed to have all messages from the previous view, and a
+deterministic order can easily be constructed (e.g., messages are delivered in the order of the rank of the
+source). Another deterministic rule decides who the first token holder in this view is (e.g., the lowest
+ranked member), and normal operation can continue."
 
 What is decided here, because the text is silent:
-1. The holder numbers at once what its application broadcasts, and everything that waited when it gets the token; the token carries the next number.
-   Numbers begin at 1 in each view, and messages are delivered in their order as far as there is no gap.
+1. The holder numbers at once what its application broadcasts, and everything that waited when it gets the
+   token; the token carries the next number. Numbers begin at 1 in each view, and messages are delivered in
+   their order as far as there is no gap.
 2. A token that arrives after the flush began is kept and does nothing: there is nothing left to send.
 3. The rank is the order of `Process`, which views keep. Messages of one source keep their order.
 4. The oracle may choose any member; what else it could mean stands in `readings`.
@@ -19,7 +23,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import AtMost, Between, Map, Seq, action, emit, everywhere, initial, on, record, require
+from antiphon.spec.lang import (
+    AtMost,
+    Between,
+    Map,
+    Seq,
+    action,
+    emit,
+    everywhere,
+    initial,
+    on,
+    record,
+    require,
+)
 from antiphon.spec.protocols.horus.group import (
     GroupCast,
     GroupFlush,
@@ -47,8 +63,9 @@ class Numbered:
 class Total(Mbrship):
     """The layer TOTAL, and the application that broadcasts over it.
 
-    State: `waiting[p]` what p has to send, `token[p]` the next number if p holds the token, `next_number[p]` the number that p delivers next,
-    `numbered[p][k]` the message of number k if it waits, `held[p][q]` what p buffers of q's messages without numbers.
+    State: `waiting[p]` what p has to send, `token[p]` the next number if p holds the token, `next_number[p]`
+    the number that p delivers next, `numbered[p][k]` the message of number k if it waits, `held[p][q]` what p
+    buffers of q's messages without numbers.
     """
 
     waiting: Map[Process, Annotated[Seq[Message], AtMost("messages")]] = everywhere(())
@@ -71,7 +88,7 @@ class Total(Mbrship):
         """Whether what is below has room for a token from p."""
         return p not in self.left[p]
 
-    # Sending ---------------------------------------------------------------------------------------------------------------------------------
+    # Sending ------------------------------------------------------------------------------------------------
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
@@ -102,12 +119,18 @@ class Total(Mbrship):
     def pass_token(self, p: Process, q: Process) -> None:
         """The oracle has chosen q."""
         k = self.token[p]
-        require(k is not None and not self.flushed[p] and q not in self.left[p] and self.is_chosen(p, q) and self.can_pass(p))
+        require(
+            k is not None
+            and not self.flushed[p]
+            and q not in self.left[p]
+            and self.is_chosen(p, q)
+            and self.can_pass(p)
+        )
         if k is not None:
             self.token[p] = None
             emit(GroupCast(p, Token(q, k)))
 
-    # Receiving -------------------------------------------------------------------------------------------------------------------------------
+    # Receiving ----------------------------------------------------------------------------------------------
 
     @on(GroupReceive)
     def take(self, call: GroupReceive) -> None:
@@ -140,7 +163,7 @@ class Total(Mbrship):
                 self.next_number[p] = k + 1
                 self.hand_up(p, item.source, item.message)
 
-    # The change of view ----------------------------------------------------------------------------------------------------------------------
+    # The change of view -------------------------------------------------------------------------------------
 
     @on(GroupFlush)
     def send_the_rest(self, call: GroupFlush) -> None:
