@@ -20,7 +20,7 @@ _PROGRAMS = 32
 
 
 class Plan:
-    """The slots of one program: its layout, and for each variable its shape and the positions of its leaves."""
+    """The slots of a program: its layout, and for each variable its shape and where its leaves stand."""
 
     def __init__(self, program: Program) -> None:
         self.shapes = Shapes(program.constants)

@@ -8,7 +8,7 @@ canonical form.
 | enumeration, index | its rank |
 | optional | whether it is present, then the leaves of the value; of None those of the least value |
 | record | the leaves of its fields |
-| union | the number of the record, then the leaves of all records; of the others those of their least values |
+| union | the number of the record, then the leaves of all records, of the others their least |
 | set | the ranks of its elements, as bits |
 | map | the leaves of each value, in key order |
 | sequence | its length, then `most` items; beyond the length those of the least value |

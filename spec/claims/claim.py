@@ -48,8 +48,8 @@ class Document(Enum):
     DTP = (
         "Kim 1997",
         (
-            'J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed '
-            "Systems Engineering 4, 1997"
+            'J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", '
+            "Distributed Systems Engineering 4, 1997"
         ),
     )
     SEQUENCER = (

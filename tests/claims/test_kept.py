@@ -29,7 +29,9 @@ Make = Callable[..., type[Spec]]
 TEXT = """
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Spec, action, eventually, invariant, leads_to, obligation, require, witness
+from antiphon.spec.lang import (
+    Between, Spec, action, eventually, invariant, leads_to, obligation, require, witness,
+)
 
 
 class Steps(Spec):

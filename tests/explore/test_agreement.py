@@ -167,14 +167,16 @@ from antiphon.spec.lang import program
 report = check(program(TwoPhase, managers=3))
 print(report.exploration.fired)
 for verdict in report.verdicts:
-    print(verdict.property, verdict.outcome, [str(step) for step in verdict.trace.steps] if verdict.trace else None)
+    steps = [str(step) for step in verdict.trace.steps] if verdict.trace else None
+    print(verdict.property, verdict.outcome, steps)
 from antiphon.model.engines import Engine, open_space
 space = open_space(program(TwoPhase, managers=3), Engine.GENERATED)
 done = 0
 while done < len(space):
     space.expand(done, done + 1)
     done += 1
-print([space.value(state)[1].value for state in range(len(space))], [space.parent(state) for state in range(len(space))])
+known = range(len(space))
+print([space.value(state)[1].value for state in known], [space.parent(state) for state in known])
 """
 
 

@@ -1,4 +1,4 @@
-"""What makes the state space grow: the counts are those of a walk on the reference, whatever engine counts."""
+"""What makes the state space grow: any engine counts as a walk on the reference does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The differential test itself: a program's ground steps against CPython, in every state that is asked for."""
+"""The differential test: a program's ground steps against CPython, in every state asked for."""
 
 from __future__ import annotations
 

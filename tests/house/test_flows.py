@@ -1,4 +1,4 @@
-"""docs/flows.md is true: what each step names stands where it says, and no way takes more than eight steps."""
+"""docs/flows.md is true: what each step names stands there, and no way takes over eight steps."""
 
 import ast
 import re

@@ -53,7 +53,7 @@ def imported(text: str, module: str, *, is_package: bool) -> Iterator[tuple[int,
 
 
 def bare_imports(text: str) -> list[str]:
-    """The imports that name a room without `antiphon.`: they would load a second copy of each of its classes."""
+    """The imports that name a room without `antiphon.`, which would load each class a second time."""
     return [
         f"line {line}: import {name}; write antiphon.{name}"
         for line, name in imported(text, "somewhere.module", is_package=False)
@@ -307,7 +307,7 @@ def test_the_map_states_the_same_rules(root: Path) -> None:
 
 
 def test_the_map_has_a_paragraph_for_every_room(root: Path, modules: dict[str, Path]) -> None:
-    """Each package one level below a room stands in ARCHITECTURE.md as **`room/package`**, and no other does."""
+    """Each package one level below a room stands in ARCHITECTURE.md as **`room/package`**, no other."""
     text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
     stated = {part.split("`**")[0] for part in text.split("**`")[1:]}
     parts = [path.parent.relative_to(root).parts for path in modules.values() if path.name == "__init__.py"]

@@ -180,7 +180,7 @@ def test_the_reference_sees_what_the_generated_code_sees() -> None:
 
 
 def test_every_update_is_delivered_on_every_fair_run() -> None:
-    """Theorem 2, as repaired. Where a process may name itself, the lasso waits for a token that nobody has."""
+    """Theorem 2, as repaired. Where a process may name itself, the lasso waits for a lost token."""
     kept = check(program(DtpLive, repairs="all", **NULLS))["EveryMessageDelivered"]
     lost = check(program(DtpLive, repairs="all", without=["pass_to_another"], **NULLS))[
         "EveryMessageDelivered"

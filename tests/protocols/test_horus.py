@@ -105,7 +105,7 @@ def test_the_stack_has_as_many_states_as_it_had(name: str) -> None:
 
 
 def test_every_action_of_every_layer_fires_somewhere() -> None:
-    """The two faults that these models leave out are counted in the ledger's checks: suspicion, overtaking."""
+    """The two faults that these models leave out stand in the ledger's checks: suspicion, overtaking."""
     fired = {action for name in MODELS for action, _ in explored(name).exploration.fired}
     silent = {action for name in MODELS for action in explored(name).exploration.never_fired} - fired
     assert silent == {"suspect", "overtake"}

@@ -33,7 +33,7 @@ class Sound(ChangMaxemchukOrdering, TotalOrderBroadcast):
 
 
 class Lagging(ChangMaxemchukOrdering, TotalOrderBroadcast):
-    """The holder asks only whether it knows a number of the update itself, and may lack what is acknowledged."""
+    """The holder asks only whether it knows a number of the update, and may lack what is acknowledged."""
 
     @action
     def acknowledge(self, p: Process, m: Message) -> None:
@@ -47,7 +47,7 @@ class Lagging(ChangMaxemchukOrdering, TotalOrderBroadcast):
 
 
 class Hasty(ChangMaxemchukOrdering, TotalOrderBroadcast):
-    """The holder lacks updates that were acknowledged: they are stable later than the paper says, in order."""
+    """The holder lacks acknowledged updates: they are stable later than the paper says, in order."""
 
     @action
     def acknowledge(self, p: Process, m: Message) -> None:

@@ -114,7 +114,9 @@ class Checkpoint:
             schema=SCHEMA, version=VERSION, key=self._key(), known=self.store.known,
             expanded=position.expanded, transitions=position.transitions, level_end=position.level_end,
             levels=position.levels,
-            decided={name: (decision.state, codes.get(name, -1)) for name, decision in position.decided.items()},
+            decided={
+                name: (decision.state, codes.get(name, -1)) for name, decision in position.decided.items()
+            },
             counts=self.store.counts(), seconds=position.seconds, checksums=self._checksums,
         )  # fmt: skip
         aside = self.path.with_suffix(".new")

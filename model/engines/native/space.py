@@ -310,9 +310,9 @@ class NativeSpace:
         """For each action with how many argument tuples it was enabled somewhere."""
         codes, counts = self.kernel.codes, self.store.counts()
         return {
-            name: sum(1 for code in range(codes.bases[number], codes.bases[number + 1]) if counts[code]) for number,
-            name in enumerate(codes.names)
-        }  # fmt: skip
+            name: sum(1 for code in range(codes.bases[number], codes.bases[number + 1]) if counts[code])
+            for number, name in enumerate(codes.names)
+        }
 
 
 class Graph:

@@ -67,7 +67,7 @@ class Substitution:
         self._made: dict[Expression, Expression] = {}
 
     def __call__(self, root: Expression) -> Expression:
-        """The expression with its parts replaced. A part that a constant beside it decides is not looked at."""
+        """The expression with its parts replaced; a part that a constant decides is not looked at."""
         made = self._made
         found = made.get(root)
         if found is not None:

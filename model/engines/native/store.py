@@ -124,7 +124,7 @@ class Store:
             context[getattr(fields, field)] = value
 
     def remember(self, *, lately: bool) -> None:
-        """Whether successors that were seen lately are left out (they are for a search), or all are wanted."""
+        """Whether successors that were seen lately are left out, as in a search, or all are wanted."""
         for thread, context in enumerate(self._contexts):
             context[fields.RECENT] = self._scratch["recent"].address + self._recent * thread if lately else 0
 

@@ -241,7 +241,7 @@ def _digits(
 
 
 def _round(size: int) -> list[int]:
-    """Which neighbours to exchange to pass through all orders of `size` members and come back to the first."""
+    """The neighbours to exchange to pass through all orders of `size` members, back to the first."""
     if size == 2:
         return [0, 0]
     inner = _round(size - 1)[:-1]

@@ -1,4 +1,4 @@
-"""The stacks with MBRSHIP: MBRSHIP alone, TOTAL over it, and the full stack, each judged by what it promises."""
+"""The stacks with MBRSHIP: MBRSHIP alone, TOTAL over it, the full stack, each judged by its promises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises and marks of fairness in the text: read into the intermediate form, or refused where they stand."""
+"""Promises and marks of fairness in the text: read into the form, or refused where they stand."""
 
 from __future__ import annotations
 
