@@ -1,1 +1,1 @@
-"""What must be true: the specification language, the services, the published protocols and the ledger of claims."""
+"""What must be true: the language, the services, the published protocols and the ledger of their claims."""

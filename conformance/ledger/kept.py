@@ -106,7 +106,8 @@ class Reports:
     ) -> Report:
         """What `antiphon.model.refinement.check_refinement` says about the program, without bounds."""
         concrete, abstract = refinement.bind(program)
-        question = ("refine", engine, refinement.explain.__qualname__, abstract.digest, *(event.__qualname__ for event in refinement.events))
+        events = (event.__qualname__ for event in refinement.events)
+        question = ("refine", engine, refinement.explain.__qualname__, abstract.digest, *events)
         made_of = (abstract.spec, refinement.explain)
         return self._answer(
             concrete, question, made_of, lambda: check_refinement(program, refinement, engine=engine)

@@ -141,7 +141,8 @@ def _reference(bound: Program, bounds: Bounds) -> Report:
 
 
 def _told(bound: Program) -> str:
-    return f"{bound.name}({', '.join(f'{name}={value}' for name, value in bound.constants.items() if value is not False)})"
+    said = ", ".join(f"{name}={value}" for name, value in bound.constants.items() if value is not False)
+    return f"{bound.name}({said})"
 
 
 # Reports ----------------------------------------------------------------------------------------------------

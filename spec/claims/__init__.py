@@ -1,6 +1,9 @@
-"""The ledger: what the documents claim, how each claim is checked, and what came out. Data only; `antiphon claims` runs it."""
+"""The ledger as data: what the documents claim, how each claim is checked, and what came out."""
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Source, Standing
 from antiphon.spec.claims.ledger import all_claims, claim_of, claims_of, families
 
-__all__ = ["Check", "Claim", "Document", "Kind", "Measurement", "Source", "Standing", "all_claims", "claim_of", "claims_of", "families"]
+__all__ = [
+    "Check", "Claim", "Document", "Kind", "Measurement", "Source", "Standing", "all_claims", "claim_of",
+    "claims_of", "families",
+]  # fmt: skip

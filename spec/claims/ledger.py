@@ -19,7 +19,7 @@ def all_claims() -> tuple[Claim, ...]:
 
 
 def families() -> tuple[str, ...]:
-    """The families that have claims, in the order of the ledger: what stands before the dash, in lower case."""
+    """The families that have claims, in the order of the ledger: the letters before the dash, lower case."""
     return tuple(dict.fromkeys(entry.family for entry in ENTRIES if entry.family))
 
 

@@ -1,4 +1,6 @@
-"""What the protocols have in common: claims across documents, on the abstract ordering machine and what refines it."""
+"""What the protocols have in common: claims across documents, on the abstract ordering machine and what
+refines it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ from antiphon.spec.protocols.pinwheel.refinement import PINWHEEL
 from antiphon.spec.protocols.rbp.refinement import RBP
 from antiphon.spec.protocols.rbp_resilient.refinement import RBP_RESILIENT
 from antiphon.spec.protocols.sequencer.refinement import SEQUENCER
-from antiphon.spec.protocols.token_broadcast.refinement import FIGURE_2, FIGURE_5, Figure2Ordered, Figure5Ordered
+from antiphon.spec.protocols.token_broadcast.refinement import (
+    FIGURE_2,
+    FIGURE_5,
+    Figure2Ordered,
+    Figure5Ordered,
+)
 from antiphon.spec.protocols.total.refinement import TOTAL
 from antiphon.spec.protocols.totem.refinement import TOTEM
 from antiphon.spec.refinement import Refinement
@@ -31,22 +38,55 @@ _FIGURE_12_SPARE: _Constants = {"processes": 2, "messages": 1, "losses": 1, "spa
 _FIGURE_16: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 _FIGURE_16_SPARE: _Constants = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 1, "spare": 1}
 _FIGURE_16_THREE: _Constants = {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1}
-_FIGURE_25: _Constants = {"processes": 2, "messages": 1, "losses": 1, "crashes": 1, "passes": 2, "timeouts": 1}
+_FIGURE_25: _Constants = {
+    "processes": 2,
+    "messages": 1,
+    "losses": 1,
+    "crashes": 1,
+    "passes": 2,
+    "timeouts": 1,
+}
 _FIGURE_25_STRAY: _Constants = {**_FIGURE_25, "strays": 1}
 _DTP: _Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1, "nulls": 1}
 _CM: _Constants = {"processes": 3, "messages": 2}
 _PINWHEEL: _Constants = {"processes": 2, "messages": 2}
 _TOTEM: _Constants = {"processes": 3, "messages": 2, "visits": 5}
-_TOTAL: _Constants = {"processes": 2, "messages": 2, "losses": 0, "crashes": 0, "views": 2, "reforms": True, "first_ids": 2, "assigned": True}
-_TOTAL_CRASH: _Constants = {"processes": 3, "messages": 2, "losses": 0, "crashes": 1, "views": 2, "assigned": True, "patient": True}
+_TOTAL: _Constants = {
+    "processes": 2,
+    "messages": 2,
+    "losses": 0,
+    "crashes": 0,
+    "views": 2,
+    "reforms": True,
+    "first_ids": 2,
+    "assigned": True,
+}
+_TOTAL_CRASH: _Constants = {
+    "processes": 3,
+    "messages": 2,
+    "losses": 0,
+    "crashes": 1,
+    "views": 2,
+    "assigned": True,
+    "patient": True,
+}
 _SEQUENCER: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
 _HORUS: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
-_HORUS_APART: _Constants = {"processes": 3, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits"}
+_HORUS_APART: _Constants = {
+    "processes": 3,
+    "messages": 3,
+    "crashes": 0,
+    "suspicions": 2,
+    "stride": 2,
+    "oracle": "one that waits",
+}
 _FULL: _Constants = {
-    "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True, "oracle": "itself",
+    "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True,
+    "oracle": "itself",
 }  # fmt: skip
 _FULL_CRASH: _Constants = {
-    "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1, "oracle": "one that waits",
+    "processes": 2, "messages": 2, "casts": 5, "buffer": 3, "crashes": 1, "patient": True, "stride": 1,
+    "oracle": "one that waits",
 }  # fmt: skip
 _UNORDERED: _Constants = {"processes": 2, "messages": 2}
 _FIGURE_2: _Constants = {"processes": 3, "messages": 2, "losses": 1}
@@ -75,22 +115,32 @@ ORDERING: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.2",
-            "In distributed algorithms, Total Ordering is usually provided by defining a global agreed sequence of messages (for example, by "
-            "assigning sequence numbers to the messages), and then delivering them to the application following that order.",
+            "In distributed algorithms, Total Ordering is usually provided by defining a global agreed "
+            "sequence of messages (for example, by "
+            "assigning sequence numbers to the messages), and then delivering them to the application "
+            "following that order.",
         ),
-        "Every protocol of total order here is one abstract machine (assign a number, learn it, deliver in the order of the numbers), and gives "
+        "Every protocol of total order here is one abstract machine (assign a number, learn it, deliver in "
+        "the order of the numbers), and gives "
         "total order for that reason alone.",
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "The machine gives uniform total order and integrity (over several series without prefixes; where a crash is forgotten, for those that do "
-        "not crash). Each repaired protocol refines it through a stated mapping, checked on every transition of the bounded model; JavaGroups' "
-        "TOTAL, SEQUENCER and the TOTAL of Horus, alone and on its stack, refine the machine that forgets, the last with a series for each place; "
-        "CM, Pinwheel and Totem refine it as they are described. Figures 2 and 5 order nothing: they refine the machine without numbers, and no "
+        "The machine gives uniform total order and integrity (over several series without prefixes; where a "
+        "crash is forgotten, for those that do "
+        "not crash). Each repaired protocol refines it through a stated mapping, checked on every "
+        "transition of the bounded model; JavaGroups' "
+        "TOTAL, SEQUENCER and the TOTAL of Horus, alone and on its stack, refine the machine that forgets, "
+        "the last with a series for each place; "
+        "CM, Pinwheel and Totem refine it as they are described. Figures 2 and 5 order nothing: they refine "
+        "the machine without numbers, and no "
         "mapping can make them this one. Without a repair the "
-        "refinement fails in the variants in which a claim about order or integrity fails, at the guard that the defect breaks: a message with two "
-        "numbers (MSQ-02, RBP-03, DTP-04, TOT-15, TOT-17, SEQ-08), a number with two messages (RBP-06, DTP-01), a delivery that is not the next "
-        "(TOT-10, HOR-10, HOR-11), a delivery of what is not there (MSQ-05, RBP-12, HOR-06), a second delivery (RBC-01, RBC-05). Repairs that only "
+        "refinement fails in the variants in which a claim about order or integrity fails, at the guard "
+        "that the defect breaks: a message with two "
+        "numbers (MSQ-02, RBP-03, DTP-04, TOT-15, TOT-17, SEQ-08), a number with two messages (RBP-06, "
+        "DTP-01), a delivery that is not the next "
+        "(TOT-10, HOR-10, HOR-11), a delivery of what is not there (MSQ-05, RBP-12, HOR-06), a second "
+        "delivery (RBC-01, RBC-05). Repairs that only "
         "liveness needs break no guard.",
         (
             _machine("NumberToMessage", "holds", _MACHINE),

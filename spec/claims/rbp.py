@@ -14,10 +14,20 @@ _THREE = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "urgent
 _SAFE = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 _THIRD = {"processes": 2, "messages": 3, "losses": 0, "timeouts": 1, "urgent": True}
 _RING = {"processes": 3, "messages": 2, "losses": 0, "timeouts": 0, "urgent": True}
-_LOSSY = {"processes": 3, "messages": 2, "losses": 1, "timeouts": 1, "urgent": True, "assigned": True, "patient": True}
+_LOSSY = {
+    "processes": 3,
+    "messages": 2,
+    "losses": 1,
+    "timeouts": 1,
+    "urgent": True,
+    "assigned": True,
+    "patient": True,
+}
 
 
-def _check(property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool) -> Check:
+def _check(
+    property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool
+) -> Check:
     return Check(RbpChecked, property, outcome, "all", without, constants, length)
 
 
@@ -26,7 +36,9 @@ def _long_for_z3(check: Check) -> Check:
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
-    """The repaired figure with three processes: one message and a loss, and, deep, two messages, a loss and one round of timers."""
+    """The repaired figure with three processes: one message and a loss, and, deep, two messages, a loss and
+    one round of timers.
+    """
     quick = tuple(_long_for_z3(_check(property, "holds", **_THREE)) for property in properties)
     return quick + tuple(replace(_check(property, "holds", **_LOSSY), deep=True) for property in properties)
 
@@ -43,12 +55,20 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "The first ACK names p2 and is sent to p1 only. p1 is not the process it names, p2 never sees it: nobody ever holds the token. Sent to "
+        "The first ACK names p2 and is sent to p1 only. p1 is not the process it names, p2 never sees it: "
+        "nobody ever holds the token. Sent to "
         "all, as every other ACK, it starts the rotation (with RBP-11).",
         (
             Check(RbpProperties, "TokenAccepted", "unknown", constants=_THREE),
             _check("TokenAccepted", "unknown", "start_rotation", **_THREE),
-            Check(RbpProperties, "TokenAccepted", "holds", ("start_rotation", "skip_null"), constants=_THREE, length=4),
+            Check(
+                RbpProperties,
+                "TokenAccepted",
+                "holds",
+                ("start_rotation", "skip_null"),
+                constants=_THREE,
+                length=4,
+            ),
         ),
         defect="text",
         repairs=("start_rotation", "skip_null"),
@@ -60,7 +80,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "With processes numbered from 1, as line 8 has it, p_(n-1) names p0, which does not exist: the token is lost, and p_n never gets it.",
+        "With processes numbered from 1, as line 8 has it, p_(n-1) names p0, which does not exist: the "
+        "token is lost, and p_n never gets it.",
         (
             _check("Validity", "violated", "ring_from_one", **_TWO, length=1),
             _check("Validity", "holds", **_TWO),
@@ -76,10 +97,21 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "The identifier is incremented inside the loop. The second copy is a new message to everyone, gets a second number, and is delivered "
+        "The identifier is incremented inside the loop. The second copy is a new message to everyone, gets "
+        "a second number, and is delivered "
         "twice. (Figure 25 prints the same: RBP-47.)",
         (
-            _check("UniformIntegrity", "violated", "one_identifier", processes=2, messages=1, losses=0, timeouts=1, spare=1, length=12),
+            _check(
+                "UniformIntegrity",
+                "violated",
+                "one_identifier",
+                processes=2,
+                messages=1,
+                losses=0,
+                timeouts=1,
+                spare=1,
+                length=12,
+            ),
             _check("UniformIntegrity", "holds", processes=2, messages=1, losses=0, timeouts=1, spare=1),
             _check("UniformIntegrity", "holds", **_SAFE),
             _check("UniformIntegrity", "holds", **_RING),
@@ -98,7 +130,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "ts_p moves only at the process that an ACK names. After the first step the next holder sees a gap that is none, asks for numbers that "
+        "ts_p moves only at the process that an ACK names. After the first step the next holder sees a gap "
+        "that is none, asks for numbers that "
         "it has, and waits for ever in lines 34-36.",
         (
             _long_for_z3(_check("Validity", "violated", "track_numbers", **_BRISK, length=9)),
@@ -114,7 +147,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "No `when receive` takes (B, seqnum) or m' alone. A lost body or number is asked for and never gets in.",
+        "No `when receive` takes (B, seqnum) or m' alone. A lost body or number is asked for and never "
+        "gets in.",
         (
             _check("UniformAgreement", "violated", "handled_replies", **_THREE, length=10),
             _check("UniformAgreement", "holds", **_THREE),
@@ -125,7 +159,8 @@ RBP: tuple[Claim, ...] = (
     Claim(
         "RBP-06",
         _figure(
-            "If it is and “old” token, the current token holder detects it by comparing the sequence number received, and thus, retransmits "
+            "If it is and “old” token, the current token holder detects it by comparing the sequence number "
+            "received, and thus, retransmits "
             "the lost ack (lines 35–36).",
             "38-49",
         ),
@@ -133,15 +168,34 @@ RBP: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "The test is ts > seqnum, ts is the number of the token and not of what the process assigned, and after line 39 the control goes on to "
+        "The test is ts > seqnum, ts is the number of the token and not of what the process assigned, and "
+        "after line 39 the control goes on to "
         "line 45. A retransmitted ACK makes its receiver a holder again; two messages can get one number.",
         (
             _check("OneHolder", "violated", "old_token", **_SAFE, length=10),
-            _long_for_z3(_check("UniqueNumbers", "violated", "old_token", processes=2, messages=3, losses=0, timeouts=1, length=14)),
+            _long_for_z3(
+                _check(
+                    "UniqueNumbers",
+                    "violated",
+                    "old_token",
+                    processes=2,
+                    messages=3,
+                    losses=0,
+                    timeouts=1,
+                    length=14,
+                )
+            ),
             _check("UniqueNumbers", "holds", **_THIRD),
             _check("OneHolder", "holds", **_SAFE),
             _check("UniqueNumbers", "holds", **_SAFE),
-            *_three("OneHolder", "UniqueNumbers", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "HolderHasAll"),
+            *_three(
+                "OneHolder",
+                "UniqueNumbers",
+                "UniformIntegrity",
+                "UniformTotalOrder",
+                "UniformPrefixOrder",
+                "HolderHasAll",
+            ),
         ),
         defect="text",
         repairs=("old_token",),
@@ -153,7 +207,8 @@ RBP: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "Either may answer: the current sequencer, as the text has it, or the process that the token names, as line 38 has it. The second knows "
+        "Either may answer: the current sequencer, as the text has it, or the process that the token names, "
+        "as line 38 has it. The second knows "
         "the answer without holding the token, and is what we implement.",
         (
             _check("Validity", "holds", **_TWO),
@@ -162,15 +217,24 @@ RBP: tuple[Claim, ...] = (
     ),
     Claim(
         "RBP-08",
-        _figure("In this case, the token holder must retransmit the acknowledgement to that source.", "19-21"),
+        _figure(
+            "In this case, the token holder must retransmit the acknowledgement to that source.", "19-21"
+        ),
         "The acknowledgement of a repeated message is sent again by the token holder.",
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "Line 20 tests p = toknext; toknext_p is p + 1 and never p, so line 21 is never reached. The protocol lives without it: the ACK is sent "
+        "Line 20 tests p = toknext; toknext_p is p + 1 and never p, so line 21 is never reached. The "
+        "protocol lives without it: the ACK is sent "
         "again with the token, and gaps are asked for.",
         (
-            Check(RbpProperties, "NobodyFollowsItself", "holds", ("start_rotation", "skip_null", "ring_from_one"), constants=_TWO),
+            Check(
+                RbpProperties,
+                "NobodyFollowsItself",
+                "holds",
+                ("start_rotation", "skip_null", "ring_from_one"),
+                constants=_TWO,
+            ),
             _check("Returns", "holds", "holder_answers", **_TWO),
             _check("Returns", "holds", **_TWO),
         ),
@@ -185,7 +249,8 @@ RBP: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "If `+` is union, as the comments of figure 12 call it (“adds the message”); duplicates then change nothing.",
+        "If `+` is union, as the comments of figure 12 call it (“adds the message”); duplicates then "
+        "change nothing.",
         (_check("UniqueNumbers", "holds", **_SAFE), _check("UniformIntegrity", "holds", **_SAFE)),
     ),
     Claim(
@@ -195,7 +260,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "holds",
-        "In figure 16 nothing is removed from seqQ. (Figure 25 removes what is stable, and is judged with its own records.)",
+        "In figure 16 nothing is removed from seqQ. (Figure 25 removes what is stable, and is judged with "
+        "its own records.)",
         (_check("UniformIntegrity", "holds", **_SAFE), _check("UniqueNumbers", "holds", **_SAFE)),
     ),
     Claim(
@@ -236,7 +302,8 @@ RBP: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "All safety properties hold with the holder waiting as long as it likes. It costs: the previous holder sends its ACK again for as long as "
+        "All safety properties hold with the holder waiting as long as it likes. It costs: the previous "
+        "holder sends its ACK again for as long as "
         "the group is idle (line 49).",
         (_check("UniformPrefixOrder", "holds", **_SAFE), _check("OneHolder", "holds", **_SAFE)),
     ),
@@ -247,7 +314,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "holds",
-        "Because the procedure ends only when its message has a number. (As printed, with a new identifier in each round, there is nothing to "
+        "Because the procedure ends only when its message has a number. (As printed, with a new identifier "
+        "in each round, there is nothing to "
         "compare: RBP-03.)",
         (_check("SenderOrder", "holds", **_SAFE),),
     ),
@@ -258,8 +326,10 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "holds",
-        "On every fair run what is broadcast is delivered everywhere, with one message at three processes and with two at two. Fair means that a "
-        "packet is received if it can be all the time, and that each process goes on when it can. If only each kind of step were fair, one packet "
+        "On every fair run what is broadcast is delivered everywhere, with one message at three processes "
+        "and with two at two. Fair means that a "
+        "packet is received if it can be all the time, and that each process goes on when it can. If only "
+        "each kind of step were fair, one packet "
         "could wait for ever while copies of others come.",
         (
             Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_TWO),
@@ -275,7 +345,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "holds",
-        "With ts_p as repaired by RBP-04, equality is reached and not jumped over: only the waiting process could assign the next number.",
+        "With ts_p as repaired by RBP-04, equality is reached and not jumped over: only the waiting "
+        "process could assign the next number.",
         (
             _check("Validity", "holds", **_PAIR),
             _check("Validity", "holds", **_THREE),
@@ -286,14 +357,16 @@ RBP: tuple[Claim, ...] = (
     Claim(
         "RBP-17",
         _figure(
-            "This model presents some advantages, specially by allowing the expression of concurrent task, and not only an “event-driven machine”.",
+            "This model presents some advantages, specially by allowing the expression of concurrent task, "
+            "and not only an “event-driven machine”.",
             "32-49",
         ),
         "A process that waits inside `when receive` goes on receiving.",
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "It must: if the waits of lines 34-49 block reception, the ACK or body that would end them is never received, and the group stands still.",
+        "It must: if the waits of lines 34-49 block reception, the ACK or body that would end them is "
+        "never received, and the group stands still.",
         (
             _check("Validity", "violated", **_THREE, waiting="blocking", length=3),
             _check("Validity", "holds", **_THREE),
@@ -306,12 +379,20 @@ RBP: tuple[Claim, ...] = (
             "3.1.3",
             "According to RBP, the messages broadcasted by the sequencer aggregate four separate functions",
         ),
-        "One ACK acknowledges the source, assigns the number, accepts the token and passes it: two messages a step.",
+        "One ACK acknowledges the source, assigns the number, accepts the token and passes it: two "
+        "messages a step.",
         Standing.STATED,
         Kind.PERFORMANCE,
         "holds",
-        "Counted on the simulated network without losses: one message and one ACK for each broadcast, and one ACK for NULL.",
-        (Measurement("two messages", "exactly one (m, B) and one ACK for each broadcast, and one ACK for NULL", "holds"),),
+        "Counted on the simulated network without losses: one message and one ACK for each broadcast, and "
+        "one ACK for NULL.",
+        (
+            Measurement(
+                "two messages",
+                "exactly one (m, B) and one ACK for each broadcast, and one ACK for NULL",
+                "holds",
+            ),
+        ),
     ),
     Claim(
         "RBP-37",
@@ -326,10 +407,22 @@ RBP: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "Lines 41-44 wait for the body of the token's own message only. An earlier body that was lost is still missing when the process "
+        "Lines 41-44 wait for the body of the token's own message only. An earlier body that was lost is "
+        "still missing when the process "
         "acknowledges the next message.",
         (
-            _long_for_z3(_check("HolderHasAll", "violated", "await_all_bodies", processes=3, messages=2, losses=0, timeouts=0, length=14)),
+            _long_for_z3(
+                _check(
+                    "HolderHasAll",
+                    "violated",
+                    "await_all_bodies",
+                    processes=3,
+                    messages=2,
+                    losses=0,
+                    timeouts=0,
+                    length=14,
+                )
+            ),
             _check("HolderHasAll", "holds", **_RING),
             _check("HolderHasAll", "holds", **_SAFE),
         ),
@@ -343,7 +436,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "Any ACK of that process ends it, also one of an earlier round that comes late. The token may be lost at that moment, and nobody sends "
+        "Any ACK of that process ends it, also one of an earlier round that comes late. The token may be "
+        "lost at that moment, and nobody sends "
         "it again.",
         (
             _long_for_z3(_check("Validity", "violated", "await_successor", **_PAIR, length=8)),
@@ -359,9 +453,17 @@ RBP: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "violated",
-        "A message that has a number is taken for an old one and not stored, also when its body was missing, and also when it was asked for.",
+        "A message that has a number is taken for an old one and not stored, also when its body was "
+        "missing, and also when it was asked for.",
         (
-            _check("UniformAgreement", "violated", "store_late_body", **{**_TWO, "losses": 0}, nesting="comment", length=7),
+            _check(
+                "UniformAgreement",
+                "violated",
+                "store_late_body",
+                **{**_TWO, "losses": 0},
+                nesting="comment",
+                length=7,
+            ),
             _check("UniformAgreement", "holds", **_TWO),
         ),
         defect="text",
@@ -374,9 +476,12 @@ RBP: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "violated",
-        "With one message it does: the ACK is sent again while the group is idle, and each copy makes it ask. But when the body and the one request "
-        "for it are lost and a second message is numbered, nobody speaks of the first any more: it is the body of no token that the process "
-        "waits to accept. A run of 20 steps shows it; what lies ahead of its end was listed. The repair asks again.",
+        "With one message it does: the ACK is sent again while the group is idle, and each copy makes it "
+        "ask. But when the body and the one request "
+        "for it are lost and a second message is numbered, nobody speaks of the first any more: it is the "
+        "body of no token that the process "
+        "waits to accept. A run of 20 steps shows it; what lies ahead of its end was listed. The repair "
+        "asks again.",
         (
             Measurement("asked once", "the body that was lost with the request for it arrives", "violated"),
             _check("UniformAgreement", "holds", "repeat_requests", **_THREE),
@@ -393,8 +498,10 @@ RBP: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "violated",
-        "As it is aligned in print, the `else` of line 22 belongs to the test of line 20, and no message is ever stored, not even by its source. "
-        "If it belongs to the test of line 19, every message is stored that has no number yet. (RBP-39's repair stores whatever is missing, and "
+        "As it is aligned in print, the `else` of line 22 belongs to the test of line 20, and no message is "
+        "ever stored, not even by its source. "
+        "If it belongs to the test of line 19, every message is stored that has no number yet. (RBP-39's "
+        "repair stores whatever is missing, and "
         "hides the difference.)",
         (
             _check("Validity", "violated", "store_late_body", **_TWO, length=1),
@@ -411,7 +518,8 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "Line 15 waits for an ACK of four fields, and lines 9 and 48 send three: the procedure never returns, and sends its message for ever.",
+        "Line 15 waits for an ACK of four fields, and lines 9 and 48 send three: the procedure never "
+        "returns, and sends its message for ever.",
         (
             _check("Returns", "violated", "await_three_fields", **_TWO, length=1),
             _check("Returns", "holds", **_TWO),

@@ -1,7 +1,7 @@
 """What the report claims about RBP with failures (figure 25), short of Reformation.
 
-The bounds say how few losses and failures there are: one process fails where `crashes=1`, all that is measured is without Reformation. Checks of
-three processes and more are deep, except where two cannot show it.
+The bounds say how few losses and failures there are: one process fails where `crashes=1`, all that is
+measured is without Reformation. Checks of three processes and more are deep, except where two cannot show it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,17 @@ _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
 
 
 def _check(property: str, outcome: Outcome, *without: str, of: Constants, length: int | None = None) -> Check:
-    return Check(RbpResilientChecked, property, outcome, "all", without, of, length, deep=of["processes"] >= 3, long_for_z3=True)
+    return Check(
+        RbpResilientChecked,
+        property,
+        outcome,
+        "all",
+        without,
+        of,
+        length,
+        deep=of["processes"] >= 3,
+        long_for_z3=True,
+    )
 
 
 def _shown(check: Check) -> Check:
@@ -52,13 +62,31 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "Nothing leaves the handler. A process that was named, misses numbers and suspects its sequencer goes on to line 51 when Reformation "
-        "returns, and gives ts_p + 1, a number that has been given; or it acknowledges without the bodies, and what it lets others believe to "
+        "Nothing leaves the handler. A process that was named, misses numbers and suspects its sequencer "
+        "goes on to line 51 when Reformation "
+        "returns, and gives ts_p + 1, a number that has been given; or it acknowledges without the bodies, "
+        "and what it lets others believe to "
         "be stable is not. One wrong suspicion is enough.",
         (
-            _shown(_check("UniqueNumbers", "violated", "leave_after_reformation", of={**_RING, "passes": 1, "suspicions": 1}, length=8)),
-            _check("HolderHasAll", "violated", "leave_after_reformation", of={**_CALM, "suspicions": 1}, length=17),
-            _check("StableAtAll", "violated", "leave_after_reformation", of={**_CALM, "suspicions": 1}, length=18),
+            _shown(
+                _check(
+                    "UniqueNumbers",
+                    "violated",
+                    "leave_after_reformation",
+                    of={**_RING, "passes": 1, "suspicions": 1},
+                    length=8,
+                )
+            ),
+            _check(
+                "HolderHasAll",
+                "violated",
+                "leave_after_reformation",
+                of={**_CALM, "suspicions": 1},
+                length=17,
+            ),
+            _check(
+                "StableAtAll", "violated", "leave_after_reformation", of={**_CALM, "suspicions": 1}, length=18
+            ),
             _check("HolderHasAll", "holds", of={**_CALM, "suspicions": 1}),
             _check("StableAtAll", "holds", of={**_CALM, "suspicions": 1}),
             _check("UniqueNumbers", "holds", of={**_RING, "suspicions": 1}),
@@ -69,7 +97,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     Claim(
         "RBP-19",
         _figure(
-            "each message is tagged by the “token list version”, which allow a process in the “normal phase” to discard messages coming from "
+            "each message is tagged by the “token list version”, which allow a process in the “normal "
+            "phase” to discard messages coming from "
             "excluded processes",
             "25-28",
         ),
@@ -77,8 +106,10 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "Line 26 records the ACK before line 27 tests its version, the test guards only the timer, and the version of the sender, TL_q, is no "
-        "field of the ACK. One NULL acknowledgement of an excluded process gives a number twice, makes a second holder, and in the end makes a "
+        "Line 26 records the ACK before line 27 tests its version, the test guards only the timer, and the "
+        "version of the sender, TL_q, is no "
+        "field of the ACK. One NULL acknowledgement of an excluded process gives a number twice, makes a "
+        "second holder, and in the end makes a "
         "message be delivered twice.",
         (
             _check("OneHolder", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=4),
@@ -98,7 +129,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "What came with another version is dropped, and comes again: the sender repeats it until it is acknowledged, and afterwards whoever has it "
+        "What came with another version is dropped, and comes again: the sender repeats it until it is "
+        "acknowledged, and afterwards whoever has it "
         "tells it on request.",
         (
             _check("UniformAgreement", "holds", of={**_TWO, "late": True}),
@@ -113,7 +145,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.BOUND,
         "holds",
-        "Where acknowledging implies having everything before (RBP-37): lines 45-48 as printed do not see to that, and the bound fails with them. "
+        "Where acknowledging implies having everything before (RBP-37): lines 45-48 as printed do not see "
+        "to that, and the bound fails with them. "
         "It is tight: the message with number k - n + 2 may be missing somewhere.",
         (
             _check("StableAtAll", "holds", of=_TWO),
@@ -136,7 +169,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.BOUND,
         "violated",
-        "`<` where the text has “less or equal”: the figure waits for one more acknowledgement. It is safe, and a message is never delivered at "
+        "`<` where the text has “less or equal”: the figure waits for one more acknowledgement. It is safe, "
+        "and a message is never delivered at "
         "the bound of the text.",
         (
             _check("DeliveredAtTheBound", "unknown", "stable_bound", of=_TWO),
@@ -153,12 +187,15 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     Claim(
         "RBP-23",
         _text("3.2.2", "This way, using “total resiliency” we ensure the Uniform property."),
-        "What any process has delivered, also one that fails, all processes have; so agreement and order are uniform.",
+        "What any process has delivered, also one that fails, all processes have; so agreement and order "
+        "are uniform.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "Everything that is delivered is held by all at that moment, and order is uniform, whoever fails. Without failures all deliver it. That "
-        "the survivors of a failure deliver it in the end is left to Reformation, which these checks do not have.",
+        "Everything that is delivered is held by all at that moment, and order is uniform, whoever fails. "
+        "Without failures all deliver it. That "
+        "the survivors of a failure deliver it in the end is left to Reformation, which these checks do "
+        "not have.",
         (
             _check("HeldByEnough", "holds", of={**_TWO, "crashes": 1}),
             _check("UniformTotalOrder", "holds", of={**_TWO, "crashes": 1}),
@@ -184,15 +221,23 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     ),
     Claim(
         "RBP-24",
-        _text("4.4", "the buffers from the processes will have at most the messages sequenced in the last turn of the token"),
+        _text(
+            "4.4",
+            "the buffers from the processes will have at most the messages sequenced in the last turn of "
+            "the token",
+        ),
         "After garbage collection a process keeps the messages of one turn of the token, n, at most.",
         Standing.STATED,
         Kind.BOUND,
         "violated",
-        "By a process that misses a number, from four processes on, without losses: it can collect nothing, and the token goes on without it until "
-        "it is named again. Of four it comes to five numbers, the first older than the last turn. It keeps 2n - 3 at most, which is no more than n "
-        "with two and three processes; one that misses nothing keeps n at most. Counted are the numbers in seqQ; messages that have no number yet "
-        "are not. No repair makes it true of that process; as printed NULL numbers never leave seqQ, and it grows for ever (RBP-43).",
+        "By a process that misses a number, from four processes on, without losses: it can collect nothing, "
+        "and the token goes on without it until "
+        "it is named again. Of four it comes to five numbers, the first older than the last turn. It keeps "
+        "2n - 3 at most, which is no more than n "
+        "with two and three processes; one that misses nothing keeps n at most. Counted are the numbers in "
+        "seqQ; messages that have no number yet "
+        "are not. No repair makes it true of that process; as printed NULL numbers never leave seqQ, and "
+        "it grows for ever (RBP-43).",
         (
             _check("OneTurnBufferedByAll", "violated", of=_TURN, length=38),
             _check("BufferedUntilNamed", "holds", of=_TURN),
@@ -207,11 +252,13 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     Claim(
         "RBP-26",
         _text("3.2.2", "we should ensure that the message was received by at least k processes"),
-        "A message survives k - 1 failures when k processes have it at delivery, and may be lost when fewer have it.",
+        "A message survives k - 1 failures when k processes have it at delivery, and may be lost when "
+        "fewer have it.",
         Standing.STATED,
         Kind.BOUND,
         "holds",
-        "Delivered when k processes have acknowledged, it is held by k, and survives k - 1 failures and not k.",
+        "Delivered when k processes have acknowledged, it is held by k, and survives k - 1 failures and "
+        "not k.",
         (
             _check("HeldByEnough", "holds", of={**_RING, "crashes": 1, "resilience": 2}),
             _shown(_check("DeliveredSurvives", "holds", of={**_RING, "crashes": 1, "resilience": 2})),
@@ -226,8 +273,10 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.BOUND,
         "holds",
-        "If the passing by the message's own ACK counts as the first: with f + 1 acknowledgements some process that is up has what was "
-        "delivered, with f there are f failures after which nobody has it. Counted from the next ACK on, f + 1 would be one too many.",
+        "If the passing by the message's own ACK counts as the first: with f + 1 acknowledgements some "
+        "process that is up has what was "
+        "delivered, with f there are f failures after which nobody has it. Counted from the next ACK on, f "
+        "+ 1 would be one too many.",
         (
             _check("DeliveredSurvives", "violated", of={**_CALM, "crashes": 1, "resilience": 1}, length=10),
             _check("DeliveredSurvives", "holds", of={**_CALM, "crashes": 1, "resilience": 2}),
@@ -242,7 +291,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.NEGATIVE,
         "holds",
-        "The sequencer delivers its own number before anybody else has it. That the others then give the number to another message is "
+        "The sequencer delivers its own number before anybody else has it. That the others then give the "
+        "number to another message is "
         "Reformation's part, and not modelled here.",
         (
             _check("HeldByAnother", "violated", of={**_CALM, "resilience": 1}, length=8),
@@ -251,23 +301,31 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     ),
     Claim(
         "RBP-29",
-        _text("4.2", "once the Reformation Phase is called, this process will share the message with the other processes"),
+        _text(
+            "4.2",
+            "once the Reformation Phase is called, this process will share the message with the other "
+            "processes",
+        ),
         "A sequenced message that one process has received is shared by Reformation.",
         Standing.STATED,
         Kind.SAFETY,
         "unknown",
-        "By reading: nothing in figure 25 shares it. It depends on figures 23 and 24, whose originator chooses the new sequencer, and on which "
+        "By reading: nothing in figure 25 shares it. It depends on figures 23 and 24, whose originator "
+        "chooses the new sequencer, and on which "
         "sites it hears; this is a question to the model of Reformation.",
     ),
     Claim(
         "RBP-30",
         _text("3.2.1", "its fail does not affect immediately the protocol"),
-        "The failure of a process that is neither sequencer nor next sequencer has no effect until the process should become the next one.",
+        "The failure of a process that is neither sequencer nor next sequencer has no effect until the "
+        "process should become the next one.",
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "Nobody waits for it, and the token can always still go on until it is named, without any detection. That needs what the report supposes "
-        "in passing, that “the previous sequencer has received that message”: one that has not still waits for a process that has passed the "
+        "Nobody waits for it, and the token can always still go on until it is named, without any "
+        "detection. That needs what the report supposes "
+        "in passing, that “the previous sequencer has received that message”: one that has not still waits "
+        "for a process that has passed the "
         "token on, and takes its failure for a lost token.",
         (
             _check("SimpleUnwatched", "holds", of={**_BROKEN, "passive": False}),
@@ -276,12 +334,18 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     ),
     Claim(
         "RBP-31",
-        _text("3.2.1", "does not allow to determine if the next sequencer was already failed or if it failed after receiving the token"),
-        "The sequencer, which detects the failure of the next one, cannot tell whether that accepted the token, or has not failed at all.",
+        _text(
+            "3.2.1",
+            "does not allow to determine if the next sequencer was already failed or if it failed after "
+            "receiving the token",
+        ),
+        "The sequencer, which detects the failure of the next one, cannot tell whether that accepted the "
+        "token, or has not failed at all.",
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "All three situations are reached with the sequencer having done and received the same (figures 18 and 19). Where the next one has failed, "
+        "All three situations are reached with the sequencer having done and received the same (figures 18 "
+        "and 19). Where the next one has failed, "
         "the sequencer, which alone waits, always gets to call Reformation.",
         (
             _check("NextFailedBefore", "holds", of=_FAILED, length=1),
@@ -294,7 +358,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     Claim(
         "RBP-32",
         _text("3.2.1", "When this situation occurs, no process is directly monitoring q"),
-        "When the sequencer fails and its ACK has not reached the next one, the token is lost and nobody's wait detects it.",
+        "When the sequencer fails and its ACK has not reached the next one, the token is lost and nobody's "
+        "wait detects it.",
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
@@ -307,13 +372,19 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     ),
     Claim(
         "RBP-33",
-        _text("3.2.1", "the absence of a token passing for a time too long can indicate that the token passing is blocked"),
+        _text(
+            "3.2.1",
+            "the absence of a token passing for a time too long can indicate that the token passing is "
+            "blocked",
+        ),
         "With NULL passed on by force and passive detection, every failure that blocks the token is noticed.",
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "From every state after one or two failures and one loss, among two and three processes, somebody that is up gets to call Reformation, "
-        "unless the numbers of the exploration are used up first. The timeout is taken to be long enough: it fires only where the token is lost.",
+        "From every state after one or two failures and one loss, among two and three processes, somebody "
+        "that is up gets to call Reformation, "
+        "unless the numbers of the exploration are used up first. The timeout is taken to be long enough: "
+        "it fires only where the token is lost.",
         (
             _check("FailureNoticed", "holds", of=_FAILED),
             _check("BlockNoticed", "holds", of=_FAILED),
@@ -325,12 +396,18 @@ RBP_RESILIENT: tuple[Claim, ...] = (
     ),
     Claim(
         "RBP-34",
-        _text("3.2.1", "is the process that shall raise a suspicion and call the Reformation Phase, as it cannot receive any answer"),
-        "When the sequencer fails and the next one, which was named, misses messages, the next one detects it.",
+        _text(
+            "3.2.1",
+            "is the process that shall raise a suspicion and call the Reformation Phase, as it cannot "
+            "receive any answer",
+        ),
+        "When the sequencer fails and the next one, which was named, misses messages, the next one detects "
+        "it.",
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "The situation is reached (figure 21), and from each such state the next one gets what it misses from others, or calls Reformation, "
+        "The situation is reached (figure 21), and from each such state the next one gets what it misses "
+        "from others, or calls Reformation, "
         "without passive detection.",
         (
             _check("NextMissesMessages", "holds", of=_FAILED, length=15),
@@ -346,10 +423,18 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "holds",
-        "Of three processes two fail, and the third waits for neither; without passive detection it never calls Reformation, with it always.",
+        "Of three processes two fail, and the third waits for neither; without passive detection it never "
+        "calls Reformation, with it always.",
         (
             _check("BothFailed", "holds", of={**_BROKEN, "crashes": 2}, length=2),
-            _shown(_check("BlockNoticed", "violated", of={**_RING, "passes": 1, "crashes": 2, "brief": False, "passive": False}, length=2)),
+            _shown(
+                _check(
+                    "BlockNoticed",
+                    "violated",
+                    of={**_RING, "passes": 1, "crashes": 2, "brief": False, "passive": False},
+                    length=2,
+                )
+            ),
             _check("BlockNoticed", "holds", of={**_BROKEN, "crashes": 2}),
         ),
     ),
@@ -360,8 +445,10 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.PERFORMANCE,
         "holds",
-        "By reading: failure(·) is asked of q, whose ACK names the process (lines 38 and 48), and of toknext_p (lines 55 and 62); as the ring is "
-        "repaired (RBP-02) these are its two neighbours. That passive detection sends nothing is plain from lines 28 and 70.",
+        "By reading: failure(·) is asked of q, whose ACK names the process (lines 38 and 48), and of "
+        "toknext_p (lines 55 and 62); as the ring is "
+        "repaired (RBP-02) these are its two neighbours. That passive detection sends nothing is plain "
+        "from lines 28 and 70.",
     ),
     Claim(
         "RBP-42",
@@ -370,7 +457,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "violated",
-        "Lines 20 and 26 recognise what is in seqQ, and lines 77-78 take it out. A copy that was on its way is stored, gets a second number, and "
+        "Lines 20 and 26 recognise what is in seqQ, and lines 77-78 take it out. A copy that was on its way "
+        "is stored, gets a second number, and "
         "is delivered twice.",
         (
             _check("UniformIntegrity", "violated", "keep_collected", of=_AGAIN, length=31),
@@ -386,7 +474,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "violated",
-        "NULL takes a number, and has no body in recvQ, so that line 74 never takes it to stableQ, and line 79 waits for its number for ever. The "
+        "NULL takes a number, and has no body in recvQ, so that line 74 never takes it to stableQ, and line "
+        "79 waits for its number for ever. The "
         "first number is NULL's (line 11): nothing is ever delivered.",
         (
             _check("SomethingDelivered", "unknown", "pass_over_null", of=_TWO),
@@ -404,7 +493,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "Line 25 takes an ACK with the version of the token list, and only line 54 sends one: the first ACK, and every ACK of a message, is "
+        "Line 25 takes an ACK with the version of the token list, and only line 54 sends one: the first "
+        "ACK, and every ACK of a message, is "
         "received by nobody.",
         (
             _check("Validity", "violated", "tag_every_ack", of=_TWO, length=1),
@@ -422,8 +512,10 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "holds",
-        "Lines 45-63 are aligned with line 42, in the `else` of line 41, so that a token that came after a gap is dropped when the gap is closed. "
-        "(In figure 16 they stand at the level of line 33; the repair puts them there.) The protocol lives with it: the token is sent again, and "
+        "Lines 45-63 are aligned with line 42, in the `else` of line 41, so that a token that came after a "
+        "gap is dropped when the gap is closed. "
+        "(In figure 16 they stand at the level of line 33; the repair puts them there.) The protocol lives "
+        "with it: the token is sent again, and "
         "there is no gap then.",
         (
             _check("Validity", "holds", "take_after_gap", of=_TWO),
@@ -441,7 +533,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.SAFETY,
         "violated",
-        "As in figure 16 (RBP-03): each round gives the message another identifier, and both are numbered, collected and delivered.",
+        "As in figure 16 (RBP-03): each round gives the message another identifier, and both are numbered, "
+        "collected and delivered.",
         (
             _check("UniformIntegrity", "violated", "one_identifier", of=_RENAMED, length=23),
             _check("UniformIntegrity", "holds", of=_RENAMED),

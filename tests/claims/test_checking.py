@@ -1,4 +1,6 @@
-"""What the checks find today is what the ledger records, a wrong record is noticed, and each repair makes its counterexample disappear."""
+"""What the checks find today is what the ledger records, a wrong record is noticed, and each repair makes its
+counterexample disappear.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +66,15 @@ SAMPLE = [
     )
     for family in ("seq", "tot", "dtp")
 ]
-"""Of the other families one refuted claim each; `antiphon gate` runs a part of every claim, `make check-deep` all of them."""
+"""Of the other families one refuted claim each; `antiphon gate` runs a part of every claim, `make check-deep`
+all of them.
+"""
 
 
 TOGETHER = 6
-"""Claims that stand together in the ledger ask about the same models, which are explored once; few enough that several workers have a share."""
+"""Claims that stand together in the ledger ask about the same models, which are explored once; few enough
+that several workers have a share.
+"""
 
 
 @cache
@@ -158,7 +164,9 @@ def false_somewhere(trace: Trace, property: str, kind: str) -> bool:
 
 
 def recovers(program: Program, state: State, obligation: str, most: int = 30_000) -> bool:
-    """Whether a state in which the obligation is true can be reached from `state`, breadth first among at most `most` states."""
+    """Whether a state in which the obligation is true can be reached from `state`, breadth first among at
+    most `most` states.
+    """
     machine = compiled_machine(program)
     seen, front = {state}, [state]
     while front and len(seen) < most:
@@ -174,7 +182,9 @@ def recovers(program: Program, state: State, obligation: str, most: int = 30_000
     ("claim", "check"), REPAIRED, ids=[f"{claim}-{check.property}" for claim, check in REPAIRED]
 )
 def test_the_missing_repair_makes_the_counterexample_disappear(claim: str, check: Check) -> None:
-    """The run is a counterexample of the text without the repair. On the text with it, a step is disabled, or it does no harm."""
+    """The run is a counterexample of the text without the repair. On the text with it, a step is disabled, or
+    it does no harm.
+    """
     broken = program_of(check)
     verdict = next((item.verdict for item in found(claim_of(claim)).results if item.check is check), None)
     verdict = verdict or reports.check(broken, [check.property])[check.property]

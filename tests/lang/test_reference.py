@@ -143,7 +143,8 @@ def start(self, q: Q, n: Small) -> None:
     self.who = q
     self.n = n
 """)
-    found = [(str(_value(bound, state, "who")), _value(bound, state, "n")) for state in bound.reference.initial()]
+    initial = bound.reference.initial()
+    found = [(str(_value(bound, state, "who")), _value(bound, state, "n")) for state in initial]
     assert found == [
         ("Q(0)", 0), ("Q(0)", 1), ("Q(1)", 0), ("Q(1)", 1),
     ]  # fmt: skip

@@ -1,8 +1,10 @@
-"""Is every branch of every handler taken in the repaired models? Each `if` of an action or of a helper both ways, seen by tracing the reference.
+"""Is every branch of every handler taken in the repaired models? Each `if` of an action or of a helper both
+ways, seen by tracing the reference.
 
-The models are explored with generated code, as far as MOST_STATES. Of the runs of a step with one effect, those that come first, second, fourth,
-eighth and so on are executed by CPython itself, line by line. What only a repair, a reading or a size decides is not asked for: `if self.old_token:`
-has one way in a model with all repairs. What is never taken is listed with the reason why it cannot be.
+The models are explored with generated code, as far as MOST_STATES. Of the runs of a step with one effect,
+those that come first, second, fourth, eighth and so on are executed by CPython itself, line by line. What
+only a repair, a reading or a size decides is not asked for: `if self.old_token:` has one way in a model with
+all repairs. What is never taken is listed with the reason why it cannot be.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ Branch = tuple[str, str, bool]
 
 
 class Branches:
-    """The `if`s of the actions, handlers of packets and helpers of a protocol: where each is, which ways are possible, which were taken."""
+    """The `if`s of the actions, handlers of packets and helpers of a protocol: where each is, which ways are
+    possible, which were taken.
+    """
 
     def __init__(self) -> None:
         self.tests: dict[Place, tuple[int, range, Branch]] = {}
@@ -55,7 +59,9 @@ class Branches:
         self.written: dict[str, str] = {}
 
     def read(self, bound: Program) -> None:
-        """The `if`s of a protocol, which ways these constants leave open, and (`ahead`) which of them the steps of each action can take."""
+        """The `if`s of a protocol, which ways these constants leave open, and (`ahead`) which of them the
+        steps of each action can take.
+        """
         texts: dict[str, tuple[ast.AST, Place]] = {}
         waiting: list[str] = []
         for method in bound.declaration.methods:
@@ -65,18 +71,30 @@ class Branches:
                 tree = ast.parse(textwrap.dedent("".join(lines)))
                 texts[method.name] = (tree, (file, first - 1))
                 self.written[method.name] = method.function.__name__
-                self.called[method.name] = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} | {method.replaces}
+                self.called[method.name] = {
+                    node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+                } | {method.replaces}
                 waiting += [method.name] if method.mark is not None and method.mark.kind not in JUDGED else []
         known: dict[str, set[Branch]] = {}
         closures = {name: self._closure(name, texts, known, bound.constants) for name in texts}
         open_here = set[Branch]().union(*(closures[name] for name in waiting))
         self.possible |= open_here
         steps = {method.name for method in bound.declaration.marked("action", "environment")}
-        always = set[Branch]().union(*(closures[method.name] for method in bound.declaration.marked("gate", "on") if method.name in texts))
+        always = set[Branch]().union(
+            *(
+                closures[method.name]
+                for method in bound.declaration.marked("gate", "on")
+                if method.name in texts
+            )
+        )
         self.ahead = {name: (closures.get(name, set()) | always) & open_here for name in steps}
 
     def _closure(
-        self, start: str, texts: Mapping[str, tuple[ast.AST, Place]], known: dict[str, set[Branch]], constants: Mapping[str, Any]
+        self,
+        start: str,
+        texts: Mapping[str, tuple[ast.AST, Place]],
+        known: dict[str, set[Branch]],
+        constants: Mapping[str, Any],
     ) -> set[Branch]:
         """The ways in a method and in all that it can call, by name or as `super()`."""
         found: set[Branch] = set()
@@ -99,7 +117,11 @@ class Branches:
             file, offset = base
             body = range(node.body[0].lineno + offset, (node.body[-1].end_lineno or 0) + offset + 1)
             text = ast.unparse(node.test)
-            self.tests[file, node.lineno + offset] = ((node.test.end_lineno or node.lineno) + offset, body, (name, text, True))
+            self.tests[file, node.lineno + offset] = (
+                (node.test.end_lineno or node.lineno) + offset,
+                body,
+                (name, text, True),
+            )
             known = decided(node.test, constants)
             ways = (True, False) if known is None else (bool(known),)
             found = {(name, text, way) for way in ways}
@@ -113,7 +135,11 @@ class Branches:
         found: set[Branch] = set()
 
         def enter(frame: FrameType, event: str, argument: Any) -> Any:
-            return _Frame(self, frame.f_code.co_filename, found).line if frame.f_code.co_filename in self.files else None
+            return (
+                _Frame(self, frame.f_code.co_filename, found).line
+                if frame.f_code.co_filename in self.files
+                else None
+            )
 
         before = sys.gettrace()
         sys.settrace(enter)
@@ -168,7 +194,9 @@ class _Frame:
 
 
 def runs(bound: Program, branches: Branches) -> Iterator[tuple[State, Step]]:
-    """Of each step of the model and each effect, the first run, the second, the fourth, the eighth and so on, while it can still take a new way."""
+    """Of each step of the model and each effect, the first run, the second, the fourth, the eighth and so on,
+    while it can still take a new way.
+    """
     edges = transitions_of(bound)
     front = [edges.pack(state) for state in bound.reference.initial()]
     seen, effects = set(front), Counter[tuple[int, int]]()
@@ -176,7 +204,10 @@ def runs(bound: Program, branches: Branches) -> Iterator[tuple[State, Step]]:
         for number, after in edges.successors(packed):
             effects[number, packed ^ after] += 1
             met = effects[number, packed ^ after]
-            if met & (met - 1) == 0 and not branches.ahead[(step := edges.step(number)).action] <= branches.taken:
+            if (
+                met & (met - 1) == 0
+                and not branches.ahead[(step := edges.step(number)).action] <= branches.taken
+            ):
                 yield edges.unpack(packed), step
             if after not in seen and len(seen) < MOST_STATES:
                 seen.add(after)
@@ -184,7 +215,9 @@ def runs(bound: Program, branches: Branches) -> Iterator[tuple[State, Step]]:
 
 
 def never_taken(models: list[tuple[type[Spec], dict[str, Any]]]) -> set[Branch]:
-    """The branches that are possible in some repaired model of these, and that none takes. All are of one protocol."""
+    """The branches that are possible in some repaired model of these, and that none takes. All are of one
+    protocol.
+    """
     branches = Branches()
     for spec, constants in models:
         bound = program(spec, repairs="all", **constants)
@@ -197,9 +230,32 @@ def never_taken(models: list[tuple[type[Spec], dict[str, Any]]]) -> set[Branch]:
 
 SEQUENCER: dict[str, Any] = {"processes": 3, "messages": 2}
 TOTAL: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 1, "patient": True, "assigned": True}
-PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "crashes": 0, "reforms": True, "assigned": True}
-RING: dict[str, Any] = {"processes": 3, "messages": 1, "losses": 1, "unlimited": True, "urgent": True, "assigned": True}
-CALM: dict[str, Any] = {"processes": 2, "messages": 1, "passes": 4, "losses": 0, "crashes": 0, "unlimited": True, "urgent": True, "assigned": True}
+PAIR: dict[str, Any] = {
+    "processes": 2,
+    "messages": 2,
+    "losses": 1,
+    "crashes": 0,
+    "reforms": True,
+    "assigned": True,
+}
+RING: dict[str, Any] = {
+    "processes": 3,
+    "messages": 1,
+    "losses": 1,
+    "unlimited": True,
+    "urgent": True,
+    "assigned": True,
+}
+CALM: dict[str, Any] = {
+    "processes": 2,
+    "messages": 1,
+    "passes": 4,
+    "losses": 0,
+    "crashes": 0,
+    "unlimited": True,
+    "urgent": True,
+    "assigned": True,
+}
 
 LATE: dict[str, Any] = {"processes": 3, "losses": 0, "timeouts": 0, "tie": "lowest"}
 LAYER: dict[str, Any] = {"processes": 3, "stride": 1}
@@ -208,7 +264,9 @@ FULL_STACK: dict[str, Any] = {"patient": True, "crashes": 1, "oracle": "one that
 MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
     "figure 2": [(Figure2Checked, {"processes": 3, "messages": 1, "losses": 1})],
     "figure 5": [(Figure5Checked, {"processes": 3, "messages": 1, "losses": 1})],
-    "moving sequencer": [(MovingSequencerChecked, {"processes": 3, "messages": 1, "losses": 1, "urgent": True})],
+    "moving sequencer": [
+        (MovingSequencerChecked, {"processes": 3, "messages": 1, "losses": 1, "urgent": True})
+    ],
     "rbp": [
         (RbpChecked, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}),
         (RbpChecked, RING | {"unlimited": False, "timeouts": 1, "patient": True}),
@@ -220,7 +278,10 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
         (RbpResilientChecked, CALM | {"unlimited": False, "timeouts": 1}),
         (RbpResilientChecked, CALM | {"losses": 1, "crashes": 1, "patient": True, "brief": False}),
         (RbpResilientChecked, CALM | {"suspicions": 1}),
-        (RbpResilientChecked, CALM | {"processes": 3, "passes": 1, "crashes": 2, "patient": True, "brief": False}),
+        (
+            RbpResilientChecked,
+            CALM | {"processes": 3, "passes": 1, "crashes": 2, "patient": True, "brief": False},
+        ),
         (RbpResilientChecked, CALM | {"late": True, "resilience": 2}),
         (RbpResilientChecked, CALM | {"strays": 1}),
     ],
@@ -228,21 +289,38 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
         (SequencerChecked, SEQUENCER | {"messages": 1, "crashes": 1, "views": 2}),
         (SequencerChecked, SEQUENCER | {"crashes": 0, "views": 2, "stops": 1, "unicast": "unordered"}),
         (SequencerChecked, SEQUENCER | {"crashes": 0, "views": 2, "handovers": True, "loopback": "queued"}),
-        (SequencerViews, SEQUENCER | {"messages": 1, "crashes": 1, "joiners": 1, "views": 3, "reforms": True}),
+        (
+            SequencerViews,
+            SEQUENCER | {"messages": 1, "crashes": 1, "joiners": 1, "views": 3, "reforms": True},
+        ),
     ],
     "total": [
         (TotalChecked, TOTAL | {"first_ids": 2}),
         (TotalChecked, TOTAL | {"messages": 1, "losses": 0, "crashes": 2, "views": 3, "patient": False}),
         (TotalChecked, PAIR | {"suffix": "acknowledged", "views": 1}),
         (TotalChecked, TOTAL | {"joiners": 1, "crashes": 0}),
-        (TotalChecked, PAIR | {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"}),
+        (
+            TotalChecked,
+            PAIR | {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"},
+        ),
     ],
     "dtp": [
         (DtpChecked, {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}),
         (DtpChecked, LATE | {"messages": 2, "senders": 1}),
         (DtpChecked, LATE | {"messages": 1, "senders": 1, "nulls": 1, "losses": 1, "timeouts": 1}),
         (DtpChecked, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}),
-        (DtpChecked, {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 1, "resilience": 1, "counted": "processes"}),
+        (
+            DtpChecked,
+            {
+                "processes": 2,
+                "messages": 1,
+                "losses": 1,
+                "unlimited": True,
+                "nulls": 1,
+                "resilience": 1,
+                "counted": "processes",
+            },
+        ),
     ],
     "horus nak": [
         (NakStack, {"processes": 2, "messages": 2, "casts": 2}),
@@ -252,7 +330,10 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
     "horus frag": [(FragStack, {"processes": 2, "messages": 2, "casts": 4, "buffer": 2})],
     "horus total": [
         (TotalStack, LAYER | {"messages": 2, "crashes": 1}),
-        (TotalStack, LAYER | {"messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits"}),
+        (
+            TotalStack,
+            LAYER | {"messages": 3, "crashes": 0, "suspicions": 2, "stride": 2, "oracle": "one that waits"},
+        ),
         (TotalStack, LAYER | {"messages": 1, "crashes": 1, "oracle": "next in rank"}),
     ],
     "horus, full stack": [
@@ -274,8 +355,16 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("resend", "own is not None", False): NARROWED,
         ("resend_token", "sent is not None", False): NARROWED,
         ("sequence", "body is not None", False): NARROWED,
-        ("take_token", "self.last_number[p] > item.number", True): "line 38 does not see an old token: it was answered before (RBP-06)",
-        ("receive_request", "body.identifier == packet.identifier", False): "a request to one who has two bodies lies deeper",
+        (
+            "take_token",
+            "self.last_number[p] > item.number",
+            True,
+        ): "line 38 does not see an old token: it was answered before (RBP-06)",
+        (
+            "receive_request",
+            "body.identifier == packet.identifier",
+            False,
+        ): "a request to one who has two bodies lies deeper",
         (
             "receive_request_numbers",
             "packet.first <= item.number and item.number <= packet.last",
@@ -288,9 +377,21 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("sequence", "body is not None", False): NARROWED,
         ("detect_successor", "after is not None", False): NARROWED,
         ("suspect_successor", "after is not None", False): NARROWED,
-        ("take_message", "self.successor(p) == p", True): "nobody is its own successor in a ring of more than one (RBP-08)",
-        ("take_ack", "item.number > self.last_number[p] + 1", True): "a process that is not named and misses a number lies deeper",
-        ("take_token", "self.last_number[p] > item.number", True): "line 42 does not see an old token: it was answered before (RBP-06)",
+        (
+            "take_message",
+            "self.successor(p) == p",
+            True,
+        ): "nobody is its own successor in a ring of more than one (RBP-08)",
+        (
+            "take_ack",
+            "item.number > self.last_number[p] + 1",
+            True,
+        ): "a process that is not named and misses a number lies deeper",
+        (
+            "take_token",
+            "self.last_number[p] > item.number",
+            True,
+        ): "line 42 does not see an old token: it was answered before (RBP-06)",
         ("stray", "self.records_ack(False)", True): "an ACK of another list is dropped (RBP-19)",
     },
     "sequencer": {
@@ -300,11 +401,23 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("ask", "to is not None and lowest is not None", False): NARROWED,
         ("synchronise", "k is not None", False): NARROWED,
         ("synchronise", "m is not None", False): NARROWED,
-        ("change_view", "not is_next", False): "a sequencer that tells nobody is another reading of `announcing` (TOT-23)",
-        ("receive_request", "self.is_sequencer(p)", False): "members that have the same list send requests to the sequencer only (TOT-01)",
+        (
+            "change_view",
+            "not is_next",
+            False,
+        ): "a sequencer that tells nobody is another reading of `announcing` (TOT-23)",
+        (
+            "receive_request",
+            "self.is_sequencer(p)",
+            False,
+        ): "members that have the same list send requests to the sequencer only (TOT-01)",
     },
     "dtp": {
-        ("answer", "item is not None", False): "a REQ that comes late for an ACK that was removed lies deeper; test_dtp goes there",
+        (
+            "answer",
+            "item is not None",
+            False,
+        ): "a REQ that comes late for an ACK that was removed lies deeper; test_dtp goes there",
         ("receive_early_message", "j is not None", False): NARROWED,
         ("receive_next_message", "j is not None", False): NARROWED,
         ("resend_pass", "sent is not None", False): NARROWED,
@@ -312,10 +425,17 @@ NEVER: dict[str, dict[Branch, str]] = {
     },
     "horus nak": {},
     "horus frag": {
-        ("arrive", "self.accepts(envelope.to, envelope.source)", False): "destination sets do not change in this stack; in that of NAK they do"
+        (
+            "arrive",
+            "self.accepts(envelope.to, envelope.source)",
+            False,
+        ): "destination sets do not change in this stack; in that of NAK they do"
     },
     "horus total": {("pass_token", "k is not None", False): NARROWED},
-    "horus, full stack": {("complete", "k is not None", False): NARROWED, ("pass_token", "k is not None", False): NARROWED},
+    "horus, full stack": {
+        ("complete", "k is not None", False): NARROWED,
+        ("pass_token", "k is not None", False): NARROWED,
+    },
 }
 """What no repaired model takes, and why."""
 
@@ -327,7 +447,9 @@ def test_every_branch_is_taken_in_some_repaired_model_or_told(name: str) -> None
 
 def test_a_branch_that_no_model_takes_is_seen() -> None:
     """Two processes cannot miss a number that a later one shows."""
-    few = never_taken([(RbpChecked, {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0, "urgent": True})])
+    few = never_taken(
+        [(RbpChecked, {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0, "urgent": True})]
+    )
     assert ("take_token", "item.number > self.last_number[p] + 1", True) in few
     assert ("take_token", "item.number > self.last_number[p] + 1", False) not in few
 

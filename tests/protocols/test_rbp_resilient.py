@@ -1,4 +1,6 @@
-"""Figure 25 without Reformation: repaired it holds, every step fires, each repair is needed, and the failures of figures 18 and 19 look alike."""
+"""Figure 25 without Reformation: repaired it holds, every step fires, each repair is needed, and the failures
+of figures 18 and 19 look alike.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,16 @@ TWO = {"processes": 2, "messages": 1, "passes": 4, **RUNS, "losses": 1}
 PAIR = {**TWO, "messages": 2, "patient": True}
 THREE = {"processes": 3, "messages": 1, "passes": 5, **RUNS, "losses": 1, "patient": True}
 RING = {**THREE, "passes": 3, "losses": 0}
-TIMED = {"processes": 2, "messages": 1, "passes": 5, "losses": 0, "crashes": 0, "timeouts": 1, "urgent": True, "assigned": True}
+TIMED = {
+    "processes": 2,
+    "messages": 1,
+    "passes": 5,
+    "losses": 0,
+    "crashes": 0,
+    "timeouts": 1,
+    "urgent": True,
+    "assigned": True,
+}
 LOSSY = {**TWO, "patient": True}
 CALM = {**LOSSY, "losses": 0}
 FAILED = {**LOSSY, "crashes": 1, "brief": False}
@@ -41,7 +52,11 @@ LATER = {"SomethingDelivered", "AllDelivered", "DeliveredAtTheBound"}
 
 
 @cache
-def explored(without: tuple[str, ...], constants: tuple[tuple[str, Any], ...], properties: tuple[str, ...] | None = None) -> Report:
+def explored(
+    without: tuple[str, ...],
+    constants: tuple[tuple[str, Any], ...],
+    properties: tuple[str, ...] | None = None,
+) -> Report:
     bound = program(RbpResilientChecked, repairs="all", without=without, **dict(constants))
     return check(bound, properties=properties, bounds=Bounds(states=150_000))
 
@@ -61,7 +76,9 @@ MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_figure_holds_and_reaches_its_witnesses(name: str) -> None:
-    """Integrity, order, agreement, validity, one holder, unique numbers, stability and resilience, as far as there is no failure."""
+    """Integrity, order, agreement, validity, one holder, unique numbers, stability and resilience, as far as
+    there is no failure.
+    """
     constants, counts = MODELS[name]
     seen = report(constants)
     failed = {verdict.property for verdict in seen.verdicts if verdict.outcome is not Outcome.HOLDS}
@@ -101,8 +118,9 @@ NEEDED: dict[str, tuple[str, int, dict[str, Any]]] = {
     "filter_versions": ("OneHolder", 4, {**CALM, "strays": 1}),
     "keep_collected": ("UniformIntegrity", 31, {**TIMED, "brief": False}),
 }
-"""Each repair but two: what the figure breaks without it, in how many steps, with which constants. With it the property holds: the models above, and
-the checks of the ledger."""
+"""Each repair but two: what the figure breaks without it, in how many steps, with which constants. With it
+the property holds: the models above, and the checks of the ledger.
+"""
 
 
 @pytest.mark.parametrize("repair", NEEDED)
@@ -113,8 +131,9 @@ def test_without_the_repair_the_figure_breaks(repair: str) -> None:
 
 
 def test_two_repairs_are_about_what_is_only_late() -> None:
-    """Line 75 as printed is safe, and one acknowledgement later than the text: no property breaks, a witness is missed. A token
-    that is dropped after a gap, as lines 45-63 are aligned, comes again."""
+    """Line 75 as printed is safe, and one acknowledgement later than the text: no property breaks, a witness
+    is missed. A token that is dropped after a gap, as lines 45-63 are aligned, comes again.
+    """
     assert set(REPAIRS) - set(NEEDED) == {"stable_bound", "take_after_gap"}
     printed = report(LOSSY, "stable_bound")
     assert printed["DeliveredAtTheBound"].outcome is Outcome.UNKNOWN
@@ -135,7 +154,9 @@ def test_urgent_runs_give_the_verdicts_of_all_runs() -> None:
     every, some = report({**few, "urgent": False}), report(few)
     assert every.exploration.complete
     assert every.exploration.states > some.exploration.states
-    assert {verdict.property: verdict.outcome for verdict in every.verdicts} == {verdict.property: verdict.outcome for verdict in some.verdicts}
+    assert {verdict.property: verdict.outcome for verdict in every.verdicts} == {
+        verdict.property: verdict.outcome for verdict in some.verdicts
+    }
 
 
 def history(trace: Trace, p: Process) -> list[Step]:
@@ -150,7 +171,9 @@ def history(trace: Trace, p: Process) -> list[Step]:
 
 
 def test_the_sequencer_cannot_tell_the_three_failures_of_the_next_one_apart() -> None:
-    """Barchet-Estefanel 2002, section 3.2.1 b: it failed before it accepted the token, after it, or not at all (figures 18 and 19)."""
+    """Barchet-Estefanel 2002, section 3.2.1 b: it failed before it accepted the token, after it, or not at
+    all (figures 18 and 19).
+    """
     seen = report(FAILED)
     names = ("NextFailedBefore", "NextFailedAfter", "NextSilent")
     traces = [trace for trace in (seen[name].trace for name in names) if trace is not None]

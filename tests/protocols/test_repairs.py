@@ -1,4 +1,4 @@
-"""Repairs can be switched on one by one: the text is read whichever of them are on, as long as each has what it builds on."""
+"""Repairs are switched on one by one: the text is read whichever are on, if each has what it builds on."""
 
 from __future__ import annotations
 

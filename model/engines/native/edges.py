@@ -13,7 +13,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon.model.engines.native.fields import BUFFER, EDGES, HASHES, MOST, OFFSETS, QUIET, REACH, ROOM, STATES, TRANSITIONS, USED
+from antiphon.model.engines.native.fields import (
+    BUFFER,
+    EDGES,
+    HASHES,
+    MOST,
+    OFFSETS,
+    QUIET,
+    REACH,
+    ROOM,
+    STATES,
+    TRANSITIONS,
+    USED,
+)
 
 W: int
 word: Any

@@ -1,1 +1,1 @@
-"""RBP without failures: figure 16 as it is printed, its readings, its repairs, its bounds, and what must be true of it."""
+"""RBP without failures: figure 16 as printed, its readings, repairs, bounds, and what must be true of it."""

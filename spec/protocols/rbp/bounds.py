@@ -1,4 +1,6 @@
-"""What bounds an exploration of figure 16: how many numbers and timer rounds there are, and which runs are left out."""
+"""What bounds an exploration of figure 16: how many numbers and timer rounds there are, and which runs are
+left out.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ class RbpFinite(Rbp):
     def has_spare_left(self, p: Process) -> bool:
         """A message gets another name at most `spare` times in all."""
         is_renamed = self.id_of_next_round(p) > self.message_id[p]
-        return not is_renamed or sum(self.message_id[q] for q in self.each(Process)) - self.broadcasts < self.spare
+        return (
+            not is_renamed
+            or sum(self.message_id[q] for q in self.each(Process)) - self.broadcasts < self.spare
+        )
 
     @constraint("sequence")
     def has_number_left(self, p: Process) -> bool:
@@ -62,7 +67,9 @@ class RbpFinite(Rbp):
             self.expired += 1
 
 
-@restriction("a process that can accept, sequence or deliver does so before anything else happens, the first one first")
+@restriction(
+    "a process that can accept, sequence or deliver does so before anything else happens, the first one first"
+)
 class Urgent(RbpFinite):
     """These steps read and write one process's own state, so that nobody can tell when they happen."""
 

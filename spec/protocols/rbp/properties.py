@@ -1,9 +1,10 @@
-"""What must be true of figure 16: numbers, the token, the service of total order broadcast, and that no message starves.
+"""What must be true of figure 16: numbers, the token, the service of total order broadcast, and that no
+message starves.
 
-What is fair stands in the marks of the actions: a process that can go on by itself goes on in the end, and so does
-each packet: what is in flight, and can be received all the time, is received. Losses need never happen. A promise for
-each kind of step, and not for each packet, would be too weak: the copies of one message could be received for ever
-while another one waits.
+What is fair stands in the marks of the actions: a process that can go on by itself goes on in the end, and so
+does each packet: what is in flight, and can be received all the time, is received. Losses need never happen.
+A promise for each kind of step, and not for each packet, would be too weak: the copies of one message could
+be received for ever while another one waits.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class RbpProperties(RbpBounded):
 
     @invariant
     def UniqueNumbers(self) -> bool:
-        """A number belongs to one message, and a message has one number, whoever knows them (section 3.1.2)."""
+        """A number belongs to one message, a message has one number, whoever knows them (section 3.1.2)."""
         return all(
             (a.number == b.number) == (a.identifier == b.identifier)
             for p in self.each(Process)
@@ -31,7 +32,12 @@ class RbpProperties(RbpBounded):
     @invariant
     def OneHolder(self) -> bool:
         """At most one process holds the token."""
-        return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
+        return not any(
+            self.holding[p] and self.holding[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+            if p != q
+        )
 
     @invariant
     def HolderHasAll(self) -> bool:
@@ -78,7 +84,9 @@ class RbpProperties(RbpBounded):
     @witness
     def AllDelivered(self) -> bool:
         """Everything was broadcast, numbered, and delivered everywhere."""
-        return self.broadcasts == self.messages and all(self.last_delivered[p] == self.messages + 1 for p in self.each(Process))
+        return self.broadcasts == self.messages and all(
+            self.last_delivered[p] == self.messages + 1 for p in self.each(Process)
+        )
 
 
 class RbpChecked(RbpProperties, TotalOrderBroadcast):
@@ -88,7 +96,8 @@ class RbpChecked(RbpProperties, TotalOrderBroadcast):
 class RbpLive(RbpChecked):
     """The same with the promise that what is broadcast is delivered everywhere.
 
-    It stands apart, since a promise is judged on the whole state graph, and means nothing where timers are limited.
+    It stands apart, since a promise is judged on the whole state graph, and means nothing where timers are
+    limited.
     """
 
     def is_broadcast(self, m: Message) -> bool:

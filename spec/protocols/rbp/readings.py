@@ -1,4 +1,6 @@
-"""What else figure 16 can mean: four sentences with more than one reading. The text of figure16.py has the printed one."""
+"""What else figure 16 can mean: four sentences with more than one reading. The text of figure16.py has the
+printed one.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +13,36 @@ from antiphon.spec.services import Process
 nesting = ambiguity(
     "nesting",
     "printed",
-    about="which `if` the `else` of line 22 belongs to: that of line 20, as it is aligned in print, or that of line 19, so that a message "
+    about="which `if` the `else` of line 22 belongs to: that of line 20, as it is aligned in print, or that "
+    "of line 19, so that a message "
     "that has no number yet is stored",
 )
 waiting = ambiguity(
-    "waiting", "concurrent", about="whether a process that waits inside `when receive` (lines 34-49) receives other messages meanwhile"
+    "waiting",
+    "concurrent",
+    about="whether a process that waits inside `when receive` (lines 34-49) receives other messages "
+    "meanwhile",
 )
 asked = ambiguity(
     "asked",
     "the sequencer",
-    about="whom a request goes to (lines 29, 31, 35, 43 name nobody; figure 12 says `to all`): the process that assigned the number which "
+    about="whom a request goes to (lines 29, 31, 35, 43 name nobody; figure 12 says `to all`): the process "
+    "that assigned the number which "
     "shows that something is missing, and so has everything up to it, or everybody",
 )
 answering = ambiguity(
     "answering",
     "named",
-    about="who tells the sender of an old token what followed: the process that the token names (line 38), or the current sequencer (text)",
+    about="who tells the sender of an old token what followed: the process that the token names (line 38), "
+    "or the current sequencer (text)",
 )
 
 
 @nesting.reading("comment")
 class NestingComment(Rbp):
-    """Line 22: `else` as the comment of figure 25, line 24, needs it: “include the message (m,B) in the receive queue”."""
+    """Line 22: `else` as the comment of figure 25, line 24, needs it: “include the message (m,B) in the
+    receive queue”.
+    """
 
     def take_message(self, p: Process, body: Body) -> None:
         if self.is_numbered(p, body.identifier):
@@ -60,7 +70,9 @@ class AskedAll(Rbp):
 
 @answering.reading("current")
 class AnsweringCurrent(Rbp):
-    """Section 3.1.3: “the acknowledgements must be retransmitted by the current sequencer”, whoever the old token names."""
+    """Section 3.1.3: “the acknowledgements must be retransmitted by the current sequencer”, whoever the old
+    token names.
+    """
 
     @action(fairness="weak", per="packet")
     def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:

@@ -1,8 +1,9 @@
-"""Figure 16 as an ordering machine: the history is what all seqQ say together, with the message for its identifier.
+"""Figure 16 as an ordering machine: the history is what all seqQ say together, with the message for its
+identifier.
 
-Assigning is lines 46-48 (the holder puts (B, seqnum) into its own seqQ), learning line 26, delivering lines 60-63. A
-NULL acknowledgement spends a number on nothing. Identifiers stand for messages: two identifiers of one message give it
-two numbers. Tokens, requests, bodies and timers are stutters.
+Assigning is lines 46-48 (the holder puts (B, seqnum) into its own seqQ), learning line 26, delivering lines
+60-63. A NULL acknowledgement spends a number on nothing. Identifiers stand for messages: two identifiers of
+one message give it two numbers. Tokens, requests, bodies and timers are stutters.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class RbpOrdering(RbpBounded, OrderingView):
     def history(self) -> Set[Assigned]:
         """Whatever somebody has in seqQ."""
         return Set() | {
-            Assigned(1, item.number, self.named(item.identifier)) for p in self.each(Process) for item in self.numbered[p]
+            Assigned(1, item.number, self.named(item.identifier))
+            for p in self.each(Process)
+            for item in self.numbered[p]
         }
 
     def learned(self, p: Process) -> Set[Assigned]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.lang import In, action, initial, present, repair, require
-from antiphon.spec.protocols.rbp.figure16 import Body, Data, Identifier, LastNumber, Number, Numbered, Rbp, Sequenced
+from antiphon.spec.protocols.rbp.figure16 import (
+    Body,
+    Data,
+    Identifier,
+    LastNumber,
+    Number,
+    Numbered,
+    Rbp,
+    Sequenced,
+)
 from antiphon.spec.services import Process
 
 
@@ -45,11 +54,14 @@ class AwaitThreeFields(Rbp):
 
 
 @repair(
-    "ts_p is the highest number up to which p knows all numbers, whatever told it; a number is computed once, before the loop of line 47",
+    "ts_p is the highest number up to which p knows all numbers, whatever told it; a number is computed "
+    "once, before the loop of line 47",
     answers="RBP-04",
 )
 class TrackNumbers(Rbp):
-    """Printed: ts_p changes in line 40 only, at the process that an ACK names; line 48 computes `ts_p + 1` in each round."""
+    """Printed: ts_p changes in line 40 only, at the process that an ACK names; line 48 computes `ts_p + 1` in
+    each round.
+    """
 
     def learn(self, p: Process, item: Sequenced) -> None:
         super().learn(p, item)
@@ -57,7 +69,14 @@ class TrackNumbers(Rbp):
 
     def contiguous(self, p: Process) -> LastNumber:
         """The highest number up to which p knows all numbers."""
-        return max((k for k in self.each(Number) if all(self.knows_number(p, j) for j in self.each(Number) if j <= k)), default=0)
+        return max(
+            (
+                k
+                for k in self.each(Number)
+                if all(self.knows_number(p, j) for j in self.each(Number) if j <= k)
+            ),
+            default=0,
+        )
 
     def knows_number(self, p: Process, k: Number) -> bool:
         """Some (B, k) is in seqQ_p."""
@@ -68,7 +87,8 @@ class TrackNumbers(Rbp):
 
 
 @repair(
-    "lines 21, 53, 57: replies have shapes that are received: (m', B), and (B, seqnum), which is put in seqQ", answers="RBP-05"
+    "lines 21, 53, 57: replies have shapes that are received: (m', B), and (B, seqnum), which is put in seqQ",
+    answers="RBP-05",
 )
 class HandledReplies(Rbp):
     """Printed: `send (B, seqnum) to q`, `send m' to q`; `when receive` takes (m, B), ACKs and requests."""
@@ -89,12 +109,15 @@ class HandledReplies(Rbp):
 
 
 @repair(
-    "lines 38-39: a token that was accepted before is not accepted again; it is answered with the numbers that followed it",
+    "lines 38-39: a token that was accepted before is not accepted again; it is answered with the numbers "
+    "that followed it",
     answers="RBP-06",
     builds_on=(TrackNumbers, HandledReplies),
 )
 class OldToken(Rbp):
-    """Printed: `if ts_p > seqnum then retransmits_acks (seqnum, nts_p)`, after which line 41 goes on with the old token."""
+    """Printed: `if ts_p > seqnum then retransmits_acks (seqnum, nts_p)`, after which line 41 goes on with the
+    old token.
+    """
 
     def take_token(self, p: Process, item: Sequenced) -> None:
         if (self.holding[p] and self.last_number[p] == item.number) or self.highest_known(p) > item.number:
@@ -104,7 +127,8 @@ class OldToken(Rbp):
 
 
 @repair(
-    "line 20: `if p = toknext`, where no toknext is in scope, means that p holds the token; p's own toknext is never p",
+    "line 20: `if p = toknext`, where no toknext is in scope, means that p holds the token; p's own "
+    "toknext is never p",
     answers="RBP-08",
     builds_on=(HandledReplies,),
 )
@@ -135,14 +159,19 @@ class AwaitBody(Rbp):
         return super().can_deliver(p, item) and self.has_body(p, item.identifier)
 
 
-@repair("lines 41-44: the token is accepted when the bodies of all numbers up to its own are there", answers="RBP-37")
+@repair(
+    "lines 41-44: the token is accepted when the bodies of all numbers up to its own are there",
+    answers="RBP-37",
+)
 class AwaitAllBodies(Rbp):
     """Printed: `until (B ∈ recvQ_p)`, of the B of the token."""
 
     def can_accept(self, p: Process) -> bool:
         token = self.arriving[p]
         return super().can_accept(p) and all(
-            self.has_body(p, item.identifier) for item in self.numbered[p] if token is not None and item.number <= token.number
+            self.has_body(p, item.identifier)
+            for item in self.numbered[p]
+            if token is not None and item.number <= token.number
         )
 
 
@@ -181,7 +210,8 @@ class RepeatRequests(Rbp):
 
 
 REPAIRS = (
-    RingFromOne, StartRotation, OneIdentifier, AwaitThreeFields, TrackNumbers, HandledReplies, OldToken, HolderAnswers,
+    RingFromOne, StartRotation, OneIdentifier, AwaitThreeFields, TrackNumbers, HandledReplies, OldToken,
+    HolderAnswers,
     SkipNull, AwaitBody, AwaitAllBodies, AwaitSuccessor, StoreLateBody, RepeatRequests,
 )  # fmt: skip
 """All of them: together they make the protocol that is implemented."""

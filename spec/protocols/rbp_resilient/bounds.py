@@ -1,4 +1,6 @@
-"""What bounds an exploration of figure 25: how many names, numbers and timer rounds there are, and which runs are left out."""
+"""What bounds an exploration of figure 25: how many names, numbers and timer rounds there are, and which runs
+are left out.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from antiphon.spec.services import Message, Process
 class RbpFinite(WithResilience, RbpFaults, Collecting):
     """Figure 25 with finitely many names, numbers and, unless `unlimited`, timer rounds.
 
-    Without `passive` nobody detects inactivity. With `brief` NULL is passed only while a message that was broadcast is
-    not collected by all that are up.
+    Without `passive` nobody detects inactivity. With `brief` NULL is passed only while a message that was
+    broadcast is not collected by all that are up.
     """
 
     processes = 2
@@ -69,7 +71,9 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
     def is_wanted(self) -> bool:
         """A message that was broadcast is not collected by all that are up, or it does not matter."""
         return not self.brief or any(
-            m.index < self.broadcasts and not self.down[q] and not any(body.message == m for body in self.collected[q])
+            m.index < self.broadcasts
+            and not self.down[q]
+            and not any(body.message == m for body in self.collected[q])
             for m in self.each(Message)
             for q in self.each(Process)
         )
@@ -107,8 +111,10 @@ class Urgent(RbpFinite):
         )
 
     @constraint(
-        "broadcast", "resend", "receive_data", "receive_ack", "receive_numbered", "obtain_number", "obtain_body", "install",
-        "pass_null", "resend_token", "detect_sequencer", "detect_successor", "detect_inactivity", "suspect_sequencer",
+        "broadcast", "resend", "receive_data", "receive_ack", "receive_numbered", "obtain_number",
+        "obtain_body", "install",
+        "pass_null", "resend_token", "detect_sequencer", "detect_successor", "detect_inactivity",
+        "suspect_sequencer",
         "suspect_successor", "crash", "stray",
     )  # fmt: skip
     def nobody_goes_on(self) -> bool:
@@ -141,12 +147,18 @@ class Patient(RbpFinite):
     """Nothing is sent again to who has it, or will get it."""
 
     def gets_message(self, q: Process, body: Body) -> bool:
-        missing = body not in self.received[q] and not self.is_numbered(q, body) and Data(q, body) not in self.network
+        missing = (
+            body not in self.received[q]
+            and not self.is_numbered(q, body)
+            and Data(q, body) not in self.network
+        )
         return super().gets_message(q, body) and missing
 
     def gets_ack(self, q: Process, p: Process, item: Sequenced) -> bool:
         waits = self.successor(p) == q and self.arriving[q] is None and not self.was_accepted(q, item.number)
-        missing = (not self.knows(q, item.number) or waits) and Ack(q, p, item.body, item.number) not in self.network
+        missing = (not self.knows(q, item.number) or waits) and Ack(
+            q, p, item.body, item.number
+        ) not in self.network
         is_first_round = self.passed[p] != item
         return super().gets_ack(q, p, item) and (is_first_round or missing)
 

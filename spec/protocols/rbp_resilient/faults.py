@@ -1,4 +1,6 @@
-"""What surrounds figure 25 and is not its fault: wrong suspicions, ACKs of excluded processes, a list installed late."""
+"""What surrounds figure 25 and is not its fault: wrong suspicions, ACKs of excluded processes, a list
+installed late.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from antiphon.spec.services import Process
 class RbpFaults(RbpResilient):
     """Figure 25 in a world that errs `suspicions` and `strays` times.
 
-    A token list has one version here. A packet with another one is a `stray`: a NULL acknowledgement of a process that
-    was excluded. With `late` the last process installs the list after the others have begun to use it.
+    A token list has one version here. A packet with another one is a `stray`: a NULL acknowledgement of a
+    process that was excluded. With `late` the last process installs the list after the others have begun to
+    use it.
     """
 
     suspicions: Const[int] = 0
@@ -62,7 +65,9 @@ class RbpFaults(RbpResilient):
 
     @environment
     def stray(self, p: Process, sender: Process, k: Number) -> None:
-        """An ACK of an excluded process comes to p: NULL has number k, and the old list's successor of the sender is named."""
+        """An ACK of an excluded process comes to p: NULL has number k, and the old list's successor of the
+        sender is named.
+        """
         require(self.strayed < self.strays and self.is_active(p) and p != sender)
         self.strayed += 1
         if self.records_ack(False):

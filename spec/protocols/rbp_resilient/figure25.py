@@ -1,9 +1,11 @@
-"""RBP with failures, as figure 25 prints it: NULL acknowledgements, stability, garbage collection, failure detection.
+"""RBP with failures, as figure 25 prints it: NULL acknowledgements, stability, garbage collection, failure
+detection.
 
-Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels", 2002,
-sections 3.2.1, 3.2.2 and 4.2, figure 25, printed lines 1-82 (64 is printed twice). Modelled is everything up to a call
-of `Reformation()`; what the call does is figures 22 to 24. What departs from the print stands in repairs.py, what an
-exploration adds and bounds in faults.py, resilience.py and bounds.py: none of it is known here.
+Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
+2002, sections 3.2.1, 3.2.2 and 4.2, figure 25, printed lines 1-82 (64 is printed twice). Modelled is
+everything up to a call of `Reformation()`; what the call does is figures 22 to 24. What departs from the
+print stands in repairs.py, what an exploration adds and bounds in faults.py, resilience.py and bounds.py:
+none of it is known here.
 
 | figure 25           | here                                                                                |
 |---------------------|-------------------------------------------------------------------------------------|
@@ -24,15 +26,17 @@ exploration adds and bounds in faults.py, resilience.py and bounds.py: none of i
 
 What is abstracted, and why that is sound:
 1. Loops, lossy channels, one's own copy, a second token that comes while a process waits: as in figure16.py.
-2. What no `when receive` takes changes nothing when it arrives, so it is not kept: the ACKs of lines 11, 22 and 61,
-   which lack the TL of line 25, and the answers of lines 43, 66 and 69. A request for such an answer is not kept either.
-3. `failure(q)` is true of a process that has stopped. ActivityFailure is detected where no process that is up holds
-   the token, waits for it or sends it, and no packet carries it: a timeout that is long enough.
+2. What no `when receive` takes changes nothing when it arrives, so it is not kept: the ACKs of lines 11, 22
+   and 61, which lack the TL of line 25, and the answers of lines 43, 66 and 69. A request for such an answer
+   is not kept either.
+3. `failure(q)` is true of a process that has stopped. ActivityFailure is detected where no process that is up
+   holds the token, waits for it or sends it, and no packet carries it: a timeout that is long enough.
 4. What is sent to a stopped process is not kept.
 
 What is decided, because the figure is silent:
 1. Of several messages without a number the first is the one that was broadcast first (line 59).
-2. `retransmits_acks(seqnum, nts_p)` of line 43 sends what follows seqnum in seqQ_p in the shape of line 69 to q.
+2. `retransmits_acks(seqnum, nts_p)` of line 43 sends what follows seqnum in seqQ_p in the shape of line 69 to
+   q.
 3. An ACK has a sender, and names the successor of its sender.
 """
 
@@ -41,7 +45,19 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.environment import Crashes, Losses
-from antiphon.spec.lang import Between, Const, In, Map, Set, action, emit, everywhere, initial, record, require
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    In,
+    Map,
+    Set,
+    action,
+    emit,
+    everywhere,
+    initial,
+    record,
+    require,
+)
 from antiphon.spec.services import Broadcast, Deliver, Message, Process
 
 Number = Annotated[int, Between(1, "messages + 1 + passes")]
@@ -122,7 +138,7 @@ class RbpResilient(Losses[Packet], Crashes):
     reforming: Map[Process, bool] = everywhere(False)
     broadcasts: Annotated[int, Between(0, "messages")] = 0
 
-    # Lines 1-11: initialization ---------------------------------------------------------------------------------------
+    # Lines 1-11: initialization -----------------------------------------------------------------------------
 
     def successor(self, p: Process) -> Process | None:
         """Line 7: `toknext_p ← p + 1 (mod n)`. p_k is `Process(k - 1)`, and there is no p0."""
@@ -141,7 +157,7 @@ class RbpResilient(Losses[Packet], Crashes):
     def send_first_ack(self, first: Process) -> None:
         """Line 11: the ACK has three fields. No `when receive` takes it."""
 
-    # Lines 12-16: procedure TO-broadcast ------------------------------------------------------------------------------
+    # Lines 12-16: procedure TO-broadcast --------------------------------------------------------------------
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
@@ -173,7 +189,7 @@ class RbpResilient(Losses[Packet], Crashes):
         """Whether what is sent to q is kept."""
         return not self.down[q]
 
-    # Lines 17-24: task 1, a message is received -----------------------------------------------------------------------
+    # Lines 17-24: task 1, a message is received -------------------------------------------------------------
 
     @action(fairness="weak")
     def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
@@ -201,7 +217,7 @@ class RbpResilient(Losses[Packet], Crashes):
     def repeat_ack(self, p: Process, body: Body) -> None:
         """Line 22: `send ACK(B, seqnum', ⊥) to q`. It has three fields. No `when receive` takes it."""
 
-    # Lines 25-48: an ACK is received ----------------------------------------------------------------------------------
+    # Lines 25-48: an ACK is received ------------------------------------------------------------------------
 
     @action(fairness="weak")
     def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:
@@ -211,7 +227,9 @@ class RbpResilient(Losses[Packet], Crashes):
             self.take_ack(packet.to, packet.sender, Sequenced(packet.body, packet.number))
 
     def records_ack(self, of_same_list: bool) -> bool:
-        """Lines 26-28: the ACK is recorded before its version is compared, and the test guards only the timer."""
+        """Lines 26-28: the ACK is recorded before its version is compared, and the test guards only the
+        timer.
+        """
         return True
 
     def take_ack(self, p: Process, sender: Process, item: Sequenced) -> None:
@@ -278,7 +296,9 @@ class RbpResilient(Losses[Packet], Crashes):
             self.go_on_after_gap(p)
 
     def go_on_after_gap(self, p: Process) -> None:
-        """Lines 45-63 are aligned with line 42, and belong to the `else` of line 41: after line 40 nothing follows."""
+        """Lines 45-63 are aligned with line 42, and belong to the `else` of line 41: after line 40 nothing
+        follows.
+        """
         self.arriving[p] = None
 
     @action(fairness="weak")
@@ -295,7 +315,7 @@ class RbpResilient(Losses[Packet], Crashes):
             return False
         return self.has_body(p, token.body)
 
-    # Lines 51-63: the holder sequences and passes on ------------------------------------------------------------------
+    # Lines 51-63: the holder sequences and passes on --------------------------------------------------------
 
     @action(fairness="weak")
     def pass_null(self, p: Process) -> None:
@@ -308,7 +328,9 @@ class RbpResilient(Losses[Packet], Crashes):
     def sequence(self, p: Process) -> None:
         """Lines 59-61: the first message that has no number gets ts_p + 1: the first round."""
         require(self.can_sequence(p))
-        body = next((one for one in self.each(Body) if one in self.received[p] and not self.is_numbered(p, one)), None)  # line 59
+        body = next(
+            (one for one in self.each(Body) if one in self.received[p] and not self.is_numbered(p, one)), None
+        )  # line 59
         if body is not None:
             self.holding[p] = False
             self.send_token(p, body, self.last_number[p] + 1)  # line 61
@@ -334,7 +356,9 @@ class RbpResilient(Losses[Packet], Crashes):
         item = Sequenced(body, k)
         self.learn(p, item)
         self.network |= {
-            Ack(q, p, body, k) for q in self.each(Process) if q != p and self.carries_version(body) and self.gets_ack(q, p, item)
+            Ack(q, p, body, k)
+            for q in self.each(Process)
+            if q != p and self.carries_version(body) and self.gets_ack(q, p, item)
         }
         self.passed[p] = item
 
@@ -350,7 +374,7 @@ class RbpResilient(Losses[Packet], Crashes):
         """Lines 55 and 62: `until receive ACK from toknext_p`."""
         self.passed[p] = None
 
-    # Lines 38-40, 48-50, 55-57, 62-64, 70-71: failures ----------------------------------------------------------------
+    # Lines 38-40, 48-50, 55-57, 62-64, 70-71: failures ------------------------------------------------------
 
     def awaits_sequencer(self, p: Process) -> bool:
         """Lines 36-38 and 46-48: p was named, and waits for numbers or bodies."""
@@ -390,9 +414,12 @@ class RbpResilient(Losses[Packet], Crashes):
         self.reforming[p] = True
 
     def is_blocked(self) -> bool:
-        """No process that is active holds the token, waits for it or waits for its acceptance, and no packet carries it."""
+        """No process that is active holds the token, waits for it or waits for its acceptance, and no packet
+        carries it.
+        """
         return not any(
-            self.is_active(p) and (self.holding[p] or self.arriving[p] is not None or self.passed[p] is not None)
+            self.is_active(p)
+            and (self.holding[p] or self.arriving[p] is not None or self.passed[p] is not None)
             for p in self.each(Process)
         ) and not any(self.carries_token(packet) for packet in self.network)
 
@@ -423,7 +450,7 @@ class RbpResilient(Losses[Packet], Crashes):
             or any(item.number == k for item in self.stable[p])
         )
 
-    # Lines 72-82: task 2 ----------------------------------------------------------------------------------------------
+    # Lines 72-82: task 2 ------------------------------------------------------------------------------------
 
     @action(fairness="weak")
     def settle(self, p: Process, item: Sequenced) -> None:

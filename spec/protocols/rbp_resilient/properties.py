@@ -1,4 +1,6 @@
-"""What must be true of figure 25: order, stability, resilience, what is noticed of a failure; and the states that must be reached."""
+"""What must be true of figure 25: order, stability, resilience, what is noticed of a failure; and the states
+that must be reached.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,14 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 class RbpResilientProperties(RbpResilientBounded):
     """RBP with failures, without Reformation, and what must be true of its state."""
 
-    # Properties: order and tokens --------------------------------------------------------------------------------------------------------
+    # Properties: order and tokens ---------------------------------------------------------------------------
 
     @invariant
     def UniqueNumbers(self) -> bool:
-        """A number belongs to one message, and a message has one number, among all that is not yet delivered."""
+        """A number belongs to one message, a message has one number, among all that is not delivered yet."""
         return all(
-            (a.number != b.number or a.body == b.body) and (a.body is None or a.body != b.body or a.number == b.number)
+            (a.number != b.number or a.body == b.body)
+            and (a.body is None or a.body != b.body or a.number == b.number)
             for p in self.each(Process)
             for q in self.each(Process)
             for a in self.numbered[p] | self.stable[p]
@@ -27,22 +30,34 @@ class RbpResilientProperties(RbpResilientBounded):
     @invariant
     def OneHolder(self) -> bool:
         """At most one process holds the token."""
-        return not any(self.holding[p] and self.holding[q] for p in self.each(Process) for q in self.each(Process) if p != q)
+        return not any(
+            self.holding[p] and self.holding[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+            if p != q
+        )
 
     def has_message(self, p: Process, k: Number) -> bool:
         """P knows what has number k and has its body, or had them until it was delivered."""
         return (
             k <= self.last_delivered[p]
-            or any(item.number == k and (item.body is None or self.has_body(p, item.body)) for item in self.numbered[p])
+            or any(
+                item.number == k and (item.body is None or self.has_body(p, item.body))
+                for item in self.numbered[p]
+            )
             or any(item.number == k for item in self.stable[p])
         )
 
     @invariant
     def HolderHasAll(self) -> bool:
         """The process that may acknowledge has every message numbered before (sections 1 and 3.2.2)."""
-        return all(not self.holding[p] or k > self.last_number[p] or self.has_message(p, k) for p in self.each(Process) for k in self.each(Number))
+        return all(
+            not self.holding[p] or k > self.last_number[p] or self.has_message(p, k)
+            for p in self.each(Process)
+            for k in self.each(Number)
+        )
 
-    # Properties: stability and resilience ------------------------------------------------------------------------------------------------
+    # Properties: stability and resilience -------------------------------------------------------------------
 
     def holders(self, k: Number) -> int:
         """How many processes, up or not, have what has number k."""
@@ -52,13 +67,19 @@ class RbpResilientProperties(RbpResilientBounded):
     def StableAtAll(self) -> bool:
         """Whoever knows number k, all have every message up to k - n + 1 (section 3.2.2)."""
         return all(
-            k + self.processes - 1 > self.last_number[p] or self.holders(k) == self.processes for p in self.each(Process) for k in self.each(Number)
+            k + self.processes - 1 > self.last_number[p] or self.holders(k) == self.processes
+            for p in self.each(Process)
+            for k in self.each(Number)
         )
 
     @invariant
     def CollectedAtAll(self) -> bool:
         """What a process has collected nobody can ask for: all have it."""
-        return all(body not in self.collected[p] or self.is_at_all(body) for p in self.each(Process) for body in self.each(Body))
+        return all(
+            body not in self.collected[p] or self.is_at_all(body)
+            for p in self.each(Process)
+            for body in self.each(Body)
+        )
 
     def is_at_all(self, body: Body) -> bool:
         """Every process has the body, or had it until it was collected."""
@@ -68,7 +89,9 @@ class RbpResilientProperties(RbpResilientBounded):
         """P has delivered the body."""
         if body in self.collected[p]:
             return not any(item.body == body for item in self.stable[p])
-        return self.resilience > 0 and any(item.body == body and item.number <= self.last_delivered[p] for item in self.numbered[p])
+        return self.resilience > 0 and any(
+            item.body == body and item.number <= self.last_delivered[p] for item in self.numbered[p]
+        )
 
     def has_ordered(self, q: Process, body: Body) -> bool:
         """Q has the body and its number, or had them until it delivered it."""
@@ -82,27 +105,40 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def HeldByEnough(self) -> bool:
-        """What is delivered is held by as many processes as the resiliency says, by all when it is total (section 3.2.2)."""
+        """What is delivered is held by as many processes as the resiliency says, by all when it is total
+        (section 3.2.2).
+        """
         enough = self.resilience if self.resilience > 0 else self.processes
-        return all(not self.has_delivered(p, body) or self.is_held_by(body) >= enough for p in self.each(Process) for body in self.each(Body))
+        return all(
+            not self.has_delivered(p, body) or self.is_held_by(body) >= enough
+            for p in self.each(Process)
+            for body in self.each(Body)
+        )
 
     @invariant
     def HeldByAnother(self) -> bool:
         """What a process has delivered another one has too (section 4.2, figure 26)."""
-        return all(not self.has_delivered(p, body) or self.is_held_by(body) > 1 for p in self.each(Process) for body in self.each(Body))
+        return all(
+            not self.has_delivered(p, body) or self.is_held_by(body) > 1
+            for p in self.each(Process)
+            for body in self.each(Body)
+        )
 
     @invariant
     def DeliveredSurvives(self) -> bool:
         """What any process has delivered some process that is up has (section 4.2)."""
         return all(
-            not self.has_delivered(p, body) or any(not self.down[q] and self.has_ordered(q, body) for q in self.each(Process))
+            not self.has_delivered(p, body)
+            or any(not self.down[q] and self.has_ordered(q, body) for q in self.each(Process))
             for p in self.each(Process)
             for body in self.each(Body)
         )
 
     @invariant
     def OneTurnBuffered(self) -> bool:
-        """When nothing waits to be collected, a process that misses nothing keeps the numbers of one turn of the token at most (section 4.4)."""
+        """When nothing waits to be collected, a process that misses nothing keeps the numbers of one turn of
+        the token at most (section 4.4).
+        """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
             or self.highest_known(p) > self.last_number[p]
@@ -113,11 +149,17 @@ class RbpResilientProperties(RbpResilientBounded):
     @invariant
     def OneTurnBufferedByAll(self) -> bool:
         """The same, also for a process that misses something."""
-        return all(any(self.can_settle(p, item) for item in self.numbered[p]) or len(self.numbered[p]) <= self.processes for p in self.each(Process))
+        return all(
+            any(self.can_settle(p, item) for item in self.numbered[p])
+            or len(self.numbered[p]) <= self.processes
+            for p in self.each(Process)
+        )
 
     @invariant
     def BufferedUntilNamed(self) -> bool:
-        """Who misses the number after its own keeps the n - 1 up to its own, and the n - 2 that the others give until the token is there again."""
+        """Who misses the number after its own keeps the n - 1 up to its own, and the n - 2 that the others
+        give until the token is there again.
+        """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
             or len(self.numbered[p]) <= self.processes
@@ -125,11 +167,13 @@ class RbpResilientProperties(RbpResilientBounded):
             for p in self.each(Process)
         )
 
-    # Properties: what happens in the end -------------------------------------------------------------------------------------------------
+    # Properties: what happens in the end --------------------------------------------------------------------
 
     def is_used_up(self) -> bool:
         """The exploration's numbers are used up, or nobody is up."""
-        return any(self.knows(p, self.limit()) for p in self.each(Process)) or all(self.down[p] for p in self.each(Process))
+        return any(self.knows(p, self.limit()) for p in self.each(Process)) or all(
+            self.down[p] for p in self.each(Process)
+        )
 
     def is_noticed(self) -> bool:
         """A process that is up has called Reformation."""
@@ -152,39 +196,58 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @obligation
     def NoVainWait(self) -> bool:
-        """Nobody that is up waits for ever for a neighbour that has failed, be it its sequencer or its successor."""
+        """Nobody that is up waits for ever for a neighbour that has failed, be it its sequencer or its
+        successor.
+        """
         return self.is_used_up() or not any(
             not self.down[p]
             and not self.reforming[p]
             and (
                 (self.awaits_sequencer(p) and self.down[self.predecessor(p)])
-                or (self.passed[p] is not None and any(self.successor(p) == q and self.down[q] for q in self.each(Process)))
+                or (
+                    self.passed[p] is not None
+                    and any(self.successor(p) == q and self.down[q] for q in self.each(Process))
+                )
             )
             for p in self.each(Process)
         )
 
     def is_simple(self, s: Process) -> bool:
-        """S is neither the sequencer, which gave the highest number, nor the next one, and no process that is up waits for s to accept."""
-        top = max((k for k in self.each(Number) if any(self.knows(q, k) for q in self.each(Process))), default=0)
+        """S is neither the sequencer, which gave the highest number, nor the next one, and no process that is
+        up waits for s to accept.
+        """
+        top = max(
+            (k for k in self.each(Number) if any(self.knows(q, k) for q in self.each(Process))), default=0
+        )
         last = Process((top + self.processes - 1) % self.processes)
         named = Process(top % self.processes)
         return s != last and s != named and not any(self.awaits(q, s) for q in self.each(Process))
 
     @obligation
     def ReachesTheFailed(self) -> bool:
-        """A simple process that has failed becomes the next sequencer in the end: until then the token goes round without it."""
-        return not any(self.down[s] and self.is_simple(s) for s in self.each(Process)) or self.is_noticed() or self.is_used_up()
+        """A simple process that has failed becomes the next sequencer in the end: until then the token goes
+        round without it.
+        """
+        return (
+            not any(self.down[s] and self.is_simple(s) for s in self.each(Process))
+            or self.is_noticed()
+            or self.is_used_up()
+        )
 
     @invariant
     def SimpleUnwatched(self) -> bool:
         """Nobody waits for a simple process that has failed (section 3.2.1 a)."""
         return not any(
-            self.down[s] and self.is_simple(s) and not self.down[p] and self.awaits_sequencer(p) and self.predecessor(p) == s
+            self.down[s]
+            and self.is_simple(s)
+            and not self.down[p]
+            and self.awaits_sequencer(p)
+            and self.predecessor(p) == s
             for s in self.each(Process)
             for p in self.each(Process)
         )
 
-    # Witnesses ---------------------------------------------------------------------------------------------------------------------------
+    # Witnesses ----------------------------------------------------------------------------------------------
 
     @witness
     def TokenAccepted(self) -> bool:
@@ -200,52 +263,89 @@ class RbpResilientProperties(RbpResilientBounded):
     def NotYetStable(self) -> bool:
         """The bound is tight: somebody knows number k, and not all have the message with number k - n + 2."""
         return any(
-            k + self.processes - 2 == self.last_number[p] and self.holders(k) < self.processes for p in self.each(Process) for k in self.each(Number)
+            k + self.processes - 2 == self.last_number[p] and self.holders(k) < self.processes
+            for p in self.each(Process)
+            for k in self.each(Number)
         )
 
     @witness
     def AllDelivered(self) -> bool:
         """Everything was broadcast, collected and delivered everywhere."""
         return self.broadcasts == self.messages and all(
-            any(body.message == m and body in self.collected[p] and self.has_delivered(p, body) for body in self.each(Body))
+            any(
+                body.message == m and body in self.collected[p] and self.has_delivered(p, body)
+                for body in self.each(Body)
+            )
             for p in self.each(Process)
             for m in self.each(Message)
         )
 
     @witness
     def DeliveredAtTheBound(self) -> bool:
-        """A process has delivered a message and what came after it up to k - n + 1, and k is the highest number that anybody knows."""
+        """A process has delivered a message and what came after it up to k - n + 1, and k is the highest
+        number that anybody knows.
+        """
         return any(
             len(self.collected[p]) > 0
             and len(self.stable[p]) == 0
-            and all(self.highest_known(q) < self.last_delivered[p] + self.processes for q in self.each(Process))
+            and all(
+                self.highest_known(q) < self.last_delivered[p] + self.processes for q in self.each(Process)
+            )
             for p in self.each(Process)
         )
 
     @witness
     def TokenLost(self) -> bool:
-        """Section 3.2.1 c and d: a process has failed, the token is lost, and nobody that is up waits for a process that has failed."""
-        return self.is_blocked() and not self.is_noticed() and any(self.down[p] for p in self.each(Process)) and not self.is_used_up()
+        """Section 3.2.1 c and d: a process has failed, the token is lost, and nobody that is up waits for a
+        process that has failed.
+        """
+        return (
+            self.is_blocked()
+            and not self.is_noticed()
+            and any(self.down[p] for p in self.each(Process))
+            and not self.is_used_up()
+        )
 
     @witness
     def BothFailed(self) -> bool:
-        """Section 3.2.1 d: the sequencer and the next one have failed, and nobody that is up waits for either."""
-        return self.is_blocked() and not self.is_noticed() and not self.is_used_up() and sum(1 for p in self.each(Process) if self.down[p]) == 2
+        """Section 3.2.1 d: the sequencer and the next one have failed, and nobody that is up waits for
+        either.
+        """
+        return (
+            self.is_blocked()
+            and not self.is_noticed()
+            and not self.is_used_up()
+            and sum(1 for p in self.each(Process) if self.down[p]) == 2
+        )
 
     @witness
     def NextFailedBefore(self) -> bool:
         """Figure 18: the sequencer waits, and the next one failed before it accepted."""
-        return any(self.awaits(p, q) and self.down[q] and not self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
+        return any(
+            self.awaits(p, q) and self.down[q] and not self.has_acknowledged(p, q)
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
 
     @witness
     def NextFailedAfter(self) -> bool:
         """Figure 19: the sequencer waits, and the next one accepted, acknowledged, and failed."""
-        return any(self.awaits(p, q) and self.down[q] and self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
+        return any(
+            self.awaits(p, q) and self.down[q] and self.has_acknowledged(p, q)
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
 
     @witness
     def NextSilent(self) -> bool:
-        """Figure 19: the sequencer waits, and the next one is up, accepted and acknowledged; its ACK did not come."""
-        return any(self.awaits(p, q) and not self.down[q] and self.has_acknowledged(p, q) for p in self.each(Process) for q in self.each(Process))
+        """Figure 19: the sequencer waits, and the next one is up, accepted and acknowledged; its ACK did not
+        come.
+        """
+        return any(
+            self.awaits(p, q) and not self.down[q] and self.has_acknowledged(p, q)
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
 
     def awaits(self, p: Process, q: Process) -> bool:
         """P is up and waits for q to accept the token."""
@@ -258,8 +358,13 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def NextMissesMessages(self) -> bool:
-        """Figure 21: the sequencer has failed, and the next one, which was named, misses what it would need to accept."""
-        return any(not self.down[p] and self.awaits_sequencer(p) and self.down[self.predecessor(p)] for p in self.each(Process))
+        """Figure 21: the sequencer has failed, and the next one, which was named, misses what it would need
+        to accept.
+        """
+        return any(
+            not self.down[p] and self.awaits_sequencer(p) and self.down[self.predecessor(p)]
+            for p in self.each(Process)
+        )
 
 
 class RbpResilientChecked(RbpResilientProperties, TotalOrderBroadcast):

@@ -54,7 +54,10 @@ class OneIdentifier(RbpResilient):
         return own.name
 
 
-@repair("lines 11, 22 and 61: every ACK carries the TL_p that line 25 asks for, as that of line 54 does", answers="RBP-45")
+@repair(
+    "lines 11, 22 and 61: every ACK carries the TL_p that line 25 asks for, as that of line 54 does",
+    answers="RBP-45",
+)
 class TagEveryAck(RbpResilient):
     """Printed: `send ACK(B, ts_p + 1, toknext_p) to all`, `when receive ACK(B, seqnum, toknext, TL_p)`."""
 
@@ -76,7 +79,10 @@ class TrackNumbers(RbpResilient):
 
     def contiguous(self, p: Process) -> LastNumber:
         """The highest number up to which p knows all numbers."""
-        return max((k for k in self.each(Number) if all(self.knows(p, j) for j in self.each(Number) if j <= k)), default=0)
+        return max(
+            (k for k in self.each(Number) if all(self.knows(p, j) for j in self.each(Number) if j <= k)),
+            default=0,
+        )
 
     def number_of_next_round(self, p: Process, sent: Sequenced) -> int:
         return sent.number
@@ -94,8 +100,9 @@ class TakeAfterGap(RbpResilient):
 class HandledReplies(RbpResilient):
     """Printed: `send m' to q`, `send (B, seqnum) to q`; `when receive` takes (m, B, TL), ACKs and requests.
 
-    A request and its answer are one step of whoever misses something and whoever has it: a request or an answer that is
-    lost is one that was not made, and an answer that comes late is as an ACK or a message that was sent twice.
+    A request and its answer are one step of whoever misses something and whoever has it: a request or an
+    answer that is lost is one that was not made, and an answer that comes late is as an ACK or a message that
+    was sent twice.
     """
 
     def send_number(self, q: Process, item: Sequenced) -> None:
@@ -117,19 +124,26 @@ class HandledReplies(RbpResilient):
     @action(fairness="weak")
     def obtain_body(self, p: Process, body: Body) -> None:
         """Lines 33, 47 and 64-66: p misses the body of a number that it knows, and some process has it."""
-        require(self.installed[p] and body not in self.received[p] and any(item.body == body for item in self.numbered[p]))
+        require(
+            self.installed[p]
+            and body not in self.received[p]
+            and any(item.body == body for item in self.numbered[p])
+        )
         require(not self.is_old(p, body))
         require(any(q != p and self.is_active(q) and body in self.received[q] for q in self.each(Process)))
         self.take_message(p, body)
 
 
 @repair(
-    "lines 42-43: a token that was accepted before is not accepted again; it is answered with the numbers that followed it",
+    "lines 42-43: a token that was accepted before is not accepted again; it is answered with the numbers "
+    "that followed it",
     answers="RBP-06",
     builds_on=(TrackNumbers, HandledReplies),
 )
 class OldToken(RbpResilient):
-    """Printed: `if ts_p > seqnum then retransmits_acks (seqnum, nts_p)`, after which line 45 goes on with the old token."""
+    """Printed: `if ts_p > seqnum then retransmits_acks (seqnum, nts_p)`, after which line 45 goes on with the
+    old token.
+    """
 
     def take_token(self, p: Process, sender: Process, item: Sequenced) -> None:
         if self.was_accepted(p, item.number):
@@ -154,14 +168,19 @@ class PassOverNull(RbpResilient):
         return body is None or super().is_there(p, body)
 
 
-@repair("lines 45-48: the token is accepted when the bodies of all numbers up to its own are there", answers="RBP-37")
+@repair(
+    "lines 45-48: the token is accepted when the bodies of all numbers up to its own are there",
+    answers="RBP-37",
+)
 class AwaitAllBodies(RbpResilient):
     """Printed: `until (B ∈ recvQ_p)`, of the B of the token."""
 
     def can_accept(self, p: Process) -> bool:
         token = self.arriving[p]
         return super().can_accept(p) and all(
-            self.has_body(p, item.body) for item in self.numbered[p] if token is not None and item.number <= token.number
+            self.has_body(p, item.body)
+            for item in self.numbered[p]
+            if token is not None and item.number <= token.number
         )
 
 
@@ -188,7 +207,8 @@ class StoreLateBody(RbpResilient):
 
 
 @repair(
-    "lines 40, 50, 57, 63 and 71: whoever calls Reformation leaves the handler and does nothing more for the old list",
+    "lines 40, 50, 57, 63 and 71: whoever calls Reformation leaves the handler and does nothing more for "
+    "the old list",
     answers="RBP-18",
 )
 class LeaveAfterReformation(RbpResilient):
@@ -225,7 +245,8 @@ class StableBound(RbpResilient):
 
 
 @repair(
-    "lines 20 and 26: what was collected is still known by its number and its identifier, and not taken in again",
+    "lines 20 and 26: what was collected is still known by its number and its identifier, and not taken in "
+    "again",
     answers="RBP-42",
 )
 class KeepCollected(Collecting):
@@ -235,13 +256,17 @@ class KeepCollected(Collecting):
         return super().is_numbered(p, body) or body in self.collected[p]
 
     def record(self, p: Process, item: Sequenced) -> None:
-        if not (item.number <= self.last_delivered[p] or any(old.number == item.number for old in self.stable[p])):
+        if not (
+            item.number <= self.last_delivered[p] or any(old.number == item.number for old in self.stable[p])
+        ):
             super().record(p, item)
 
 
 REPAIRS = (
-    RingFromOne, StartRotation, OneIdentifier, TagEveryAck, TrackNumbers, TakeAfterGap, HandledReplies, OldToken, SkipNull,
-    PassOverNull, AwaitAllBodies, AwaitSuccessor, StoreLateBody, LeaveAfterReformation, FilterVersions, StableBound,
+    RingFromOne, StartRotation, OneIdentifier, TagEveryAck, TrackNumbers, TakeAfterGap, HandledReplies,
+    OldToken, SkipNull,
+    PassOverNull, AwaitAllBodies, AwaitSuccessor, StoreLateBody, LeaveAfterReformation, FilterVersions,
+    StableBound,
     KeepCollected,
 )  # fmt: skip
 """All of them."""

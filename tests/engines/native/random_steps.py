@@ -7,7 +7,18 @@ import random
 from tests.ground.meaning import Leaves, meaning
 from tests.ground.random_expressions import WIDE, Maker
 
-from antiphon.model.ground.form import Bits, Boolean, Break, Check, Expression, GroundStep, Number, Operator, SlotInfo, Sort
+from antiphon.model.ground.form import (
+    Bits,
+    Boolean,
+    Break,
+    Check,
+    Expression,
+    GroundStep,
+    Number,
+    Operator,
+    SlotInfo,
+    Sort,
+)
 from antiphon.spec.lang.errors import Location
 
 SORTS: tuple[Sort, ...] = (
