@@ -89,11 +89,19 @@ def is_part(room: str, name: str) -> bool:
     return (ROOT / room / name).is_dir() or (ROOT / room / f"{name}.py").is_file()
 
 
+def inside_of(parts: nx.DiGraph[tuple[str, str]], room: str) -> nx.DiGraph[int]:
+    """The parts of a room, those that import each other as one node, numbered the same in every run."""
+    own: nx.DiGraph[tuple[str, str]] = nx.DiGraph()
+    own.add_nodes_from(sorted(part for part in parts if part[0] == room))
+    own.add_edges_from(sorted((one, other) for one, other in parts.edges if one[0] == other[0] == room))
+    return nx.condensation(own)
+
+
 def rows(parts: nx.DiGraph[tuple[str, str]], room: str) -> list[list[str]]:
     """The parts of a room, row by row from the top: each above what it imports. Parts that import each other
     share a box.
     """
-    inside = nx.condensation(parts.subgraph([part for part in parts if part[0] == room]))
+    inside = inside_of(parts, room)
     level: dict[int, int] = {}
     for number in reversed(list(nx.topological_sort(inside))):
         level[number] = max((level[other] + 1 for other in inside.successors(number)), default=0)
@@ -177,7 +185,7 @@ def picture() -> str:
             f'font-weight="bold">{one_room.text}</text>'
         )
     for room in ROOMS:
-        inside = nx.condensation(parts.subgraph([part for part in parts if part[0] == room]))
+        inside = inside_of(parts, room)
         for one, other in sorted(nx.transitive_reduction(inside).edges):
             upper, lower = (boxes[min(inside.nodes[number]["members"])] for number in (one, other))
             lines.append(

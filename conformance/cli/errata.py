@@ -15,7 +15,7 @@ import typer
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.claims import reproduce, run
 from antiphon.conformance.ledger import Reports
-from antiphon.conformance.report import errata as report
+from antiphon.conformance.ledger import errata as report
 from antiphon.model.verdict import Outcome
 from antiphon.programs import called
 from antiphon.spec.claims import Claim, all_claims, claim_of

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from antiphon.conformance.ledger import CheckResult, ClaimResult, program_of
+from antiphon.conformance.ledger.checking import CheckResult, ClaimResult, program_of
 from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.svg import svg
 from antiphon.conformance.report.words import settings

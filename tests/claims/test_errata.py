@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.conformance.cli.claims import reproduce
-from antiphon.conformance.ledger import Reports, run_ledger
-from antiphon.conformance.report import errata
+from antiphon.conformance.ledger import Reports, errata, run_ledger
 from antiphon.programs import called
 from antiphon.spec.claims import Check, Claim, all_claims, claim_of
 from antiphon.spec.lang import Spec, action, repair
