@@ -16,7 +16,7 @@ from typing import Literal
 
 from antiphon.spec.lang import Spec
 
-Outcome = Literal["holds", "violated", "unknown"]
+RecordedOutcome = Literal["holds", "violated", "unknown"]
 """What a check gives, and what is said about a claim."""
 
 
@@ -122,7 +122,7 @@ class Check:
 
     spec: type[Spec]
     property: str
-    outcome: Outcome
+    outcome: RecordedOutcome
     repairs: tuple[str, ...] | str = ()
     without: tuple[str, ...] = ()
     constants: Mapping[str, int | bool | str] = field(default_factory=lambda: MappingProxyType({}))
@@ -147,7 +147,7 @@ class Measurement:
 
     name: str
     expectation: str
-    outcome: Outcome
+    outcome: RecordedOutcome
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Claim:
     claim: str
     standing: Standing
     kind: Kind
-    verdict: Outcome
+    verdict: RecordedOutcome
     because: str
     checks: tuple[Check | Measurement, ...] = ()
     defect: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
 from antiphon.spec.protocols.dtp.figure1 import Figure1
@@ -91,7 +91,7 @@ def _literal(property: str, constants: _Constants, length: int) -> Check:
 def _other(
     spec: type[Spec],
     property: str,
-    outcome: Outcome = "holds",
+    outcome: RecordedOutcome = "holds",
     length: int | None = None,
     **constants: int | bool,
 ) -> Check:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack, NakStackRepeated
 from antiphon.spec.protocols.horus.ordered_stacks import (
@@ -74,7 +74,7 @@ _STATUS = (
 def _literal(
     spec: type[Spec],
     property: str,
-    outcome: Outcome,
+    outcome: RecordedOutcome,
     constants: _Constants,
     length: int | None = None,
     *,
@@ -87,7 +87,7 @@ def _with(
     repairs: tuple[str, ...] | str,
     spec: type[Spec],
     property: str,
-    outcome: Outcome,
+    outcome: RecordedOutcome,
     constants: _Constants,
     length: int | None = None,
     *,

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
+from antiphon.spec.claims.claim import (
+    Check,
+    Claim,
+    Document,
+    Kind,
+    Measurement,
+    RecordedOutcome,
+    Source,
+    Standing,
+)
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 
 _ONE = {"processes": 2, "messages": 1, "losses": 1}
@@ -15,7 +24,7 @@ _EVERY_ORDER = {"processes": 3, "messages": 1, "losses": 1}
 
 
 def _check(
-    property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str
+    property: str, outcome: RecordedOutcome, *without: str, length: int | None = None, **constants: int | str
 ) -> Check:
     return Check(MovingSequencerChecked, property, outcome, "all", without, constants, length)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.protocols.chang_maxemchuk.refinement import CHANG_MAXEMCHUK
 from antiphon.spec.protocols.dtp.refinement import DTP
 from antiphon.spec.protocols.horus.refinement import HORUS, HORUS_TOTAL
@@ -95,7 +95,9 @@ _ONE_LOST: _Constants = {"processes": 2, "messages": 1, "losses": 1}
 _NO_ORDER: _Constants = {"processes": 2, "messages": 2, "losses": 0}
 
 
-def _machine(property: str, outcome: Outcome, constants: _Constants, length: int | None = None) -> Check:
+def _machine(
+    property: str, outcome: RecordedOutcome, constants: _Constants, length: int | None = None
+) -> Check:
     return Check(OrderingChecked, property, outcome, constants=constants, length=length)
 
 

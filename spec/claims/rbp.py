@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
+from antiphon.spec.claims.claim import (
+    Check,
+    Claim,
+    Document,
+    Kind,
+    Measurement,
+    RecordedOutcome,
+    Source,
+    Standing,
+)
 from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpLive, RbpProperties
 
 _TWO = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}
@@ -26,7 +35,11 @@ _LOSSY = {
 
 
 def _check(
-    property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool
+    property: str,
+    outcome: RecordedOutcome,
+    *without: str,
+    length: int | None = None,
+    **constants: int | str | bool,
 ) -> Check:
     return Check(RbpChecked, property, outcome, "all", without, constants, length)
 

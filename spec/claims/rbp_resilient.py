@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Outcome, Source, Standing
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 
 Constants = Mapping[str, int | bool]
@@ -27,7 +27,9 @@ _TURN: Constants = {"processes": 4, "messages": 1, "passes": 6, **_RUNS, "patien
 _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
 
 
-def _check(property: str, outcome: Outcome, *without: str, of: Constants, length: int | None = None) -> Check:
+def _check(
+    property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
+) -> Check:
     return Check(
         RbpResilientChecked,
         property,

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
+from antiphon.spec.claims.claim import (
+    Check,
+    Claim,
+    Document,
+    Kind,
+    Measurement,
+    RecordedOutcome,
+    Source,
+    Standing,
+)
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.sequencer.properties import (
     SequencerChecked,
@@ -32,7 +41,7 @@ _FLUSHED = ("flush", "keep_early")
 
 def _literal(
     property: str,
-    outcome: Outcome,
+    outcome: RecordedOutcome,
     constants: _Constants,
     length: int | None = None,
     spec: type[Spec] = SequencerChecked,
@@ -43,7 +52,7 @@ def _literal(
 def _with(
     repairs: tuple[str, ...],
     property: str,
-    outcome: Outcome,
+    outcome: RecordedOutcome,
     constants: _Constants,
     length: int | None = None,
 ) -> Check:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Outcome, Source, Standing
+from antiphon.spec.claims.claim import (
+    Check,
+    Claim,
+    Document,
+    Kind,
+    Measurement,
+    RecordedOutcome,
+    Source,
+    Standing,
+)
 from antiphon.spec.protocols.total.properties import TotalChecked, TotalRepeatedChecked
 
 _STABLE: dict[str, Any] = {"views": 1, "losses": 2, "processes": 3, "messages": 2}
@@ -45,13 +54,17 @@ _QUICK: dict[str, Any] = {**_CRASH, "losses": 0, "first_ids": 1}
 
 
 def _literal(
-    property: str, outcome: Outcome, length: int | None = None, **constants: int | str | bool
+    property: str, outcome: RecordedOutcome, length: int | None = None, **constants: int | str | bool
 ) -> Check:
     return Check(TotalChecked, property, outcome, constants=constants, length=length)
 
 
 def _check(
-    property: str, outcome: Outcome, *without: str, length: int | None = None, **constants: int | str | bool
+    property: str,
+    outcome: RecordedOutcome,
+    *without: str,
+    length: int | None = None,
+    **constants: int | str | bool,
 ) -> Check:
     return Check(TotalChecked, property, outcome, "all", without, constants, length)
 
@@ -59,7 +72,7 @@ def _check(
 def _only(
     repairs: tuple[str, ...],
     property: str,
-    outcome: Outcome,
+    outcome: RecordedOutcome,
     length: int | None = None,
     **constants: int | str | bool,
 ) -> Check:

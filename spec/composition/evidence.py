@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from antiphon.spec.claims.claim import Check, Outcome
+from antiphon.spec.claims.claim import Check, RecordedOutcome
 from antiphon.spec.composition.properties import Property
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragOverCom, FragStack, NakStack
@@ -67,7 +67,7 @@ _PIECES: _Constants = {"processes": 3, "messages": 4, "casts": 2, "crashes": 1, 
 def _check(
     spec: type[Spec],
     property: str,
-    outcome: Outcome,
+    outcome: RecordedOutcome,
     constants: _Constants,
     length: int | None = None,
     repairs: tuple[str, ...] | str = "all",

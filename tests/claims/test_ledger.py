@@ -16,7 +16,7 @@ from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.model.explore import kinds_of
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Measurement, all_claims, claim_of, claims_of, families
-from antiphon.spec.claims.claim import Outcome
+from antiphon.spec.claims.claim import RecordedOutcome
 from antiphon.spec.lang import Spec, SpecError, program
 
 CHECKS = [(claim, check) for claim in all_claims() for check in claim.checks if isinstance(check, Check)]
@@ -60,7 +60,7 @@ def test_a_claim_says_where_it_stands_in_the_documents_own_words(subtests: pytes
 def test_verdicts_are_holds_violated_or_unknown(subtests: pytest.Subtests) -> None:
     for claim in all_claims():
         with subtests.test(claim=claim.id):
-            vocabulary = set(get_args(Outcome))
+            vocabulary = set(get_args(RecordedOutcome))
             assert claim.verdict in vocabulary
             assert {check.outcome for check in claim.checks} <= vocabulary
 

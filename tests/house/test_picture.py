@@ -7,5 +7,6 @@ from pathlib import Path
 
 def test_the_picture_of_the_rooms_is_todays(root: Path) -> None:
     script = root / "docs" / "draw_rooms.py"
-    ran = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    command = [sys.executable, str(script), "--check"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
