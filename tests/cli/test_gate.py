@@ -124,7 +124,7 @@ def test_a_deep_gate_runs_its_rows_side_by_side_and_tells_each_when_it_is_done(
 def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The commands that were running have ended, and none begins."""
     slow = [
-        gate.Row(f"how many states, {number}?", ("check", "rbp", "--set", "messages=3"), lambda _: "")
+        gate.Row(f"state {number}", ("check", "rbp", "--repair", "all", "--set", "messages=3"), lambda _: "")
         for number in range(3)
     ]
     begun: list[gate.Row] = []

@@ -14,7 +14,7 @@ PROTOCOLS = ("figure-2", "figure-5", "moving-sequencer", "rbp", "rbp-resilient",
 
 def builds_on(spec: type[Spec]) -> dict[str, tuple[str, ...]]:
     """Every repair, with those without which it means nothing."""
-    return {item.name: item.repair.builds_on for item in program(spec).declaration.constants if item.repair}
+    return {item.name: item.repair.needed for item in program(spec).declaration.constants if item.repair}
 
 
 def subsets(needs: dict[str, tuple[str, ...]]) -> Iterator[set[str]]:

@@ -256,10 +256,14 @@ class KeepCollected(Collecting):
         return super().is_numbered(p, body) or body in self.collected[p]
 
     def record(self, p: Process, item: Sequenced) -> None:
-        if not (
-            item.number <= self.last_delivered[p] or any(old.number == item.number for old in self.stable[p])
-        ):
+        if not self.is_over(p, item):
             super().record(p, item)
+
+    def is_over(self, p: Process, item: Sequenced) -> bool:
+        """P has delivered this number, or knows that it is stable."""
+        return item.number <= self.last_delivered[p] or any(
+            old.number == item.number for old in self.stable[p]
+        )
 
 
 REPAIRS = (
