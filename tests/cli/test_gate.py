@@ -122,11 +122,10 @@ def test_a_deep_gate_runs_its_rows_side_by_side_and_tells_each_when_it_is_done(
 
 
 def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The commands that were running have ended, and none begins."""
-    slow = [
-        gate.Row(f"state {number}", ("check", "rbp", "--repair", "all", "--set", "messages=3"), lambda _: "")
-        for number in range(3)
-    ]
+    """The commands that were running have ended, and none begins; they would have run for half a minute."""
+    command = ("check", "rbp", "--repair", "all", "--set", "messages=3", "--time", "30")
+    slow = [gate.Row(f"state {number}", command, lambda _: "") for number in range(3)]
+    ended = threading.Event()
     begun: list[gate.Row] = []
     order = itertools.count(1)  # two threads begin at once, and one of them interrupts
     start = gate._Board.start
@@ -134,14 +133,22 @@ def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     def interrupt(board: gate._Board, row: gate.Row) -> None:
         begun.append(row)
         if next(order) == 2:
-            threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+            threading.Thread(target=interrupt_main, daemon=True).start()
         start(board, row)
+
+    def interrupt_main() -> None:
+        """As a person does it: again, if nothing happens."""
+        while not ended.wait(timeout=3):
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     monkeypatch.setattr(gate, "deep_rows", lambda: tuple(slow))
     monkeypatch.setattr(gate.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(gate._Board, "start", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        gate.gate(tmp_path, deep=True)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gate.gate(tmp_path, deep=True)
+    finally:
+        ended.set()
     assert len(begun) == 2
     assert psutil.Process().children(recursive=True) == []
 
