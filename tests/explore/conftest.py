@@ -7,6 +7,7 @@ from typing import Annotated
 
 import pytest
 
+from antiphon.spec.examples.corner_cases import BeginsOften, CountsTooFar, NeverBegins
 from antiphon.spec.examples.two_phase import RM, Abort, Commit, Phase, Prepared, Status, TwoPhase
 from antiphon.spec.lang import (
     AtMost,
@@ -23,7 +24,6 @@ from antiphon.spec.lang import (
     environment,
     everywhere,
     expect,
-    initial,
     invariant,
     obligation,
     on,
@@ -167,30 +167,6 @@ class Lamp(Spec):
         return self.lit
 
 
-class Overflow(Spec):
-    """Counts one step too far: a bug of the specification on the fourth step, and a witness before it."""
-
-    top: Const[int] = 3
-    count: Annotated[int, Between(0, "top")] = 0
-    other: bool = False
-
-    @action
-    def step(self) -> None:
-        self.count += 1
-
-    @action
-    def turn(self) -> None:
-        self.other = not self.other
-
-    @invariant
-    def small(self) -> bool:
-        return self.count <= self.top
-
-    @witness
-    def two(self) -> bool:
-        return self.count == 2
-
-
 class Absent(Spec):
     """An invariant that looks into an absent value."""
 
@@ -206,59 +182,11 @@ class Absent(Spec):
         return present(self.holder).index == 0
 
 
-class Nothing(Spec):
-    """No initial state."""
-
-    size: Const[int] = 2
-    value: Annotated[int, Between(0, "size")] = 0
-
-    @initial
-    def begin(self) -> None:
-        require(self.value > 0)
-
-    @action
-    def go(self) -> None:
-        self.value = 1
-
-    @invariant
-    def fine(self) -> bool:
-        return self.value >= 0
-
-    @witness
-    def some(self) -> bool:
-        return self.value >= 0
-
-
-class Starts(Spec):
-    """Several initial states; an action that never fires, a witness that is never reached."""
-
-    size: Const[int] = 3
-    value: Annotated[int, Between(0, "size")] = 0
-
-    @initial
-    def begin(self, start: Annotated[int, Between(0, "size")]) -> None:
-        require(start != 1)
-        self.value = start
-
-    @action
-    def halve(self) -> None:
-        require(self.value > 1)
-        self.value = self.value // 2
-
-    @action
-    def impossible(self) -> None:
-        require(self.value > self.size)
-
-    @witness
-    def never(self) -> bool:
-        return self.value > self.size
-
-
 @pytest.fixture
 def specs() -> SimpleNamespace:
     """The specifications by name."""
     return SimpleNamespace(
         TwoPhase=TwoPhase, HastyCommit=HastyCommit, Post=Post, JudgedPost=JudgedPost, Lamp=Lamp,
-        Overflow=Overflow, Absent=Absent,
-        Nothing=Nothing, Starts=Starts, RM=RM, Abort=Abort, Prepared=Prepared, Status=Status,
+        Overflow=CountsTooFar, Absent=Absent,
+        Nothing=NeverBegins, Starts=BeginsOften, RM=RM, Abort=Abort, Prepared=Prepared, Status=Status,
     )  # fmt: skip
