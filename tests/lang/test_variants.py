@@ -318,3 +318,11 @@ def test_a_constraint_that_these_constants_make_true_is_not_one_that_the_explora
 
     assert constraints_of(program(Always)) == ()
     assert [item.name for item in constraints_of(program(Always, limit=1))] == ["is_within"]
+
+
+def test_a_repair_that_is_left_out_takes_along_what_builds_on_it() -> None:
+    bound = program(Checked, repairs="all", without=["by_one"])
+    switched = [name for name in ("by_one", "first_is_fast", "noted") if bound.constants[name]]
+    assert switched == ["first_is_fast"]
+    with pytest.raises(SpecError, match=r"no repair 'by_two' to leave out; .*did you mean 'by_one'"):
+        program(Checked, repairs="all", without=["by_two"])
