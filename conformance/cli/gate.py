@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -234,8 +234,11 @@ def gate(
     stop = threading.Event()
     with board, ThreadPoolExecutor(len(columns)) as pool:
         try:
-            for future in [pool.submit(_column, column, answers, board, stop) for column in columns]:
-                future.result()
+            working = {pool.submit(_column, column, answers, board, stop) for column in columns}
+            while working:  # in short waits, since a signal need not end a long one
+                done, working = wait(working, timeout=0.2)
+                for future in done:
+                    future.result()
         except BaseException:
             stop.set()
             raise

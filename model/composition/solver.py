@@ -48,6 +48,7 @@ class _Levels:
     def __init__(self, given: frozenset[Property], layers: Sequence[Layer], size: int) -> None:
         self.layers = tuple(layers)
         self.solver = z3.Solver()
+        self.solver.set("ctrl_c", False)  # the searches are short, and Z3 would keep the signal for good
         self.choice = [z3.Int(f"layer_{level}") for level in range(size)]
         self.holds = [
             {item: z3.Bool(f"{item.name}_{level}") for item in Property} for level in range(size + 1)

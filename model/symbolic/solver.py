@@ -11,6 +11,7 @@ This file knows nothing of specifications or states.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
@@ -18,6 +19,8 @@ from typing import Any
 import z3
 
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
+
+_INTERRUPTED = "interrupted from keyboard"
 
 
 class Answer(Enum):
@@ -114,7 +117,11 @@ class Solver:
         _dec_ref(reference, clause)
 
     def check(self, assumptions: Iterable[int] = (), *, seconds: float | None = None) -> Answer:
-        """Whether the clauses and `assumptions` (literals) can be true together; gives up after `seconds`."""
+        """Whether the clauses and `assumptions` (literals) can be true together; gives up after `seconds`.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, which Z3 takes from Python while it searches.
+        """
         assumed = [literal for literal in assumptions if literal != TRUE]
         if FALSE in assumed:
             return Answer.UNSATISFIABLE
@@ -124,6 +131,7 @@ class Solver:
             self._solver.set("timeout", max(1, min(int(seconds * 1000), 2**31)))
         self._assumed = {literal: z3.BoolRef(self._term(literal), self._context) for literal in assumed}
         answer = self._solver.check(*self._assumed.values())
+        signal.siginterrupt(signal.SIGINT, True)  # Z3 leaves it so that Ctrl-C wakes no waiting thread
         if answer == z3.sat:
             self._model, self._values = self._solver.model(), {}
             return Answer.SATISFIABLE
@@ -131,6 +139,8 @@ class Solver:
         if answer == z3.unsat:
             return Answer.UNSATISFIABLE
         self.reason = str(self._solver.reason_unknown())
+        if self.reason == _INTERRUPTED:
+            raise KeyboardInterrupt
         return Answer.UNKNOWN
 
     def core(self) -> set[int]:
