@@ -23,7 +23,7 @@ def kinds_of(program: Program) -> dict[str, PropertyKind]:
     kinds |= dict.fromkeys(program.module.properties, PropertyKind.SERVICE)
     for kind in (PropertyKind.OBLIGATION, PropertyKind.WITNESS):
         kinds |= {method.mark.name: kind for method in marked(kind.value) if method.mark}
-    kinds |= {promise.name: PropertyKind.LIVENESS for promise in program.module.promises}
+    kinds |= {liveness.name: PropertyKind.LIVENESS for liveness in program.module.liveness}
     return kinds
 
 

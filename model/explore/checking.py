@@ -15,8 +15,8 @@ from antiphon.model.bounds import UNBOUNDED, Bounds, Progress, StopReason
 from antiphon.model.engines.choice import IN_MEMORY, Engine, StorageOptions, engine_named, open_space
 from antiphon.model.engines.interface import ReducedSpace, StateSpace
 from antiphon.model.explore import liveness
-from antiphon.model.explore.judge import Judge
 from antiphon.model.explore.search import Search
+from antiphon.model.explore.verdicts import Judge
 from antiphon.model.properties import SPECIFICATION, kinds_asked, kinds_of
 from antiphon.model.verdict import Evidence, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
 from antiphon.spec.lang import Program, SpecError, State

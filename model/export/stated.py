@@ -8,8 +8,8 @@ from antiphon.spec.lang import Program, SpecError, ir
 from antiphon.spec.lang.hints import known_names
 
 
-def stated(program: Program, asked: Iterable[str] | None, *, promises: bool = False) -> frozenset[str]:
-    """The names of invariants, of properties of steps and, with `promises`, of liveness properties to state.
+def stated(program: Program, asked: Iterable[str] | None, *, liveness: bool = False) -> frozenset[str]:
+    """The names of invariants, of properties of steps and, with `liveness`, of liveness properties to state.
 
     Raises:
         SpecError: one that is asked for is none of these; the message lists them.
@@ -17,7 +17,7 @@ def stated(program: Program, asked: Iterable[str] | None, *, promises: bool = Fa
     module = program.module
     known = [item.name for item in module.predicates if item.kind is ir.PredicateKind.INVARIANT]
     known += module.properties
-    known += [promise.name for promise in module.promises] if promises else []
+    known += [item.name for item in module.liveness] if liveness else []
     wanted = known if asked is None else list(asked)
     for name in wanted:
         if name not in known:

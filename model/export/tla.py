@@ -7,8 +7,8 @@ their values. What it leaves out: witnesses and obligations.
 1. A state of the module is a state of the specification: TLC's distinct states are ours.
 2. Invariants stand in the configuration, with `TypeOK`: the declared domains. A property that steps may break
    (`expect`) is an `Assert` in every action that can break it.
-3. Promises (`leads_to` and its kin) are temporal properties; weak and strong fairness stand in `Spec`, per
-   parameter as declared.
+3. Liveness properties (`leads_to` and its kin) are temporal properties; weak and strong fairness stand in
+   `Spec`, per parameter as declared.
 4. A false guard disables; a partial operation outside its domain is an error of TLC.
 """
 
@@ -55,7 +55,7 @@ def tla(program: Program, *, name: str | None = None, properties: Iterable[str] 
     Args:
         program: the specification with its constants.
         name: the name of the module, which must be that of its file; else that of the specification.
-        properties: names of invariants, step properties and promises to state; None means all.
+        properties: names of invariants, step properties and liveness properties to state; None means all.
 
     Raises:
         SpecError: it uses something that is not exported (a loop over a large set, `next` over a set), or
@@ -75,12 +75,12 @@ class _Maker:
         self.reads = {function: self._reads(function) for function in self.functions}
         self.texts = Texts(self.form, program.constants, Names(), self.reads)
         self.texts.names.fix(name)
-        self.wanted = stated(program, properties, promises=True)
+        self.wanted = stated(program, properties, liveness=True)
         for kind, names in (
             ("variable", [item.name for item in self.form.variables]),
             ("constant", [item.name for item in self.form.constants]),
             ("predicate", [item.name for item in self.form.predicates]),
-            ("promise", [item.name for item in self.form.promises]),
+            ("liveness", [item.name for item in self.form.liveness]),
             ("action", [item.name for item in self.form.actions]), ("function", list(self.functions)),
         ):  # fmt: skip
             for item in names:
@@ -103,11 +103,11 @@ class _Maker:
         variables = [texts.name("variable", item.name) for item in self.form.variables]
         helpers = [line for function in self._ordered() for line in self._function(function)]
         predicates = [line for predicate in self.form.predicates for line in self._predicate(predicate)]
-        promises = [
+        lively = [
             line
-            for promise in self.form.promises
-            if promise.name in self.wanted
-            for line in self._promise(promise)
+            for liveness in self.form.liveness
+            if liveness.name in self.wanted
+            for line in self._liveness(liveness)
         ]
         initial, actions = (
             self._initial(),
@@ -138,7 +138,7 @@ class _Maker:
             [f"VARIABLES {', '.join(variables)}", "", f"vars == <<{', '.join(variables)}>>"], used, helpers,
             ["TypeOK ==", *(f"  {line}" for line in type_ok)], predicates, initial, actions, following,
             ["Spec == " + " /\\ ".join(["Init", "[][Next]_vars", *(["Fairness"] if fairness else [])])],
-            promises,
+            lively,
         ]  # fmt: skip
         if fairness:
             blocks.insert(-2, ["Fairness ==", *(f"  /\\ {line}" for line in fairness)])
@@ -155,8 +155,8 @@ class _Maker:
         lines = ["CONSTANT None = None", "SPECIFICATION Spec", "CHECK_DEADLOCK FALSE", "INVARIANT TypeOK"]
         lines += [f"INVARIANT {texts.name('predicate', item.name)}" for item in invariants]
         lines += [
-            f"PROPERTY {texts.name('promise', item.name)}"
-            for item in self.form.promises
+            f"PROPERTY {texts.name('liveness', item.name)}"
+            for item in self.form.liveness
             if item.name in self.wanted
         ]
         return "\n".join(lines) + "\n"
@@ -202,19 +202,19 @@ class _Maker:
         )
         yield ""
 
-    def _promise(self, promise: ir.Promise) -> Iterator[str]:
+    def _liveness(self, liveness: ir.LivenessProperty) -> Iterator[str]:
         self.texts.names.begin()
         quantified, scope = "", self.plain
-        for parameter in promise.parameters:
+        for parameter in liveness.parameters:
             name = self.texts.names.fresh(parameter.name)
             quantified += f"\\A {name} \\in {self.texts.domain(parameter.type)} : "
             scope = scope.bound(parameter.name, name)
-        goal = self.texts.text(promise.goal, scope)
-        if promise.premise is not None:
-            text = f"({self.texts.text(promise.premise, scope)} ~> {goal})"
+        goal = self.texts.text(liveness.goal, scope)
+        if liveness.premise is not None:
+            text = f"({self.texts.text(liveness.premise, scope)} ~> {goal})"
         else:
-            text = f"[]<>({goal})" if promise.kind is ir.PromiseKind.ALWAYS_EVENTUALLY else f"<>({goal})"
-        yield f"{self.texts.name('promise', promise.name)} == {quantified}{text}"
+            text = f"[]<>({goal})" if liveness.kind is ir.LivenessKind.ALWAYS_EVENTUALLY else f"<>({goal})"
+        yield f"{self.texts.name('liveness', liveness.name)} == {quantified}{text}"
         yield ""
 
     # Steps --------------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ class _Maker:
 
     def _fairness(self) -> Iterator[str]:
         """What is promised of actions: for every value of the parameters of `per`, and some of the others."""
-        for action in self.form.actions if self.form.promises else ():
+        for action in self.form.actions if self.form.liveness else ():
             if action.fairness is ir.Fairness.NONE:
                 continue
             sign = "WF_vars" if action.fairness is ir.Fairness.WEAK else "SF_vars"

@@ -183,5 +183,5 @@ class _Tally:
         elif kind is PropertyKind.OBLIGATION and not self.quiet:
             reason = "no walk ended where nothing but faults can happen"
         elif kind is PropertyKind.LIVENESS:
-            reason = "a walk ends, so it keeps or breaks no promise; `check` judges it"
+            reason = "a walk ends, so it decides no liveness property; `check` judges it"
         return Verdict(name, kind, Outcome.UNKNOWN if reason else Outcome.HOLDS, evidence, provenance, reason)

@@ -97,9 +97,7 @@ def check_bounded(
 
 def _liveness(program: Program, name: str) -> Verdict:
     """The verdict about a liveness property: bounded runs have no cycles, so nothing is said."""
-    reason = (
-        "Z3 looks at runs of a bounded length, which keep or break no promise; the explicit engines judge it"
-    )
+    reason = "Z3 looks at runs of a bounded length, which decide no liveness property; other engines do"
     evidence, provenance = Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE)
     return Verdict(name, PropertyKind.LIVENESS, Outcome.UNKNOWN, evidence, provenance, reason)
 

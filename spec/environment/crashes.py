@@ -1,12 +1,12 @@
 """Processes fail by stopping, up to `crashes` of them; a stopped process takes no step.
 
-The gate sees who takes an action: its first parameter, when that is a process, or the receiver `to` of the
+The guard sees who takes an action: its first parameter, when that is a process, or the receiver `to` of the
 packet that is its first parameter.
 """
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Const, Map, emit, environment, everywhere, gate, require
+from antiphon.spec.lang import Const, Map, emit, environment, everywhere, guard, require
 from antiphon.spec.services.events import Crash, Group, Process
 
 
@@ -16,7 +16,7 @@ class Crashes(Group):
     crashes: Const[int] = 1
     down: Map[Process, bool] = everywhere(False)
 
-    @gate
+    @guard
     def is_up(self, p: Process) -> bool:
         """Whether p has not crashed."""
         return not self.down[p]

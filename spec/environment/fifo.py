@@ -3,7 +3,7 @@
 `FifoChannels` is a queue from p to q, `FifoLosses` one that loses within a budget, `Unicast` a reliable
 one, `LooseUnicast` one without an order, and `FifoMulticast` a reliable multicast that every receiver gets
 in the sender's order and without gaps, each at its own pace (what NAKACK gives). Nothing here knows what a
-packet means. A receiving action takes the receiver as its first parameter, so that gates see who acts.
+packet means. A receiving action takes the receiver as its first parameter, so that guards see who acts.
 
 A queue and a log hold at most `messages + room` packets; one that would not fit is an error of the
 specification, never a loss.

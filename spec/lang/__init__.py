@@ -26,7 +26,7 @@ from antiphon.spec.lang.values import (
     eventually,
     everywhere,
     expect,
-    gate,
+    guard,
     initial,
     invariant,
     leads_to,
@@ -43,7 +43,7 @@ __all__ = [
     "Ambiguity", "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map",
     "Program", "Refusal", "Seq", "Set", "Spec", "SpecError", "State", "Step",
     "Transition", "action", "always_eventually", "ambiguity", "budget", "constraint", "emit", "environment",
-    "eventually", "everywhere", "expect", "gate", "initial", "invariant", "leads_to", "mutation",
+    "eventually", "everywhere", "expect", "guard", "initial", "invariant", "leads_to", "mutation",
     "obligation", "on",
     "present", "program", "record", "repair", "require", "restriction", "witness",
 ]  # fmt: skip

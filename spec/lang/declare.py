@@ -20,7 +20,7 @@ from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled, place_of, place_of_function
-from antiphon.spec.lang.values import In, Mark, PromiseNote
+from antiphon.spec.lang.values import In, LivenessNote, Mark
 from antiphon.spec.lang.variants import (
     Ambiguity,
     Mutation,
@@ -94,13 +94,13 @@ class MethodDeclaration:
 
 
 @dataclass(frozen=True)
-class PromiseDeclaration:
+class LivenessDeclaration:
     """A class attribute `name = leads_to(...)`, `eventually(...)` or `always_eventually(...)`; `note` names
     its methods.
     """
 
     name: str
-    note: PromiseNote
+    note: LivenessNote
     at: Location
 
 
@@ -112,7 +112,7 @@ class Declaration:
     constants: tuple[ConstantDeclaration, ...]
     variables: tuple[VariableDeclaration, ...]
     methods: tuple[MethodDeclaration, ...]
-    promises: tuple[PromiseDeclaration, ...] = ()
+    liveness: tuple[LivenessDeclaration, ...] = ()
 
     def marked(self, *kinds: str) -> tuple[MethodDeclaration, ...]:
         """The methods with one of these marks."""
@@ -167,7 +167,7 @@ class _Parts:
         self.functions: dict[str, list[tuple[Callable[..., Any], type, Mark | None]]] = {}
         """The texts of each method, from the first base to the one that counts."""
         self.variants: tuple[type, ...] = vars(leaf).get("__antiphon_variants__", ())
-        self.promises: dict[str, PromiseDeclaration] = {}
+        self.liveness: dict[str, LivenessDeclaration] = {}
         self.owners: dict[str, type] = {}
         self.clashes: dict[str, SpecError] = {}
 
@@ -191,9 +191,9 @@ class _Parts:
             texts = self.functions.setdefault(name, [])
             mark = getattr(default, "__antiphon__", texts[-1][2] if texts else None)
             texts.append((default, part, mark))
-        elif isinstance(default, PromiseNote):
+        elif isinstance(default, LivenessNote):
             self._own(name, part)
-            self.promises[name] = PromiseDeclaration(name, default, place_of(part, name))
+            self.liveness[name] = LivenessDeclaration(name, default, place_of(part, name))
         elif name in _annotations(part):
             return
         elif name in self.constants:
@@ -273,11 +273,11 @@ class _Parts:
                 raise SpecError(
                     f"{part.__name__}.{name} is a method and the name of something else", at, "another name"
                 )
-        for name, promise in self.promises.items():
+        for name, liveness in self.liveness.items():
             if name in self.variables or name in self.constants or name in self.functions or name == "each":
                 raise SpecError(
-                    f"{self.leaf.__name__}.{name} is a promise and the name of something else",
-                    promise.at,
+                    f"{self.leaf.__name__}.{name} is a liveness property and the name of something else",
+                    liveness.at,
                     "another name",
                 )
         methods = tuple(
@@ -290,7 +290,7 @@ class _Parts:
             tuple(self.constants.values()),
             variables,
             methods,
-            tuple(self.promises.values()),
+            tuple(self.liveness.values()),
         )
 
     def _constrained(self, methods: tuple[MethodDeclaration, ...]) -> None:
@@ -455,16 +455,16 @@ class _Site:
         return dict(vars(self._owner))
 
 
-def actor_of(method: MethodDeclaration, gate: MethodDeclaration) -> str | None:
-    """Who takes an action, as a gate sees it: its first parameter, or the receiver `to` of the packet that is
-    its first parameter.
+def actor_of(method: MethodDeclaration, guard: MethodDeclaration) -> str | None:
+    """Who takes an action, as a guard on the actor sees it: its first parameter, or the receiver `to` of
+    the packet that is its first parameter.
 
-    The text of the actor (`p`, `packet.to`); None when the gate is about something else, or the method is no
+    The text of the actor (`p`, `packet.to`); None when the guard is about something else, or the method is no
     action of the algorithm.
     """
     if method.mark is None or method.mark.kind != "action" or not method.parameters:
         return None
-    first, wanted = method.parameters[0], gate.parameters[0].type
+    first, wanted = method.parameters[0], guard.parameters[0].type
     if first.type == wanted:
         return first.name
     if isinstance(first.type, types.Record) and ("to", wanted) in first.type.fields:

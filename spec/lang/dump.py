@@ -49,14 +49,13 @@ def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
             yield from _definition(word, definition, prose=prose)
     if module.properties:
         yield f"properties {' '.join(module.properties)}"
-    for promise in module.promises:
+    for liveness in module.liveness:
         given = ", ".join(
-            f"{parameter.name}: {type_text(parameter.type)}" for parameter in promise.parameters
+            f"{parameter.name}: {type_text(parameter.type)}" for parameter in liveness.parameters
         )
-        parts = [] if promise.premise is None else [expression_text(promise.premise)]
-        yield " ".join(
-            ["promise", f"{promise.name}({given})", *parts, promise.kind.value, expression_text(promise.goal)]
-        )
+        parts = [] if liveness.premise is None else [expression_text(liveness.premise)]
+        goal = expression_text(liveness.goal)
+        yield " ".join(["liveness", f"{liveness.name}({given})", *parts, liveness.kind.value, goal])
 
 
 def _notes(constant: ir.ConstantDefinition) -> tuple[tuple[str, Any], ...]:

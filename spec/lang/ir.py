@@ -578,7 +578,7 @@ class Predicate(Definition):
     kind: PredicateKind
 
 
-class PromiseKind(Enum):
+class LivenessKind(Enum):
     """How premise and goal follow each other on every fair run."""
 
     LEADS_TO = "leads to"
@@ -587,7 +587,7 @@ class PromiseKind(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promise(Node):
+class LivenessProperty(Node):
     """What must come about on every fair run, for all values of `parameters`; booleans over a state and
     these.
 
@@ -597,7 +597,7 @@ class Promise(Node):
     """
 
     name: str
-    kind: PromiseKind
+    kind: LivenessKind
     goal: Expression
     premise: Expression | None = None
     parameters: tuple[Parameter, ...] = ()
@@ -646,4 +646,4 @@ class Module:
     predicates: tuple[Predicate, ...] = ()
     properties: tuple[str, ...] = ()
     """Names used by Expect, in order of first appearance."""
-    promises: tuple[Promise, ...] = ()
+    liveness: tuple[LivenessProperty, ...] = ()

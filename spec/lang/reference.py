@@ -24,7 +24,7 @@ from antiphon.spec.lang.machine import Refusal, State, Step, Transition
 from antiphon.spec.lang.program import Program
 from antiphon.spec.lang.spec import Spec
 
-HELPERS = ("gate", "constraint", "invariant", "witness", "obligation")
+HELPERS = ("guard", "constraint", "invariant", "witness", "obligation")
 """Marked methods that other methods may call as helpers."""
 
 MOST_STARTS = 1_000_000
@@ -55,7 +55,7 @@ class Reference:
             for method in declaration.marked("invariant", "witness", "obligation")
             if method.mark
         }
-        self._gates = declaration.marked("gate")
+        self._guards = declaration.marked("guard")
         self._constraints = {
             method.name: [
                 (item, constrained(method, item))
@@ -182,7 +182,7 @@ class Reference:
             if parameter.within and argument not in state[self.program.variables.index(parameter.within)]:
                 raise Disabled(method.at, f"{parameter.name} in self.{parameter.within}")
         self._events, self._refused, self._judged = [], [], []
-        for guard in self._gates:
+        for guard in self._guards:
             actor = actor_of(method, guard)
             if actor is not None:
                 who = arguments[0].to if actor.endswith(".to") else arguments[0]

@@ -21,7 +21,7 @@ class Spec:
     """Base class of specifications.
 
     State variables are annotated class attributes with a default, constants are `Const[...]`. Methods marked
-    `action`, `environment`, `invariant`, `witness`, `obligation`, `initial`, `gate`, `constraint` or
+    `action`, `environment`, `invariant`, `witness`, `obligation`, `initial`, `guard`, `constraint` or
     `on(Event)` are its behaviour; unmarked methods are helpers. The keywords `repairs`, `readings`,
     `restrictions` and `mutations` of a class name the variants that can be switched on (`variants`).
     """

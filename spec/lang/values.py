@@ -377,7 +377,7 @@ Marked = TypeVar("Marked", bound=Callable[..., Any])
 class Mark:
     """What a decorated method of a specification is."""
 
-    kind: str  # action | environment | initial | invariant | witness | obligation | on | gate | constraint
+    kind: str  # action | environment | initial | invariant | witness | obligation | on | guard | constraint
     name: str = ""
     fairness: str = "none"
     event: type | None = None
@@ -444,7 +444,7 @@ def obligation(function: Marked) -> Marked:
 
 
 @dataclass(frozen=True)
-class PromiseNote:
+class LivenessNote:
     """What must come about on every fair run. `kind` is leads_to, eventually or always_eventually; `premise`
     and `goal` name methods.
     """
@@ -454,31 +454,31 @@ class PromiseNote:
     premise: str = ""
 
 
-def leads_to(premise: str, goal: str) -> PromiseNote:
-    """A promise about every fair run: a state in which `premise` is true is followed by one (perhaps the
-    same) in which `goal` is.
+def leads_to(premise: str, goal: str) -> LivenessNote:
+    """A liveness property, of every fair run: a state in which `premise` is true is followed by one (perhaps
+    the same) in which `goal` is.
 
-    Both name methods that give a bool; of methods with parameters it is promised for all values, the same in
+    Both name methods that give a bool; of methods with parameters it must hold for all values, the same in
     both. Written `fed = leads_to("hungry", "eats")`.
     """
-    return PromiseNote("leads_to", goal, premise)
+    return LivenessNote("leads_to", goal, premise)
 
 
-def eventually(goal: str) -> PromiseNote:
-    """A promise about every fair run: the method that is named is true in some state."""
-    return PromiseNote("eventually", goal)
+def eventually(goal: str) -> LivenessNote:
+    """A liveness property, of every fair run: the method that is named is true in some state."""
+    return LivenessNote("eventually", goal)
 
 
-def always_eventually(goal: str) -> PromiseNote:
-    """A promise about every fair run: the method that is named is true again and again, for ever."""
-    return PromiseNote("always_eventually", goal)
+def always_eventually(goal: str) -> LivenessNote:
+    """A liveness property, of every fair run: the method that is named is true again and again, for ever."""
+    return LivenessNote("always_eventually", goal)
 
 
-def gate(function: Marked) -> Marked:
-    """A condition on the actor: every `action` needs it whose first parameter, or its field `to`, has the
-    type of the gate's parameter.
+def guard(function: Marked) -> Marked:
+    """A guard on the actor: every `action` needs it whose first parameter, or its field `to`, has the
+    type of the guard's parameter.
     """
-    return _marker(Mark("gate"))(function)
+    return _marker(Mark("guard"))(function)
 
 
 def constraint(*actions: str) -> Callable[[Marked], Marked]:

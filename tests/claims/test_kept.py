@@ -122,7 +122,7 @@ def is_explored(reports: Reports, ask: Callable[[], Report]) -> bool:
 
 
 def test_what_is_read_is_what_exploring_says(reports: Reports, steps: Make) -> None:
-    """Invariants, witnesses, obligations and promises; runs and lassos too."""
+    """Invariants, witnesses, obligations and liveness properties; runs and lassos too."""
     bound = program(steps())
     first, second = reports.check(bound), reports.check(bound)
     assert (reports.explored, reports.read) == (1, 1)

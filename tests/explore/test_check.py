@@ -15,8 +15,8 @@ from antiphon.model.bounds import Bounds, Progress
 from antiphon.model.engines import Engine, open_space
 from antiphon.model.engines.interface import Decision
 from antiphon.model.explore import check, reach
-from antiphon.model.explore.judge import Judge
 from antiphon.model.explore.search import Search
+from antiphon.model.explore.verdicts import Judge
 from antiphon.model.trace import replay
 from antiphon.model.verdict import InternalError, Outcome, PropertyKind, Report
 from antiphon.spec.lang import SpecError, program

@@ -219,7 +219,7 @@ def test_the_module_is_the_text_that_tlc_has_run(name: str, request: pytest.Fixt
 
 def test_the_corners_have_the_states_and_verdicts_that_tlc_found() -> None:
     """TLC generated 989 states, the two initial ones included, found 317 of them distinct, and saw the
-    promise broken.
+    liveness property violated.
     """
     explored = check(program(Corners), properties=()).exploration
     assert (explored.states, explored.transitions) == (317, 987)

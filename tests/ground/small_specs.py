@@ -22,7 +22,7 @@ from antiphon.spec.lang import (
     environment,
     everywhere,
     expect,
-    gate,
+    guard,
     initial,
     invariant,
     obligation,
@@ -96,7 +96,7 @@ class Counters(Spec):
         """One desk begins busy."""
         self.mood[d] = Mood.BUSY
 
-    @gate
+    @guard
     def open_desk(self, d: Desk) -> bool:
         """A desk works when it is calm or has somebody."""
         return self.mood[d] is Mood.CALM or self.at[d] is not None or d == Desk(0)

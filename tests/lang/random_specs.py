@@ -533,7 +533,7 @@ class Maker:
         if self.chance(50):
             lines.append(f"        require({self.boolean(1)} or budget({self.boolean(2)}))")
         if self.chance(20):
-            lines += ["        self.guard(self.who)"]
+            lines += ["        self.be_owner(self.who)"]
         if self.chance(15):
             lines += [f"        if {self.boolean(1)}:", *self.updates(1, " " * 12), "            return"]
         lines += self.updates(2, " " * 8)
@@ -555,10 +555,10 @@ class Maker:
                 self.fresh("f"),
                 self.pick((("n", "small"),), (("q", "Q"), ("n", "small")), (("p", "P"),)),
             )
-        lines += ["    @gate", "    def ready(self, q: Q) -> bool:", '        """Q may act."""']
+        lines += ["    @guard", "    def ready(self, q: Q) -> bool:", '        """Q may act."""']
         lines += [f"        return {self.pick('q not in self.known[q]', 'self.loud or q != self.who')}", ""]
         test = self.pick("q == self.who", "q.index <= self.n", "not self.b or self.loud")
-        lines += ["    def guard(self, q: Q) -> None:", f"        require({test})", ""]
+        lines += ["    def be_owner(self, q: Q) -> None:", f"        require({test})", ""]
         self.scope = [("q", "Q"), ("n", "small")]
         lines += [
             "    def do(self, q: Q, n: Small) -> None:",

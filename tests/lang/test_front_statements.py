@@ -44,7 +44,7 @@ BODIES = [
     ('expect(self.b, "Calm")', ["expect 'Calm' (read b) 'self.b'"]),
     ('expect(self.b, "Calm", Happened(0))', ["expect 'Calm' (read b) clash (makerecord [0] : Happened) 'self.b'"]),
     ("self.put(self.who, self.n + 1)", ["perform put((read who), (arithmetic + (read n) 1))"]),
-    ("self.guard(q=self.who)\nself.b = True", ["perform guard((read who))", "b := True"]),
+    ("self.be_owner(q=self.who)\nself.b = True", ["perform be_owner((read who))", "b := True"]),
     ("pass\n...\n'a remark'\nself.b = True", ["b := True"]),
 ]  # fmt: skip
 
@@ -54,9 +54,9 @@ def test_a_body_becomes_its_statements(python: str, meant: list[str]) -> None:
     assert statements_of(python, "p: P") == meant
 
 
-def test_parameters_in_a_set_become_a_first_guard_and_gates_come_next() -> None:
+def test_parameters_in_a_set_become_a_first_guard_and_guards_on_the_actor_come_next() -> None:
     module = module_of("""
-@gate
+@guard
 def up(self, q: Q) -> bool:
     return q in self.qs_seen
 @action(fairness="weak")
@@ -67,7 +67,11 @@ def lose(self, q: Q) -> None:
     self.b = True
 """)
     take, lose = module.actions
-    assert [item.text for item in take.body if isinstance(item, ir.Require)] == ["m in self.packets", "self.up(q)", "self.b"]
+    assert [item.text for item in take.body if isinstance(item, ir.Require)] == [
+        "m in self.packets",
+        "self.up(q)",
+        "self.b",
+    ]
     assert (take.fairness, take.fault) == (ir.Fairness.WEAK, False)
     assert (lose.fairness, lose.fault) == (ir.Fairness.NONE, True)
     assert len(lose.body) == 1
@@ -103,7 +107,7 @@ def done(self) -> bool:
 ''')
     assert [item.name for item in module.functions] == ["twice", "owner", "find", "safe"]
     assert module.functions[2].doc == "The first."
-    assert [item.name for item in module.procedures] == ["put", "guard"]
+    assert [item.name for item in module.procedures] == ["put", "be_owner"]
     assert [(item.name, item.event) for item in module.handlers] == [("judge", "Happened")]
     assert [item.name for item in module.initials] == ["start"]
     assert [(item.name, item.kind.value) for item in module.predicates] == [
@@ -123,11 +127,16 @@ def test_defaults_become_initial_expressions() -> None:
     assert "variable q: optional[Q] = None" in lines
     assert "variable who: Q = (makeindex 0 : Q)" in lines
     assert "variable pair: union[Ping, Pong] = (makerecord [0, None] : Pong)" in lines
-    assert "variable grid: map[Q, map[P, bool]] = (everywhere (everywhere False : map[P, bool]) : map[Q, map[P, bool]])" in lines
+    assert (
+        "variable grid: map[Q, map[P, bool]] = (everywhere (everywhere False : map[P, bool]) : map[Q, map[P, bool]])"
+        in lines
+    )
 
 
 def test_every_node_knows_its_place() -> None:
-    cls, place = spec_of(STATE + "\n    @action\n    def step(self) -> None:\n        self.b = «self.b and self.loud\n")
+    cls, place = spec_of(
+        STATE + "\n    @action\n    def step(self) -> None:\n        self.b = «self.b and self.loud\n"
+    )
     assign = read(cls).actions[0].body[0]
     assert isinstance(assign, ir.Assign)
     assert assign.value.at == place
@@ -212,7 +221,10 @@ T = make(2)
 
 
 def test_reading_twice_gives_equal_modules_and_equal_text() -> None:
-    one, two = module_of("@action\ndef go(self) -> None:\n    self.b = True"), module_of("\n\n@action\ndef go(self) -> None:\n    self.b = True")
+    one, two = (
+        module_of("@action\ndef go(self) -> None:\n    self.b = True"),
+        module_of("\n\n@action\ndef go(self) -> None:\n    self.b = True"),
+    )
     assert dump(one) == dump(two)
     assert dump(one).startswith("antiphon.ir 1\nmodule T\n")
     assert one.actions[0].at != two.actions[0].at

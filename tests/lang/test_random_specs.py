@@ -29,7 +29,7 @@ def all_kinds() -> set[str]:
         ir.Quantifier,
         ir.Reduction,
         ir.PredicateKind,
-        ir.PromiseKind,
+        ir.LivenessKind,
     ):
         kinds |= {f"{family.__name__}.{member.name}" for member in family}
     return kinds

@@ -90,7 +90,7 @@ def test_a_false_guard_is_located_and_told() -> None:
 
 def test_gates_stop_actions_but_not_the_environment() -> None:
     bound, start = _bound("""
-@gate
+@guard
 def up(self, q: Q) -> bool:
     return q not in self.qs_seen
 @environment

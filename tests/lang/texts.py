@@ -79,7 +79,7 @@ class T(Spec):
         return self.q
     def put(self, q: Q, n: Small) -> None:
         self.n = n
-    def guard(self, q: Q) -> None:
+    def be_owner(self, q: Q) -> None:
         require(q == self.who)
 """
 

@@ -50,7 +50,8 @@ class Branches:
     """
 
     def __init__(self) -> None:
-        self.tests: dict[Place, tuple[int, range, Branch]] = {}
+        self.tests: dict[Place, tuple[range, range, Branch]] = {}
+        """By each line of a test: all its lines, those of the body, and the way into it."""
         self.files: set[str] = set()
         self.possible: set[Branch] = set()
         self.taken: set[Branch] = set()
@@ -83,7 +84,7 @@ class Branches:
         always = set[Branch]().union(
             *(
                 closures[method.name]
-                for method in bound.declaration.marked("gate", "on")
+                for method in bound.declaration.marked("guard", "on")
                 if method.name in texts
             )
         )
@@ -117,11 +118,9 @@ class Branches:
             file, offset = base
             body = range(node.body[0].lineno + offset, (node.body[-1].end_lineno or 0) + offset + 1)
             text = ast.unparse(node.test)
-            self.tests[file, node.lineno + offset] = (
-                (node.test.end_lineno or node.lineno) + offset,
-                body,
-                (name, text, True),
-            )
+            written = range(node.lineno + offset, (node.test.end_lineno or node.lineno) + offset + 1)
+            for line in written:
+                self.tests[file, line] = (written, body, (name, text, True))
             known = decided(node.test, constants)
             ways = (True, False) if known is None else (bool(known),)
             found = {(name, text, way) for way in ways}
@@ -179,17 +178,17 @@ class _Frame:
 
     def __init__(self, branches: Branches, file: str, found: set[Branch]) -> None:
         self.branches, self.file, self.found = branches, file, found
-        self.open: tuple[int, int, range, Branch] | None = None
+        self.open: tuple[range, range, Branch] | None = None
 
     def line(self, frame: FrameType, event: str, argument: Any) -> Any:
         number = frame.f_lineno
         if self.open is not None:
-            first, last, body, (name, test, _) = self.open
-            if event == "return" or number in body or not first <= number <= last:
+            written, body, (name, test, _) = self.open
+            if event == "return" or number not in written:
                 self.found.add((name, test, event != "return" and number in body))
                 self.open = None
         if event == "line" and (self.file, number) in self.branches.tests:
-            self.open = (number, *self.branches.tests[self.file, number])
+            self.open = self.branches.tests[self.file, number]
         return self.line
 
 
@@ -452,6 +451,30 @@ def test_a_branch_that_no_model_takes_is_seen() -> None:
     )
     assert ("take_token", "item.number > self.last_number[p] + 1", True) in few
     assert ("take_token", "item.number > self.last_number[p] + 1", False) not in few
+
+
+def over_lines(one: bool, other: bool) -> bool:
+    """A test that takes several lines."""
+    if (
+        one  # the comment keeps the formatter away
+        and other
+    ):
+        one = False
+    return one
+
+
+def test_a_test_over_several_lines_is_seen_both_ways() -> None:
+    branches = Branches()
+    lines, first = inspect.getsourcelines(over_lines)
+    branches.files.add(__file__)
+    open_here = branches._read("over_lines", ast.parse("".join(lines)), (__file__, first - 1), {})
+    assert {way for _, _, way in open_here} == {True, False}
+    for given, way in (((True, True), True), ((True, False), False), ((False, True), False)):
+        found: set[Branch] = set()
+        sys.settrace(lambda frame, event, argument: _Frame(branches, __file__, found).line)  # noqa: B023
+        over_lines(*given)
+        sys.settrace(None)
+        assert {taken for _, _, taken in found} == {way}
 
 
 def test_what_constants_decide() -> None:

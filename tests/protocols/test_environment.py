@@ -109,7 +109,7 @@ class RepeatingPost(Duplications[Note], LossyPost):
 
 
 class CrashingPost(Crashes, LossyPost):
-    """And whose members crash: the gate keeps a member that is down from writing, and from reading what is
+    """And whose members crash: the guard keeps a member that is down from writing, and from reading what is
     addressed to it.
     """
 
@@ -233,7 +233,7 @@ def test_a_repeated_ack_makes_two_holders_of_the_unrepaired_figure_16() -> None:
 
 @pytest.mark.parametrize("engine", ["generated", "reference"])
 def test_a_member_that_is_down_reads_nothing(engine: str) -> None:
-    """The gate follows the packet's receiver, in the compiled reading as in CPython's."""
+    """The guard follows the packet's receiver, in the compiled reading as in CPython's."""
     bound = program(CrashingPostJudged, processes=2, messages=1, losses=0, crashes=1)
     graph = state_graph(bound, engine=engine)
     down = bound.variables.index("down")

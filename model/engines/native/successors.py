@@ -110,29 +110,29 @@ class Successors:
         body.begin(after)
 
     def _branch(self, plan: ActionPlan, branch: Branch) -> None:
-        branch, after = self._gates(branch)
+        branch, after = self._guards(branch)
         self._tried(plan, branch)
         if after is not None:
             self.body.line(f"br label %{after}")
             self.body.begin(after)
 
-    def _gates(self, branch: Branch) -> tuple[Branch, str | None]:
+    def _guards(self, branch: Branch) -> tuple[Branch, str | None]:
         """Asks what all variants ask and what is known already before the loops; the branch without that, and
         where to go on.
         """
         first = branch.variants[0].step
-        gates = [
+        guards = [
             guard for guard in conjuncts(first.enabled)
             if guard in self._hoisted and all(_implies(variant.step, guard) for variant in branch.variants)
         ]  # fmt: skip
-        if not gates:
+        if not guards:
             return branch, None
         after = self.body.label()
-        for guard in gates:
+        for guard in guards:
             on = self.body.label()
             self.body.line(f"br i1 {self.body.one(guard)}, label %{on}, label %{after}")
             self.body.begin(on)
-        dropped = set(gates)
+        dropped = set(guards)
         variants = tuple(
             replace(variant, step=without_guards(variant.step, dropped)) for variant in branch.variants
         )

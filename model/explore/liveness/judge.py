@@ -113,7 +113,7 @@ class _Court:
         if not walk.complete:
             return self._say(question, Outcome.UNKNOWN, f"not decided: {walk.stopped}")
         if not question.instances:
-            return self._say(question, Outcome.UNKNOWN, "there is no value that the promise could be about")
+            return self._say(question, Outcome.UNKNOWN, "there is no value that the property could be about")
         return self._say(question, Outcome.HOLDS, "")
 
     def _say(self, question: Question, outcome: Outcome, reason: str, trace: Trace | None = None) -> Verdict:
@@ -126,15 +126,15 @@ class _Court:
         parameters.
         """
         best: tuple[Lasso, tuple[object, ...]] | None = None
-        promise = question.promise
+        liveness = question.liveness
         every = bytearray(b"\1" * len(self.graph))
         for instance in question.instances:
             values = question.values(instance)
-            goal = self.graph.truths(promise.goal, values)
+            goal = self.graph.truths(liveness.goal, values)
             premise: bytearray | None = every
-            if promise.premise is not None:
-                premise = self.graph.truths(promise.premise, values)
-            elif promise.kind is ir.PromiseKind.EVENTUALLY:
+            if liveness.premise is not None:
+                premise = self.graph.truths(liveness.premise, values)
+            elif liveness.kind is ir.LivenessKind.EVENTUALLY:
                 premise = None
             lasso = find_lasso(self.graph.graph, premise, goal)
             if lasso is not None and (best is None or _size(lasso) < _size(best[0])):
@@ -159,7 +159,7 @@ class _Court:
             raise InternalError(
                 f"{engine}: the lasso for {question.name} does not replay: {error}"
             ) from error
-        fault = fault_of(trace, question.promise, question.values(instance), graph.fairness)
+        fault = fault_of(trace, question.liveness, question.values(instance), graph.fairness)
         if fault:
             raise InternalError(
                 f"{engine}: the lasso for {question.name} is none, says the reference: {fault}"
@@ -172,12 +172,12 @@ def _size(lasso: Lasso) -> tuple[int, int]:
 
 
 def _why(question: Question, instance: tuple[object, ...], lasso: Lasso) -> str:
-    promise = question.promise
+    liveness = question.liveness
     about = ", ".join(
-        f"{item.name}={compact(value)}" for item, value in zip(promise.parameters, instance, strict=True)
+        f"{item.name}={compact(value)}" for item, value in zip(liveness.parameters, instance, strict=True)
     )
     told = f" ({about})" if about else ""
-    goal, premise = (_word(item) for item in (promise.goal, promise.premise))
+    goal, premise = (_word(item) for item in (liveness.goal, liveness.premise))
     after = f"after {len(lasso.stem)} step{'' if len(lasso.stem) == 1 else 's'}"
     count = len(lasso.cycle)
     if count:
@@ -186,7 +186,7 @@ def _why(question: Question, instance: tuple[object, ...], lasso: Lasso) -> str:
         rest = "the run may end, since nothing that is fair can happen"
     missing = (
         f"{goal} is not true again"
-        if promise.kind is ir.PromiseKind.ALWAYS_EVENTUALLY
+        if liveness.kind is ir.LivenessKind.ALWAYS_EVENTUALLY
         else f"{goal} does not come about"
     )
     return f"{f'{premise} holds and ' if premise else ''}{missing}{told}: {after} {rest}"

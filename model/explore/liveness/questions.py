@@ -23,25 +23,25 @@ class Question:
     `instances` are the values of its parameters, each asked by itself; one, empty, when there are none.
     """
 
-    promise: ir.Promise
+    liveness: ir.LivenessProperty
     instances: tuple[tuple[Any, ...], ...]
 
     @property
     def name(self) -> str:
         """The name of the property."""
-        return self.promise.name
+        return self.liveness.name
 
     def values(self, instance: tuple[Any, ...]) -> Values:
         """The parameters under these values."""
         return {
             item.name: (item.type, value)
-            for item, value in zip(self.promise.parameters, instance, strict=True)
+            for item, value in zip(self.liveness.parameters, instance, strict=True)
         }
 
 
 def declared(program: Program) -> dict[str, Question]:
     """The liveness properties that the specification declares, by name."""
-    return {promise.name: _question(program, promise) for promise in program.module.promises}
+    return {liveness.name: _question(program, liveness) for liveness in program.module.liveness}
 
 
 def leads_to(program: Program, premise: str, goal: str, *, name: str = "") -> Question:
@@ -51,20 +51,20 @@ def leads_to(program: Program, premise: str, goal: str, *, name: str = "") -> Qu
     Raises:
         SpecError: there is no such method that gives a bool, or their parameters differ.
     """
-    return _asked(program, ir.PromiseKind.LEADS_TO, name or f"{premise} leads to {goal}", premise, goal)
+    return _asked(program, ir.LivenessKind.LEADS_TO, name or f"{premise} leads to {goal}", premise, goal)
 
 
 def eventually(program: Program, goal: str, *, name: str = "") -> Question:
     """On every fair run `goal` is true in some state. Raises as `leads_to`."""
-    return _asked(program, ir.PromiseKind.EVENTUALLY, name or f"eventually {goal}", None, goal)
+    return _asked(program, ir.LivenessKind.EVENTUALLY, name or f"eventually {goal}", None, goal)
 
 
 def always_eventually(program: Program, goal: str, *, name: str = "") -> Question:
     """On every fair run `goal` is true again and again. Raises as `leads_to`."""
-    return _asked(program, ir.PromiseKind.ALWAYS_EVENTUALLY, name or f"always eventually {goal}", None, goal)
+    return _asked(program, ir.LivenessKind.ALWAYS_EVENTUALLY, name or f"always eventually {goal}", None, goal)
 
 
-def _asked(program: Program, kind: ir.PromiseKind, name: str, premise: str | None, goal: str) -> Question:
+def _asked(program: Program, kind: ir.LivenessKind, name: str, premise: str | None, goal: str) -> Question:
     found = [_definition(program, method) for method in (premise, goal) if method is not None]
     given = [definition.parameters for definition in found if definition.parameters]
     if len({tuple(parameter.type for parameter in parameters) for parameters in given}) > 1:
@@ -73,7 +73,7 @@ def _asked(program: Program, kind: ir.PromiseKind, name: str, premise: str | Non
     calls = [_expression(definition, parameters) for definition in found]
     return _question(
         program,
-        ir.Promise(
+        ir.LivenessProperty(
             name=name, kind=kind, goal=calls[-1], premise=calls[0] if premise else None, parameters=parameters
         ),
     )
@@ -101,6 +101,6 @@ def _expression(
     return ir.Call(type=ir.BOOL, function=definition.name, arguments=arguments)
 
 
-def _question(program: Program, promise: ir.Promise) -> Question:
-    domains = [list(program.domain(parameter.type)) for parameter in promise.parameters]
-    return Question(promise, tuple(itertools.product(*domains)))
+def _question(program: Program, liveness: ir.LivenessProperty) -> Question:
+    domains = [list(program.domain(parameter.type)) for parameter in liveness.parameters]
+    return Question(liveness, tuple(itertools.product(*domains)))

@@ -18,21 +18,21 @@ from antiphon.spec.lang import ir
 Kind = tuple[str, tuple[Any, ...]]
 
 
-def fault_of(trace: Trace, promise: ir.Promise, values: Values, fairness: Fairness) -> str:
+def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairness: Fairness) -> str:
     """Why the trace is no fair counterexample of the property under these values; empty when it is one."""
     if trace.loop is None:
         return "it has no cycle"
     if trace.states[trace.loop] != trace.states[-1]:
         return "its last state is not the one in which its cycle begins"
     states, program = trace.states, trace.program
-    goals = [number for number, state in enumerate(states) if is_true(program, promise.goal, values, state)]
+    goals = [number for number, state in enumerate(states) if is_true(program, liveness.goal, values, state)]
     first = max(goals, default=-1) + 1
     if first > trace.loop:
         return "the goal is true on the cycle"
-    if promise.kind is ir.PromiseKind.EVENTUALLY and goals:
+    if liveness.kind is ir.LivenessKind.EVENTUALLY and goals:
         return "the goal is true on the way"
-    if promise.premise is not None and not any(
-        is_true(program, promise.premise, values, state) for state in states[first:]
+    if liveness.premise is not None and not any(
+        is_true(program, liveness.premise, values, state) for state in states[first:]
     ):
         return "the premise is true nowhere without the goal after it"
     missing = sorted(map(str, unfair(trace, fairness)))
@@ -74,5 +74,5 @@ def shows_lasso(trace: Trace, question: Question | None = None, fairness: Fairne
         return False
     assumed = fairness or fair_on(trace.program)
     return any(
-        not fault_of(trace, asked.promise, asked.values(instance), assumed) for instance in asked.instances
+        not fault_of(trace, asked.liveness, asked.values(instance), assumed) for instance in asked.instances
     )

@@ -20,7 +20,7 @@ from antiphon.spec.lang.declare import (
     constrains,
 )
 from antiphon.spec.lang.errors import Location, SpecError
-from antiphon.spec.lang.front import initial, order, parameters, promises, statements
+from antiphon.spec.lang.front import initial, liveness, order, parameters, statements
 from antiphon.spec.lang.front.body import Body, Role
 from antiphon.spec.lang.front.names import assigned_names
 from antiphon.spec.lang.front.sorts import has_map, surface, words
@@ -29,7 +29,7 @@ from antiphon.spec.lang.source import function_of
 
 ROLES = {
     "action": Role.ACTION, "environment": Role.ACTION, "initial": Role.ACTION, "on": Role.HANDLER,
-    "gate": Role.FUNCTION,
+    "guard": Role.FUNCTION,
     "constraint": Role.FUNCTION,
     "invariant": Role.PREDICATE, "witness": Role.PREDICATE, "obligation": Role.PREDICATE,
 }  # fmt: skip
@@ -50,11 +50,13 @@ class Reader:
         world = self.world
         declaration = world.declaration
         for method in declaration.methods:
-            if method.mark is None or method.mark.kind in ("gate", "constraint", *PREDICATES):
+            if method.mark is None or method.mark.kind in ("guard", "constraint", *PREDICATES):
                 (self.function if world.is_function(method) else self.procedure)(method.name, method.at)
         actions = tuple(self.action(method) for method in declaration.marked("action", "environment"))
         predicates = tuple(self.predicate(method) for method in declaration.marked(*PREDICATES))
-        promised = tuple(promises.promise(world, item, self.function) for item in declaration.promises)
+        lively = tuple(
+            liveness.liveness_property(world, item, self.function) for item in declaration.liveness
+        )
         made = ir.Module(
             name=declaration.name,
             constants=tuple(self._constants()),
@@ -74,7 +76,7 @@ class Reader:
             handlers=tuple(self.handler(method) for method in declaration.marked("on")),
             predicates=predicates,
             properties=tuple(world.properties),
-            promises=promised,
+            liveness=lively,
         )
         _refuse_cycles(made)
         return _without_uncalled_predicates(made)
@@ -174,7 +176,7 @@ class Reader:
         return self.world.procedures[name]
 
     def function(self, name: str, at: Location) -> ir.Function:
-        """A value helper, gate or predicate as a function, read once."""
+        """A value helper, guard or predicate as a function, read once."""
         if name not in self._functions:
             method = self._enter(name, at)
             _refuse_within(method)
@@ -197,7 +199,7 @@ class Reader:
         assert method.mark is not None
         guards = (
             *parameters.memberships(body, given),
-            *self._gates(method, given),
+            *self._guards(method, given),
             *self._constraints(method, given),
         )
         return ir.Action(
@@ -207,7 +209,7 @@ class Reader:
             doc=self.doc(method),
             fault=method.mark.kind == "environment",
             fairness=ir.Fairness(method.mark.fairness),
-            per=promises.fair_parameters(method, given, method.at),
+            per=liveness.fair_parameters(method, given, method.at),
             at=body.at(body.definition),
         )
 
@@ -223,22 +225,22 @@ class Reader:
                 test = ir.Call(type=ir.BOOL, function=constraint.name, arguments=arguments, at=constraint.at)
                 yield ir.Require(condition=test, text=call_text(constraint), at=constraint.at)
 
-    def _gates(self, method: MethodDeclaration, given: tuple[ir.Parameter, ...]) -> Iterable[ir.Require]:
-        for gate in self.world.declaration.marked("gate"):
-            if len(gate.parameters) != 1:
+    def _guards(self, method: MethodDeclaration, given: tuple[ir.Parameter, ...]) -> Iterable[ir.Require]:
+        for guard in self.world.declaration.marked("guard"):
+            if len(guard.parameters) != 1:
                 raise SpecError(
-                    f"the gate {gate.name} takes one parameter, the actor",
-                    gate.at,
-                    f"def {gate.name}(self, p: Process) -> bool:",
+                    f"the guard {guard.name} takes one parameter, the actor",
+                    guard.at,
+                    f"def {guard.name}(self, p: Process) -> bool:",
                 )
-            actor = actor_of(method, gate)
+            actor = actor_of(method, guard)
             if actor is not None:
-                first, wanted = given[0], gate.parameters[0].type
+                first, wanted = given[0], guard.parameters[0].type
                 who: ir.Expression = ir.Name(type=surface(first.type), name=first.name, at=first.at)
                 if actor.endswith(".to"):
                     who = ir.Field(type=surface(wanted), record=who, name="to", at=first.at)
-                test = ir.Call(type=ir.BOOL, function=gate.name, arguments=(who,), at=gate.at)
-                yield ir.Require(condition=test, text=f"self.{gate.name}({actor})", at=gate.at)
+                test = ir.Call(type=ir.BOOL, function=guard.name, arguments=(who,), at=guard.at)
+                yield ir.Require(condition=test, text=f"self.{guard.name}({actor})", at=guard.at)
 
     def handler(self, method: MethodDeclaration) -> ir.Handler:
         """A handler of an event."""
@@ -292,7 +294,7 @@ def _refuse_within(method: MethodDeclaration) -> None:
 
 def _without_uncalled_predicates(module: ir.Module) -> ir.Module:
     """A predicate is a function too only where something calls it."""
-    called = {name for part in (*definitions(module), *module.promises) for name, _ in _calls(part, {})}
+    called = {name for part in (*definitions(module), *module.liveness) for name, _ in _calls(part, {})}
     marked = {item.name for item in module.predicates}
     kept = tuple(item for item in module.functions if item.name not in marked or item.name in called)
     return dataclasses.replace(module, functions=kept)

@@ -87,9 +87,9 @@ class World:
         return ir.BOOL if isinstance(constant.default, bool) else ir.INTEGER
 
     def is_function(self, method: MethodDeclaration) -> bool:
-        """Whether an unmarked method, a gate or a predicate gives a value."""
+        """Whether an unmarked method, a guard or a predicate gives a value."""
         return method.returns is not None or (
-            method.mark is not None and method.mark.kind in (*PREDICATES, "gate", "constraint")
+            method.mark is not None and method.mark.kind in (*PREDICATES, "guard", "constraint")
         )
 
     def result(self, method: MethodDeclaration) -> types.Type:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import In, Map, Set, action, everywhere, gate, initial, repair, require
+from antiphon.spec.lang import In, Map, Set, action, everywhere, guard, initial, repair, require
 from antiphon.spec.protocols.rbp_resilient.figure25 import (
     Ack,
     Body,
@@ -222,7 +222,7 @@ class LeaveAfterReformation(RbpResilient):
     def is_active(self, p: Process) -> bool:
         return super().is_active(p) and not self.reforming[p]
 
-    @gate
+    @guard
     def in_the_list(self, p: Process) -> bool:
         """P has not called Reformation."""
         return not self.reforming[p]

@@ -1,4 +1,4 @@
-"""Promises and marks of fairness in the text: read into the form, or refused where they stand."""
+"""Liveness properties and marks of fairness in the text: read into the form, or refused where they stand."""
 
 from __future__ import annotations
 
@@ -23,25 +23,29 @@ def lasso_of(spec: type[Spec], name: str) -> Trace:
     return trace
 
 
-def test_promises_are_calls_of_methods_in_the_intermediate_form() -> None:
+def test_liveness_properties_are_calls_of_methods_in_the_intermediate_form() -> None:
     module = program(LossyChannel).module
-    (promise,) = module.promises
-    assert (promise.name, promise.kind, len(promise.parameters)) == ("arrives", ir.PromiseKind.LEADS_TO, 1)
+    (fed,) = module.liveness
+    assert (fed.name, fed.kind, len(fed.parameters)) == (
+        "arrives",
+        ir.LivenessKind.LEADS_TO,
+        1,
+    )
     text = dump(module)
-    assert "\npromise arrives(n: Number) (call is_sent [n]) leads to (call has_arrived [n])\n" in text
+    assert "\nliveness arrives(n: Number) (call is_sent [n]) leads to (call has_arrived [n])\n" in text
     assert "action receive(packet: Packet) strong fairness per packet\n" in text
     assert "function is_sent(n: Number) -> bool\n" in text
 
 
-def test_a_promise_changes_the_digest_and_comes_by_inheritance() -> None:
+def test_a_liveness_property_changes_the_digest_and_comes_by_inheritance() -> None:
     class More(Lock):
         again = always_eventually("all_had_it")
 
     class Other(More):
         again = eventually("all_had_it")
 
-    assert [promise.name for promise in program(More).module.promises] == ["all_get_it", "again"]
-    assert program(Other).module.promises[1].kind is ir.PromiseKind.EVENTUALLY
+    assert [liveness.name for liveness in program(More).module.liveness] == ["all_get_it", "again"]
+    assert program(Other).module.liveness[1].kind is ir.LivenessKind.EVENTUALLY
     assert program(Other).digest != program(More).digest
 
 
@@ -91,11 +95,11 @@ REFUSED: list[tuple[type[Spec], str]] = [
     (
         Unequal,
         (
-            r"fed promises something of sits\(Philosopher, Philosopher\) and eats\(Philosopher\), which take "
+            r"fed speaks of sits\(Philosopher, Philosopher\) and eats\(Philosopher\), which take "
             r"different parameters"
         ),
     ),
-    (Taken, "Taken.eats is a promise and the name of something else"),
+    (Taken, "Taken.eats is a liveness property and the name of something else"),
     (ForNobody, "put_down is fair per 'q', which is none of its parameters"),
 ]
 

@@ -1,5 +1,5 @@
-"""Verdicts about promises: the classic examples under weak and strong fairness, bounds, errors, engines, and
-lassos that CPython confirms.
+"""Verdicts about liveness properties: the classic examples under weak and strong fairness, bounds, errors,
+engines, and lassos that CPython confirms.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_fairness_of_an_action_as_a_whole_is_less_than_fairness_to_each_packet()
     assert "receive(Packet(number=Number(0)))" not in cycle
 
 
-def test_a_step_that_changes_nothing_does_not_keep_a_promise_and_an_unfair_one_need_not_happen() -> None:
+def test_a_step_that_changes_nothing_serves_no_liveness_property_and_an_unfair_one_need_not_happen() -> None:
     assert lasso(asked(Lock, "all_get_it"))[1] == 2
     assert asked(Lock, "all_get_it", {"lock": ("strong", "p")}).outcome is Outcome.HOLDS
     assert lasso(asked(Lock, "all_get_it", {"lock": ("strong", "p"), "unlock": "none"})) == (1, 0)
@@ -156,7 +156,7 @@ class WrongGoal(Lock):
 
 
 @pytest.mark.parametrize("engine", ["generated", "reference"])
-def test_an_empty_model_and_a_wrong_specification_keep_no_promise(engine: str) -> None:
+def test_an_empty_model_and_a_wrong_specification_have_no_liveness_property_that_holds(engine: str) -> None:
     def unknown(spec: type[Spec], name: str) -> str:
         bound = program(spec)
         verdict = liveness.judge(bound, [liveness.declared(bound)[name]], engine=engine).verdicts[0]
@@ -217,7 +217,7 @@ def test_what_does_not_exist_is_refused_with_what_does(call: Any, words: str) ->
         call(program(LossyChannel))
 
 
-def test_check_judges_promises_with_everything_else() -> None:
+def test_check_judges_liveness_properties_with_everything_else() -> None:
     report = check(program(Table))
     assert {verdict.property: verdict.outcome for verdict in report.verdicts} == {
         "somebody_eats": Outcome.HOLDS, "everybody_eats": Outcome.VIOLATED, "never_all_hungry": Outcome.HOLDS,
@@ -241,10 +241,10 @@ def test_engines_that_see_no_cycles_say_so() -> None:
 
 
 def test_no_message_of_rbp_starves_and_each_packet_must_be_treated_fairly() -> None:
-    """Claim RBP-15, with the repairs; and that the promise can be broken."""
+    """Claim RBP-15, with the repairs; and that the property can be violated."""
     repaired = program(RbpLive, repairs="all", **RBP)
-    promise = liveness.declared(repaired)["NoMessageStarves"]
-    assert liveness.judge(repaired, [promise]).outcome is Outcome.HOLDS
+    asked = liveness.declared(repaired)["NoMessageStarves"]
+    assert liveness.judge(repaired, [asked]).outcome is Outcome.HOLDS
     left_out = ("handled_replies", "old_token", "holder_answers")
     repairs = [
         item.name for item in repaired.declaration.constants if item.repair and item.name not in left_out

@@ -52,7 +52,7 @@ def expected(bound: Program, question: Question, fairness: Fairness) -> int | No
     no lasso.
     """
     states, graph = walked(bound, fairness)
-    promise, found = question.promise, []
+    declared, found = question.liveness, []
 
     def true_in(expression: ir.Expression | None, instance: tuple[Any, ...]) -> bytearray:
         if expression is None:
@@ -64,8 +64,8 @@ def expected(bound: Program, question: Question, fairness: Fairness) -> int | No
         )
 
     for instance in question.instances:
-        premise = None if promise.kind is ir.PromiseKind.EVENTUALLY else true_in(promise.premise, instance)
-        stem = shortest_stem(graph, premise, true_in(promise.goal, instance))
+        premise = None if declared.kind is ir.LivenessKind.EVENTUALLY else true_in(declared.premise, instance)
+        stem = shortest_stem(graph, premise, true_in(declared.goal, instance))
         found += [] if stem is None else [stem]
     return min(found, default=None)
 

@@ -1,5 +1,5 @@
 -------------------------------------------- MODULE ChangRoberts ---------------------------------------------
-(* ChangRoberts, made by antiphon from its specification, digest e67f2ac8eac8f6ee. *)
+(* ChangRoberts, made by antiphon from its specification, digest 3b401fc743ec040f. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

@@ -1,5 +1,5 @@
 ----------------------------------------------- MODULE Corners -----------------------------------------------
-(* Corners, made by antiphon from its specification, digest 95f8b40407043059. *)
+(* Corners, made by antiphon from its specification, digest 2c2f5a03e2206a68. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

@@ -1,5 +1,5 @@
 ----------------------------------------- MODULE DiningPhilosophers ------------------------------------------
-(* DiningPhilosophers, made by antiphon from its specification, digest 93974480159177ce. *)
+(* DiningPhilosophers, made by antiphon from its specification, digest 067cfdc52d86f6b9. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

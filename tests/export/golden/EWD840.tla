@@ -1,5 +1,5 @@
 ----------------------------------------------- MODULE EWD840 ------------------------------------------------
-(* EWD840, made by antiphon from its specification, digest 2a8776c897efa0fe. *)
+(* EWD840, made by antiphon from its specification, digest c6dc317e4ca4d02c. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

@@ -1,7 +1,7 @@
 """A liveness property, `leads_to("waiting", "served")`, is two calls of helpers that give a bool, of the same
 parameters.
 
-A promise names methods of the specification by their names; what they say is read like any helper. This file
+It names methods of the specification by their names; what they say is read like any helper. This file
 reads no bodies.
 """
 
@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from antiphon.spec.lang import ir, types
-from antiphon.spec.lang.declare import MethodDeclaration, PromiseDeclaration
+from antiphon.spec.lang.declare import LivenessDeclaration, MethodDeclaration
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.front.sorts import surface, words
 from antiphon.spec.lang.front.world import World
 
 KINDS = {
-    "leads_to": ir.PromiseKind.LEADS_TO, "eventually": ir.PromiseKind.EVENTUALLY,
-    "always_eventually": ir.PromiseKind.ALWAYS_EVENTUALLY,
+    "leads_to": ir.LivenessKind.LEADS_TO, "eventually": ir.LivenessKind.EVENTUALLY,
+    "always_eventually": ir.LivenessKind.ALWAYS_EVENTUALLY,
 }  # fmt: skip
 
 ReadFunction = Callable[[str, Location], ir.Function]
 
 
-def promise(world: World, item: PromiseDeclaration, read: ReadFunction) -> ir.Promise:
-    """The promise in the intermediate form.
+def liveness_property(world: World, item: LivenessDeclaration, read: ReadFunction) -> ir.LivenessProperty:
+    """The property in the intermediate form.
 
     Raises: SpecError: a name is no method of the specification that gives a bool, or the parameters of the
         two differ.
@@ -32,7 +32,7 @@ def promise(world: World, item: PromiseDeclaration, read: ReadFunction) -> ir.Pr
     note = item.note
     if item.name in world.properties:
         raise SpecError(
-            f"{item.name} is a promise and a property that a service names", item.at, "another name"
+            f"{item.name} is a liveness property and a property that a service names", item.at, "another name"
         )
     names = [note.premise, note.goal] if note.kind == "leads_to" else [note.goal]
     functions = [read(_method(world, item, name).name, item.at) for name in names]
@@ -44,13 +44,13 @@ def promise(world: World, item: PromiseDeclaration, read: ReadFunction) -> ir.Pr
             for part in functions
         )
         raise SpecError(
-            f"{item.name} promises something of {told}, which take different parameters",
+            f"{item.name} speaks of {told}, which take different parameters",
             item.at,
             "the same parameters, or none in one",
         )
     parameters = given[0] if given else ()
     calls = [_call(function, parameters, item.at) for function in functions]
-    return ir.Promise(
+    return ir.LivenessProperty(
         name=item.name,
         kind=KINDS[note.kind],
         goal=calls[-1],
@@ -60,7 +60,7 @@ def promise(world: World, item: PromiseDeclaration, read: ReadFunction) -> ir.Pr
     )
 
 
-def _method(world: World, item: PromiseDeclaration, name: object) -> MethodDeclaration:
+def _method(world: World, item: LivenessDeclaration, name: object) -> MethodDeclaration:
     instead = f'{item.name} = {item.note.kind}("name of a method that gives a bool")'
     method = world.methods.get(name) if isinstance(name, str) else None
     if method is None:
