@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, Violation
-from antiphon.impl.protocols.core import Delivery, Identifier, Implementation
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, payload_copy
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
@@ -117,18 +117,19 @@ class Group:
             self._shell.faults.copy(),
         )
 
-    async def broadcast(self, payload: bytes) -> Identifier:
+    async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once it is on its way.
 
-        Calls are served in their order, each when the protocol takes it. A cancelled call that has not been
-        served sends nothing.
+        The payload is copied at once. Calls are served in their order, each when the protocol takes it. A
+        cancelled call that has not been served sends nothing.
 
         Raises:
+            TypeError: the payload is not bytes-like; nothing was done.
             PayloadTooLarge: more bytes than fit one datagram.
             GroupClosed: outside `async with`, or closed while waiting.
             GroupFailed: the library failed; see its cause.
         """
-        self._endpoint.check(payload)
+        payload = payload_copy(payload)
         self._raise_failure()
         if not self._open:
             raise GroupClosed("broadcast outside `async with`")
@@ -177,6 +178,8 @@ class Group:
             self._news.set()
 
     def _fail(self, error: Exception) -> None:
+        """Take no part any more: a member that has failed neither sends nor answers."""
+        self._shell.stop()
         self._failure = error
         self._shut(self._failed(error))
 

@@ -18,27 +18,58 @@ from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Meta
 
-from antiphon.impl.errors import Violation
+from antiphon.impl.errors import PayloadTooLarge, Violation
 from antiphon.impl.tracing import Tracer
 
 __all__ = [
+    "MEMBERS_MAX",
+    "PAYLOAD_BYTES_MAX",
     "Delivery",
     "Identifier",
     "Implementation",
     "MessageFormat",
     "Natural",
+    "Payload",
     "Process",
     "ProtocolCore",
     "Send",
+    "payload_copy",
 ]
 
-Process = Annotated[int, Meta(ge=0, le=2**15 - 1)]
+MEMBERS_MAX = 2**15
+"""The most members of a group."""
+
+PAYLOAD_BYTES_MAX = 8_000
+"""The largest payload: what is left of a datagram when every other field is at its largest."""
+
+Process = Annotated[int, Meta(ge=0, le=MEMBERS_MAX - 1)]
 """A member's number in its group, from 0."""
+
+Payload = Annotated[bytes, Meta(max_length=PAYLOAD_BYTES_MAX)]
+"""An application's bytes, as a message type has to declare them: a longer payload cannot be sent on."""
 
 Natural = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 """1, 2, 3, ..., as far as a signed 64-bit integer goes."""
 
 M = TypeVar("M")
+
+
+def payload_copy(payload: bytes | bytearray | memoryview) -> bytes:
+    """An application's payload as bytes that nobody can change.
+
+    Raises:
+        TypeError: it is not bytes-like; text has to be encoded.
+        PayloadTooLarge: more bytes than fit one datagram.
+    """
+    try:
+        view = memoryview(payload)
+    except TypeError:
+        told = f"a payload is bytes, bytearray or another buffer, not {type(payload).__name__}"
+        raise TypeError(f"{told}: encode it first") from None
+    if view.nbytes > PAYLOAD_BYTES_MAX:
+        told = f"{view.nbytes} bytes; a payload has at most {PAYLOAD_BYTES_MAX}"
+        raise PayloadTooLarge(f"{told}: split it or send a reference")
+    return payload if type(payload) is bytes else view.tobytes()
 
 
 class Identifier(NamedTuple):
@@ -88,7 +119,7 @@ class ProtocolCore(Protocol[M]):
         ...
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Send a message to the group. Raises `Busy` when `busy`."""
+        """Send a message to the group. Raises `Busy` when `busy`, and as `payload_copy`; nothing was done."""
         ...
 
     def receive(self, sender: int, message: M, now: float) -> None:

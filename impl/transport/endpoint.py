@@ -13,10 +13,9 @@ from collections import Counter
 from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import PayloadTooLarge
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
-from antiphon.impl.transport.wire import PAYLOAD_BYTES_MAX, Admission, Codec, Rejected
+from antiphon.impl.transport.wire import Admission, Codec, Rejected
 
 __all__ = ["Datagram", "Endpoint"]
 
@@ -58,15 +57,8 @@ class Endpoint(Generic[M]):
         self._last_counted: M | None = None
         self._deliveries: list[Delivery] = []
 
-    def check(self, payload: bytes) -> None:
-        """Refuse a payload that no datagram holds. Raises `PayloadTooLarge`."""
-        if len(payload) > PAYLOAD_BYTES_MAX:
-            size = f"{len(payload)} bytes; a payload has at most {PAYLOAD_BYTES_MAX}"
-            raise PayloadTooLarge(f"{size}: split it or send a reference")
-
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Send to the group. Raises `PayloadTooLarge`, or `Busy` when the core is busy."""
-        self.check(payload)
+        """Send to the group. Raises as the core's `broadcast`; nothing was done."""
         identifier = self.core.broadcast(payload, now)
         self._deliveries += self.core.settle(now)
         return identifier

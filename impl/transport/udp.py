@@ -111,7 +111,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
 
         Raises:
             GroupClosed: the shell is not open.
-            PayloadTooLarge, Busy: as `Endpoint.broadcast`; nothing was sent.
+            Busy, TypeError, PayloadTooLarge: as the core's `broadcast`; nothing was sent.
         """
         if self._transport is None:
             raise GroupClosed("the shell is not open")
@@ -119,9 +119,18 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self._drain()
         return identifier
 
+    def stop(self) -> None:
+        """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+
     async def close(self) -> None:
-        """Stop: no timer, no reception and no sending any more, and the socket is closed. Again: nothing."""
-        self._stop()
+        """Stop, and wait until the socket is closed. Again: nothing."""
+        self.stop()
         if self._closed is not None:
             await self._closed
 
@@ -153,7 +162,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is closed, by `close` or by the operating system."""
-        self._stop()
+        self.stop()
         if self._closed is not None and not self._closed.done():
             self._closed.set_result(None)
         if exc is not None:
@@ -173,7 +182,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             self._drain()
             self._on_progress()
         except Exception as error:  # noqa: BLE001 - whatever failed, the user of the group has to learn it
-            self._stop()
+            self.stop()
             self._on_failure(error)
 
     def _drain(self) -> None:
@@ -201,14 +210,6 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
     def _ring(self) -> None:
         self._alarm = None
         self._step(self.endpoint.tick)
-
-    def _stop(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
-        if self._transport is not None:
-            self._transport.abort()
-            self._transport = None
 
     def _fault(self, kind: str, detail: str) -> None:
         self.faults[kind] += 1

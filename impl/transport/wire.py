@@ -17,12 +17,11 @@ from typing import Any, Generic, TypeVar
 from msgspec import DecodeError, MsgspecError, Struct, ValidationError, msgpack
 
 from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
-from antiphon.impl.protocols.core import MessageFormat, Natural, Process
+from antiphon.impl.protocols.core import MEMBERS_MAX, MessageFormat, Natural, Process
 
 __all__ = [
     "DATAGRAM_BYTES_MAX",
     "GROUP_NAME_BYTES_MAX",
-    "PAYLOAD_BYTES_MAX",
     "Admission",
     "Codec",
     "Envelope",
@@ -36,9 +35,6 @@ DATAGRAM_BYTES_MAX = 8_192
 
 GROUP_NAME_BYTES_MAX = 64
 """The longest group name, in UTF-8."""
-
-PAYLOAD_BYTES_MAX = 8_000
-"""The largest payload: a datagram less the longest name and every number at its largest."""
 
 
 class Envelope(Struct, Generic[M], frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -131,12 +127,21 @@ class Admission(Generic[M]):
     """What one member of one group lets in: its messages; everything else is counted by kind in `dropped`."""
 
     def __init__(self, codec: Codec[M], group: str, me: int, members: int) -> None:
-        """Raises `InvalidMembership` when the name is empty or too long, or `me` is no member."""
-        size = len(group.encode())
+        """Let in what is for member `me` of 0..members-1.
+
+        Raises:
+            InvalidMembership: the name is empty or too long, there are too many members, or `me` is none.
+        """
+        try:
+            size = len(group.encode())
+        except UnicodeEncodeError as error:
+            raise InvalidMembership(f"group name {group!r} has no UTF-8: {error.reason}") from error
         if not 1 <= size <= GROUP_NAME_BYTES_MAX:
             raise InvalidMembership(
                 f"group name of {size} bytes; it has 1 to {GROUP_NAME_BYTES_MAX} bytes in UTF-8"
             )
+        if members > MEMBERS_MAX:
+            raise InvalidMembership(f"{members} members; a group has at most {MEMBERS_MAX}")
         if not 0 <= me < members:
             raise InvalidMembership(
                 f"process {me} of {members}: members are numbered from 0 to {members - 1}"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.impl.errors import Busy, InvalidMembership
-from antiphon.impl.protocols.core import Delivery, Identifier, Send
+from antiphon.impl.errors import Busy, InvalidMembership, PayloadTooLarge
+from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX, Delivery, Identifier, Send
 from antiphon.impl.protocols.rbp import Core, RbpViolation, Timer
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
 from antiphon.impl.tracing import RecordingTracer, Violation
@@ -67,6 +67,16 @@ def test_a_broadcast_is_named_once_and_sent_to_all_oneself_at_once() -> None:
     assert core.expire(Timer.RESEND, 50.0)
     assert core.outputs() == to_others(core, Data(B, b"m"))
     assert core.observe()["message_id"] == 1
+
+
+def test_a_payload_that_is_refused_leaves_no_trace() -> None:
+    core = fresh(1)
+    before = core.snapshot()
+    with pytest.raises(TypeError, match="not str"):
+        core.broadcast("text", 0.0)  # type: ignore[arg-type]
+    with pytest.raises(PayloadTooLarge, match="split it"):
+        core.broadcast(memoryview(bytes(4 * PAYLOAD_BYTES_MAX)).cast("I"), 0.0)  # type: ignore[arg-type]
+    assert core.snapshot() == before
 
 
 def test_a_source_waits_for_its_number_before_it_broadcasts_again() -> None:

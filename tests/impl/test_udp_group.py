@@ -13,9 +13,9 @@ import pytest
 
 from antiphon.impl.errors import GroupClosed, GroupFailed, InvalidMembership, PayloadTooLarge, Rejection
 from antiphon.impl.group import Delivery, Group
+from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import Dropped, RecordingTracer, TransportFault
-from antiphon.impl.transport.wire import PAYLOAD_BYTES_MAX
 
 
 def sockets(count: int) -> list[socket.socket]:
@@ -224,6 +224,36 @@ def test_the_wrong_call_is_refused_by_name() -> None:
                 await taken_port.__aenter__()
             await first.broadcast(bytes(PAYLOAD_BYTES_MAX))
             assert len((await asyncio.wait_for(take(second, 1), 5))[0].payload) == PAYLOAD_BYTES_MAX
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("wrong", ["text", [1, 2], 3, None, {b"m"}])
+def test_what_is_not_bytes_is_refused_before_anything_happens(wrong: object) -> None:
+    async def scenario() -> None:
+        first, second = groups(2)
+        async with first, second:
+            with pytest.raises(TypeError, match="encode it first"):
+                await first.broadcast(cast(bytes, wrong))
+            assert await asyncio.wait_for(first.broadcast(b"m"), 5) == (0, 1)
+            assert (await asyncio.wait_for(take(second, 1), 5))[0].payload == b"m"
+
+    asyncio.run(scenario())
+
+
+def test_a_payload_is_copied_before_broadcast_waits() -> None:
+    async def scenario() -> None:
+        first, second = groups(2)
+        async with first:
+            await first.broadcast(memoryview(b"abcd")[::2])
+            payload = bytearray(b"as it was")
+            waiting = asyncio.create_task(first.broadcast(payload))
+            await asyncio.sleep(0)
+            payload[:] = b"changed later"
+            async with second:
+                taken = await asyncio.wait_for(take(second, 2), 5)
+                assert [d.payload for d in taken] == [b"ac", b"as it was"]
+                await waiting
 
     asyncio.run(scenario())
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
-from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.rbp import MESSAGES
+from antiphon.impl.protocols.core import MEMBERS_MAX, PAYLOAD_BYTES_MAX, Identifier
+from antiphon.impl.protocols.rbp import MESSAGES, rbp
 from antiphon.impl.protocols.rbp.messages import (
     Ack,
     Data,
@@ -21,6 +21,7 @@ from antiphon.impl.protocols.rbp.messages import (
     kind,
 )
 from antiphon.impl.transport import wire
+from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.wire import Admission, Codec, Envelope, Rejected
 
 MEMBERS = 3
@@ -80,6 +81,7 @@ REJECTED = [
     (raw("rbp", 1, "g", 0, 7, ["data", [0, 1], "text"]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["data", [0, 1], b"", 1]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["data", None, b""]), Rejection.MALFORMED),
+    (raw("rbp", 1, "g", 0, 7, ["data", [0, 1], bytes(PAYLOAD_BYTES_MAX + 1)]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["unheard", 1]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["ack", None, 0, 1]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["ack", None, 1, 3]), Rejection.MALFORMED),
@@ -138,16 +140,51 @@ def test_truncated_datagrams_are_counted_as_truncated(
 
 def test_the_largest_payload_with_the_largest_envelope_fits_a_datagram() -> None:
     name = "g" * wire.GROUP_NAME_BYTES_MAX
-    largest = Data(Identifier(2**15 - 1, BIG), bytes(wire.PAYLOAD_BYTES_MAX))
+    largest = Data(Identifier(2**15 - 1, BIG), bytes(PAYLOAD_BYTES_MAX))
     assert len(CODEC.encode(CODEC.envelope(name, 2**15 - 1, BIG, largest))) <= wire.DATAGRAM_BYTES_MAX
     with pytest.raises(PayloadTooLarge):
         CODEC.encode(CODEC.envelope(name, 0, 1, Data(Identifier(0, 1), bytes(wire.DATAGRAM_BYTES_MAX))))
 
 
-@pytest.mark.parametrize(("group", "me"), [("", 0), ("g" * 65, 0), ("é" * 33, 0), ("g", 3), ("g", -1)])
+@given(messages, st.data())
+def test_whatever_is_let_in_can_be_sent_on(message: Message, data: st.DataObject) -> None:
+    """A message at the limits of the gate fits a datagram of every member, whatever the counters are."""
+    if isinstance(message, Data):
+        size = data.draw(
+            st.sampled_from([0, PAYLOAD_BYTES_MAX - 1, PAYLOAD_BYTES_MAX, PAYLOAD_BYTES_MAX + 1])
+        )
+        message = Data(message.identifier, bytes(size))
+    arriving = msgspec.msgpack.encode(CODEC.envelope("g", 0, 1, message))
+    if isinstance(admission().admit(arriving), Rejected):
+        assert isinstance(message, Data)
+        assert len(message.payload) > PAYLOAD_BYTES_MAX
+    else:
+        name = "g" * wire.GROUP_NAME_BYTES_MAX
+        CODEC.encode(CODEC.envelope(name, MEMBERS_MAX - 1, BIG, message))
+
+
+def test_a_member_survives_a_payload_above_the_limit() -> None:
+    """Kept, it would end the member as soon as somebody asks for it."""
+    endpoint = Endpoint(rbp(), "g", 1, MEMBERS)
+    large = bytes(PAYLOAD_BYTES_MAX + 100)
+    endpoint.datagram_received(raw("rbp", 1, "g", 0, 1, ["data", [0, 1], large]), 0.0)
+    endpoint.datagram_received(raw("rbp", 1, "g", 2, 1, ["request", [0, 1]]), 0.0)
+    assert endpoint.datagrams_to_send() == []
+    assert endpoint.admission.dropped == {Rejection.MALFORMED: 1}
+
+
+@pytest.mark.parametrize(
+    ("group", "me"), [("", 0), ("g" * 65, 0), ("é" * 33, 0), ("\ud800", 0), ("g", 3), ("g", -1)]
+)
 def test_admission_refuses_an_impossible_membership(group: str, me: int) -> None:
     with pytest.raises(InvalidMembership):
         Admission(CODEC, group, me, MEMBERS)
+
+
+def test_no_group_has_more_members_than_a_datagram_can_name() -> None:
+    Admission(CODEC, "g", MEMBERS_MAX - 1, MEMBERS_MAX)
+    with pytest.raises(InvalidMembership, match="at most 32768"):
+        Admission(CODEC, "g", 0, MEMBERS_MAX + 1)
 
 
 def test_the_kinds_have_the_names_on_the_wire() -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from antiphon.impl.protocols.core import Identifier, Natural, Process
+from antiphon.impl.protocols.core import Identifier, Natural, Payload, Process
 
 __all__ = ["Ack", "Data", "Message", "Numbered", "Request", "RequestNumbers", "flaw", "kind"]
 
@@ -30,7 +30,7 @@ class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
     """A message and its identifier."""
 
     identifier: Identifier
-    payload: bytes
+    payload: Payload
 
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):

@@ -33,7 +33,7 @@ from collections import Counter
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, InvalidMembership, Violation
-from antiphon.impl.protocols.core import Delivery, Identifier, Send
+from antiphon.impl.protocols.core import Delivery, Identifier, Send, payload_copy
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
 from antiphon.impl.protocols.rbp.queues import Queues
 from antiphon.impl.protocols.rbp.state import Observation, Snapshot
@@ -112,13 +112,14 @@ class Core:
 
         Raises:
             Busy: the previous broadcast has no number yet (line 15).
+            TypeError, PayloadTooLarge: as `payload_copy`.
         """
+        payload = payload_copy(payload)
         if self._pending is not None:
             raise Busy(f"{tuple(self._pending)} has no number yet; broadcast again when `busy` is false")
         self._now = now
         self._message_id += 1
         identifier = Identifier(self.me, self._message_id)
-        payload = bytes(payload)  # the caller may go on to change a bytearray
         self._queues.store(identifier, payload)
         self._pending = identifier
         self._deadlines.start(Timer.RESEND, now)
