@@ -28,6 +28,7 @@ def core_alone(members: int, messages: int, payload: bytes) -> tuple[float, int,
     steps = delivered = 0
     start = time.perf_counter()
     for core in cores:
+        core.start(0.0)
         mail.extend((core.me, to, message) for to, message in core.outputs())
     while True:
         for core in cores:

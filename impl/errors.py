@@ -4,12 +4,13 @@ What an application may have to catch is a `GroupError`:
 
 - `LocalError`: the call was wrong (a second broadcast in a core, a payload too large, a closed group);
   nothing has changed.
-- `GroupFailed`: this library failed inside a step; the group has stopped, and the cause is attached.
+- `GroupFailed`: the group cannot go on, for the reason that it names, or this library failed inside a step
+  and the cause is attached; the member has stopped.
 
-What other members or strangers do wrong never raises. A datagram that is no message of this group is dropped
-and counted under one `Rejection`; a message that no correct member can have sent is ignored and counted under
-one `Violation`. Both are also events for the tracer (`antiphon.impl.tracing`). This module knows no protocol
-and no transport.
+What other members or strangers do wrong never raises in a core or a codec. A datagram that is no message of
+this group is dropped and counted under one `Rejection`; a message that no correct member can have sent is
+ignored and counted under one `Violation`. Both are also events for the tracer (`antiphon.impl.tracing`). This
+module knows no protocol and no transport.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class GroupClosed(LocalError):
 
 
 class GroupFailed(GroupError):
-    """The library itself failed; the exception it failed with is the cause (`__cause__`)."""
+    """The group cannot go on; where the library itself failed, `__cause__` is what it failed with."""
 
 
 class Rejection(StrEnum):
@@ -70,8 +71,12 @@ class Rejection(StrEnum):
     """Another protocol, or another version of this one."""
     FOREIGN_GROUP = "foreign_group"
     """A message of a group with another name."""
+    FOREIGN_ADDRESS = "foreign_address"
+    """It came from an address at which no member is."""
     FOREIGN_SENDER = "foreign_sender"
     """The sender it names is not a member."""
+    FALSE_SENDER = "false_sender"
+    """The sender it names is another member than the one at whose address it came from."""
     OWN_ECHO = "own_echo"
     """The sender it names is the receiver itself."""
 

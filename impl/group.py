@@ -5,8 +5,9 @@
         async for delivery in group.deliveries():
             print(delivery.number, delivery.source, delivery.payload)
 
-A group is one fixed set of members that all stay alive. Own broadcasts wait for one another: each is handed
-to the protocol when that takes it.
+A group is one fixed set of members that all stay alive; one that cannot go on ends with `GroupFailed`, which
+says what is missing and whose it is. Own broadcasts wait for one another: each is handed to the protocol when
+that takes it.
 
 This module must not know what a datagram holds, what a timer waits for or which messages a protocol has.
 """
@@ -21,13 +22,13 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, Violation
-from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, payload_copy
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait, payload_copy
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.udp import Address, UdpShell
 
-__all__ = ["Address", "Delivery", "Group", "Identifier", "Statistics"]
+__all__ = ["Address", "Delivery", "Group", "Identifier", "Statistics", "Wait"]
 
 _RBP = rbp()
 
@@ -60,19 +61,22 @@ class Group:
         routes: Mapping[int, Address],
         protocol: Implementation[Any] = _RBP,
         tracer: Tracer = NULL_TRACER,
+        stall_s: float = 30.0,
     ) -> None:
         """Member `me` of 0..members-1, listening at `bind`.
 
         `bind` is an address, or a bound UDP socket that the group will close. `routes[q]` is where datagrams
-        for member q go. `protocol` is the same at all members, for example
-        `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`.
+        for member q go, and the only address from which q's are taken. `protocol` is the same at all members,
+        for example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`. A member that waits for others and gets
+        no further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf` waits for
+        ever.
 
         Raises:
             InvalidMembership: name, place, number of members and routes do not fit together.
-            ValueError: the protocol's own settings are impossible.
+            ValueError: the protocol's own settings are impossible, or `stall_s` is not positive.
         """
         self.name = name
-        self._endpoint = Endpoint(protocol, name, me, members, tracer)
+        self._endpoint = Endpoint(protocol, name, me, members, tracer, stall_ms=stall_s * 1000.0)
         self._shell = UdpShell(
             self._endpoint, routes, on_progress=self._progress, on_failure=self._fail, tracer=tracer
         )
@@ -88,6 +92,7 @@ class Group:
 
         Raises:
             OSError: the address cannot be bound.
+            InvalidMembership: two members are at one address.
             GroupClosed: the group was opened before.
         """
         await self._shell.open(self._bind)
@@ -117,6 +122,18 @@ class Group:
             self._shell.faults.copy(),
         )
 
+    @property
+    def waits(self) -> tuple[Wait, ...]:
+        """What this member cannot do without now, and from whom it has to come."""
+        return self._endpoint.waits
+
+    @property
+    def waiting_s(self) -> float:
+        """For how many seconds it has waited for just that; 0 when it waits for nothing."""
+        if not self._endpoint.waits:
+            return 0.0
+        return asyncio.get_running_loop().time() - self._endpoint.waiting_since / 1000.0
+
     async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once it is on its way.
 
@@ -127,7 +144,7 @@ class Group:
             TypeError: the payload is not bytes-like; nothing was done.
             PayloadTooLarge: more bytes than fit one datagram.
             GroupClosed: outside `async with`, or closed while waiting.
-            GroupFailed: the library failed; see its cause.
+            GroupFailed: the group cannot go on.
         """
         payload = payload_copy(payload)
         self._raise_failure()
@@ -141,7 +158,7 @@ class Group:
     async def deliveries(self) -> AsyncIterator[Delivery]:
         """The deliveries in the group's order, without end; ends when the group is closed and all were taken.
 
-        Each delivery goes to one iterator only. Raises `GroupFailed` when the library failed.
+        Each delivery goes to one iterator only. Raises `GroupFailed` when the group cannot go on.
         """
         while True:
             while self._delivered:
@@ -196,6 +213,8 @@ class Group:
             raise self._failed(self._failure)
 
     def _failed(self, error: Exception) -> GroupFailed:
+        if isinstance(error, GroupFailed):
+            return GroupFailed(*error.args)
         failed = GroupFailed(f"{type(error).__name__}: {error}")
         failed.__cause__ = error
         return failed

@@ -110,6 +110,7 @@ class RbpBinding:
     def start(self, me: int) -> Effect:
         """A fresh core."""
         self._cores[me] = self._core(me, self.members, backoff_max=1, tracer=self._recorder)
+        self._cores[me].start(NOW)
         return self._effect(me)
 
     def stimulus(self, step: Step) -> Stimulus:

@@ -92,7 +92,7 @@ class _Run:
     def take(self, steps: int) -> int:
         """Take so many steps; how many messages were delivered."""
         for me in range(len(self.cores)):
-            self._call(me, "start", lambda _core, _now: None)
+            self._call(me, "start", lambda core, now: core.start(now))
         for _ in range(steps):
             me = self.random.randrange(len(self.cores))
             chance = self.random.random()

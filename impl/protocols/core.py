@@ -1,9 +1,9 @@
 """A protocol core is the same to every shell: messages and the time go in, messages and deliveries come out.
 
-A shell does the same four things with any core: it calls `receive` for each message and `tick` when
-`next_deadline` has come, calls `settle` after either, sends what `outputs` drains, and gives the deliveries
-to the application. `now` is a number of milliseconds from any fixed origin, the same for all calls to one
-core, and never decreases.
+A shell calls `start` once, and then does the same four things with any core: it calls `receive` for each
+message and `tick` when `next_deadline` has come, calls `settle` after either, sends what `outputs` drains,
+and gives the deliveries to the application. `now` is a number of milliseconds from any fixed origin, the same
+for all calls to one core, and never decreases. A core that was only made has no time yet, and no timer runs.
 
 What a core hands out is immutable or a copy, and what it does follows from its snapshot and its calls alone.
 
@@ -33,6 +33,7 @@ __all__ = [
     "Process",
     "ProtocolCore",
     "Send",
+    "Wait",
     "payload_copy",
 ]
 
@@ -95,6 +96,18 @@ class Send(NamedTuple, Generic[M]):
     message: M
 
 
+class Wait(NamedTuple):
+    """Something that a member cannot do without; equal waits at two times mean that it got no further."""
+
+    what: str
+    """What is missing, in words: "number 7"."""
+    of: int
+    """The member from which it has to come."""
+
+    def __str__(self) -> str:
+        return f"{self.what} of process {self.of}"
+
+
 class ProtocolCore(Protocol[M]):
     """The interface between a protocol and whatever carries its messages."""
 
@@ -116,6 +129,14 @@ class ProtocolCore(Protocol[M]):
     @property
     def busy(self) -> bool:
         """Whether `broadcast` would be refused now."""
+        ...
+
+    def start(self, now: float) -> None:
+        """Take part from now on: once, before every other call."""
+        ...
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What has to come from other members before this one can go on; it changes with any progress."""
         ...
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:

@@ -4,22 +4,30 @@ Every shell does with it the same: hand in datagrams and the time, then take the
 deliveries. The order of events within one step is: what came in, what it caused in the core, what is
 delivered, what is sent.
 
+A member that waits for the same things for `stall_ms` cannot go on, and says so: `tick` raises `GroupFailed`.
+Whose tick comes late was not waiting but asleep (a stopped process, a suspended machine), and waits anew.
+
 This module must not know a protocol, an address or a clock.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
-from antiphon.impl.protocols.core import Delivery, Identifier, Implementation
+from antiphon.impl.errors import GroupFailed, Rejection
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.wire import Admission, Codec, Rejected
 
 __all__ = ["Datagram", "Endpoint"]
 
 M = TypeVar("M")
+
+_LATE = 0.1
+"""The part of `stall_ms` by which a tick is late when the member was asleep."""
 
 
 class Datagram(NamedTuple):
@@ -39,12 +47,17 @@ class Endpoint(Generic[M]):
         me: int,
         members: int,
         tracer: Tracer = NULL_TRACER,
+        *,
+        stall_ms: float = math.inf,
     ) -> None:
         """Member `me` of 0..members-1 of the group with this name.
 
         Raises:
             InvalidMembership: name, place and number of members do not fit together.
+            ValueError: `stall_ms` is not positive.
         """
+        if not stall_ms > 0:
+            raise ValueError(f"a group that makes no progress fails after more than 0 ms, not {stall_ms}")
         self.codec = Codec(implementation.messages)
         self.admission = Admission(self.codec, group, me, members)
         self.core = implementation.core(me, members, tracer)
@@ -52,23 +65,36 @@ class Endpoint(Generic[M]):
         """Datagrams sent, by kind of message: one for each receiver."""
         self.transmissions: Counter[str] = Counter()
         """Messages sent, by kind: one message to all counts once, as the papers count."""
+        self.waits: tuple[Wait, ...] = ()
+        """What this member cannot do without."""
+        self.waiting_since = 0.0
+        """The `now` since which it waits for just that."""
+        self._stall_ms = stall_ms
         self._tracer = tracer
         self._counter = 0
         self._last_counted: M | None = None
         self._deliveries: list[Delivery] = []
 
+    def start(self, now: float) -> None:
+        """Take part from now on: once, before every other call."""
+        self.core.start(now)
+        self._settle(now)
+
     def broadcast(self, payload: bytes, now: float) -> Identifier:
         """Send to the group. Raises as the core's `broadcast`; nothing was done."""
         identifier = self.core.broadcast(payload, now)
-        self._deliveries += self.core.settle(now)
+        self._settle(now)
         return identifier
 
-    def datagram_received(self, data: bytes, now: float) -> None:
-        """Handle the bytes of one datagram, whatever they are."""
+    def datagram_received(self, sender: int, data: bytes, now: float) -> None:
+        """Handle the bytes of one datagram, whatever they are, from the address of member `sender`."""
         envelope = self.admission.admit(data)
         if isinstance(envelope, Rejected):
-            if self._tracer.recording:
-                self._tracer.record(tracing.Dropped(self.core.me, envelope.kind, len(data), envelope.detail))
+            self._dropped(envelope, data)
+            return
+        if envelope.sender != sender:
+            told = f"sender {envelope.sender}; the datagram came from process {sender}"
+            self.drop(Rejected(Rejection.FALSE_SENDER, told), data)
             return
         if self._tracer.recording:
             datagram = (envelope.sender, envelope.counter)
@@ -76,16 +102,35 @@ class Endpoint(Generic[M]):
                 tracing.Receive(self.core.me, datagram, self.codec.messages.kind(envelope.message))
             )
         self.core.receive(envelope.sender, envelope.message, now)
-        self._deliveries += self.core.settle(now)
+        self._settle(now)
+
+    def drop(self, rejected: Rejected, data: bytes) -> None:
+        """Count a datagram that is refused, and tell the tracer."""
+        self._dropped(self.admission.refuse(rejected), data)
 
     def tick(self, now: float) -> None:
-        """Let the timers expire whose deadline has come."""
+        """Let the timers expire whose deadline has come.
+
+        Raises:
+            GroupFailed: the member has made no progress for `stall_ms`.
+        """
         self.core.tick(now)
-        self._deliveries += self.core.settle(now)
+        self._settle(now)
+        deadline = self._stall_deadline()
+        if deadline is None or now < deadline:
+            return
+        if now > deadline + _LATE * self._stall_ms:
+            self.waiting_since = now
+            return
+        missing = "; ".join(str(wait) for wait in self.waits)
+        raise GroupFailed(
+            f"no progress for {self._stall_ms / 1000.0:g} s: process {self.core.me} needs {missing}"
+        )
 
     def next_deadline(self) -> float | None:
         """When `tick` has something to do, or None."""
-        return self.core.next_deadline()
+        deadlines = (self.core.next_deadline(), self._stall_deadline())
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def datagrams_to_send(self) -> list[Datagram]:
         """Hand over, once, the datagrams to send, in order."""
@@ -95,6 +140,19 @@ class Endpoint(Generic[M]):
         """Hand over, once, what was delivered, in order."""
         deliveries, self._deliveries = self._deliveries, []
         return deliveries
+
+    def _settle(self, now: float) -> None:
+        self._deliveries += self.core.settle(now)
+        waits = self.core.waits()
+        if waits != self.waits:
+            self.waits, self.waiting_since = waits, now
+
+    def _stall_deadline(self) -> float | None:
+        return self.waiting_since + self._stall_ms if self.waits and self._stall_ms < math.inf else None
+
+    def _dropped(self, rejected: Rejected, data: bytes) -> None:
+        if self._tracer.recording:
+            self._tracer.record(tracing.Dropped(self.core.me, rejected.kind, len(data), rejected.detail))
 
     def _encode(self, to: int, message: M) -> bytes:
         self._counter += 1

@@ -82,6 +82,7 @@ class SimulatedNetwork(Generic[M]):
         self._alarms: list[float | None] = [None] * members
         self._latest: dict[tuple[int, int], int] = {}
         for process in range(members):
+            self.endpoints[process].start(self.now)
             self._after_step(process)
 
     def __repr__(self) -> str:
@@ -136,7 +137,7 @@ class SimulatedNetwork(Generic[M]):
         endpoint = self.endpoints[due.process]
         if due.datagram is not None:
             self._note_order(due.process, due.datagram)
-            endpoint.datagram_received(due.datagram[2], self.now)
+            endpoint.datagram_received(due.datagram[0], due.datagram[2], self.now)
         else:
             if self._alarms[due.process] == due.at:
                 self._alarms[due.process] = None

@@ -1,8 +1,8 @@
 """An endpoint on a UDP socket under asyncio: moves bytes, arms one timer, decides nothing.
 
 Rules of this file:
-1. The addresses of the peers are given: where datagrams for member q go may be q's socket or a relay in front
-   of it. Where a datagram came from is never looked at; its envelope says who sent it.
+1. The addresses of the peers are given: where datagrams for member q go, be it q's socket or a relay in front
+   of it, is also where q's datagrams come from. What comes from another address is dropped.
 2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram: counted by
    kind in `faults`, reported to the tracer, and left to the protocol's timers.
 3. After each step `on_progress` is called once; an exception in a step stops the shell and goes to
@@ -21,10 +21,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import GroupClosed, InvalidMembership
+from antiphon.impl.errors import GroupClosed, InvalidMembership, Rejection
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.wire import Rejected
 
 __all__ = ["Address", "UdpShell"]
 
@@ -68,6 +69,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self.endpoint = endpoint
         self.faults: Counter[str] = Counter()
         self._routes = dict(routes)
+        self._peers: dict[Address, int] = {}
         self._on_progress = on_progress
         self._on_failure = on_failure
         self._tracer = tracer
@@ -81,6 +83,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
 
         Raises:
             OSError: the address cannot be bound, or a host name not resolved.
+            InvalidMembership: two members are at one address.
             GroupClosed: it was opened before.
         """
         if self._closed is not None:
@@ -94,9 +97,12 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             family, local = await _resolve(bind, socket.AF_UNSPEC)
             where = {"local_addr": local, "family": family}
         for process, address in self._routes.items():
-            _, self._routes[process] = await _resolve(address, family)
+            _, route = await _resolve(address, family)
+            other = self._peers.setdefault(route, process)
+            if other != process:
+                raise InvalidMembership(f"processes {other} and {process} are both at {route[0]}:{route[1]}")
+            self._routes[process] = route
         await loop.create_datagram_endpoint(lambda: self, **where)
-        self._step(self.endpoint.tick)
 
     @property
     def address(self) -> Address:
@@ -140,10 +146,16 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """The socket is open; datagrams may come from now on."""
         self._transport = cast(asyncio.DatagramTransport, transport)
         self._closed = asyncio.get_running_loop().create_future()
+        self._step(self.endpoint.start)
 
-    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:  # noqa: ARG002 - rule 1
-        """Hand the bytes to the endpoint."""
-        self._step(lambda now: self.endpoint.datagram_received(data, now))
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        """Hand the bytes to the endpoint, if a member sent them."""
+        sender = self._peers.get(addr[:2])
+        if sender is None:
+            told = f"from {addr[0]}:{addr[1]}, where no member is"
+            self.endpoint.drop(Rejected(Rejection.FOREIGN_ADDRESS, told), data)
+        else:
+            self._step(lambda now: self.endpoint.datagram_received(sender, data, now))
 
     def error_received(self, exc: Exception) -> None:
         """Count what the operating system says about some earlier datagram."""

@@ -5,8 +5,9 @@ starts with its kind. `(sender, counter)` names the datagram. `decode` never rai
 of this protocol comes back as a `Rejected` with its kind. `Admission` adds what only a member can judge
 (group, sender, ranges for so many members) and counts.
 
-Nothing here is authenticated: a sender is who the datagram says. This module must not know any protocol; what
-its messages are and that their fields are in range is asked of its `MessageFormat`.
+Nothing here is authenticated: a sender is who the datagram says, and `Endpoint` compares that with the
+address it came from. This module must not know any protocol; what its messages are and that their fields are
+in range is asked of its `MessageFormat`.
 """
 
 from __future__ import annotations
@@ -160,8 +161,12 @@ class Admission(Generic[M]):
             if refusal is None:
                 return result
             result = refusal
-        self.dropped[result.kind] += 1
-        return result
+        return self.refuse(result)
+
+    def refuse(self, rejected: Rejected) -> Rejected:
+        """Count a datagram that is not let in."""
+        self.dropped[rejected.kind] += 1
+        return rejected
 
     def _refusal(self, envelope: Envelope[M]) -> Rejected | None:
         if envelope.group != self.group:

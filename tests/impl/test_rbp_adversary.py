@@ -26,6 +26,7 @@ class Adversary:
         self.sent: list[tuple[int, int, Message]] = []
         self.delivered: list[list[Delivery]] = [[] for _ in range(members)]
         for core in self.cores:
+            core.start(0.0)
             self.collect(core)
 
     def collect(self, core: Core) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from antiphon.impl.errors import Busy, InvalidMembership, PayloadTooLarge
-from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX, Delivery, Identifier, Send
+from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX, Delivery, Identifier, Send, Wait
 from antiphon.impl.protocols.rbp import Core, RbpViolation, Timer
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
 from antiphon.impl.tracing import RecordingTracer, Violation
@@ -20,6 +20,7 @@ C = Identifier(2, 1)
 def fresh(me: int, members: int = 3) -> Core:
     """A started process whose first messages are on their way."""
     core = Core(me, members)
+    core.start(0.0)
     core.outputs()
     return core
 
@@ -40,10 +41,46 @@ def to_others(core: Core, *messages: Message) -> list[Send[Message]]:
 def test_process_0_starts_the_token_with_a_null_message() -> None:
     """Lines 8-9; claim RBP-01."""
     core = Core(0, 3)
+    assert core.outputs() == []
+    core.start(7e6)
     assert core.outputs() == to_others(core, Ack(None, 1, 1))
     assert core.observe()["numbers"] == {1: None}
     assert core.observe()["passed"] == 1
-    assert Core(1, 3).outputs() == []
+    assert fresh(1).outputs() == []
+
+
+@pytest.mark.parametrize("me", [0, 1])
+def test_a_core_has_no_time_before_it_starts(me: int) -> None:
+    """The first deadline is a whole interval after the start, whatever the clock's origin."""
+    core = Core(me, 3, token_ms=50.0)
+    assert core.next_deadline() is None
+    core.start(7e6)
+    assert core.next_deadline() == (7e6 + 50.0 if me == 0 else None)
+    core.outputs()
+    core.tick(7e6)
+    assert core.outputs() == []
+
+
+def test_a_member_knows_what_it_waits_for_and_from_whom() -> None:
+    core = fresh(3, 4)
+    assert core.waits() == ()
+    core.broadcast(b"d", 0.0)
+    assert core.waits() == (Wait("a number after 0 for message 3:1", 0),)
+    core.receive(1, Ack(B, 2, 2), 0.0)
+    assert core.waits() == (
+        Wait("number 1", 1),
+        Wait("the body of message 1:1", 1),
+        Wait("a number after 2 for message 3:1", 2),
+    )
+    core.receive(1, Data(B, b"b"), 0.0)
+    core.receive(1, Numbered(None, 1), 0.0)
+    core.receive(2, Data(C, b"c"), 0.0)
+    core.receive(2, Numbered(C, 3), 0.0)
+    assert core.waits() == (Wait("the token of number 3", 2),)
+    assert str(core.waits()[0]) == "the token of number 3 of process 2"
+    core.receive(2, Ack(C, 3, 3), 0.0)
+    core.settle(0.0)
+    assert core.waits() == ()
 
 
 @pytest.mark.parametrize(("me", "members"), [(0, 1), (3, 3), (-1, 3)])

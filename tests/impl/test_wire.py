@@ -167,8 +167,8 @@ def test_a_member_survives_a_payload_above_the_limit() -> None:
     """Kept, it would end the member as soon as somebody asks for it."""
     endpoint = Endpoint(rbp(), "g", 1, MEMBERS)
     large = bytes(PAYLOAD_BYTES_MAX + 100)
-    endpoint.datagram_received(raw("rbp", 1, "g", 0, 1, ["data", [0, 1], large]), 0.0)
-    endpoint.datagram_received(raw("rbp", 1, "g", 2, 1, ["request", [0, 1]]), 0.0)
+    endpoint.datagram_received(0, raw("rbp", 1, "g", 0, 1, ["data", [0, 1], large]), 0.0)
+    endpoint.datagram_received(2, raw("rbp", 1, "g", 2, 1, ["request", [0, 1]]), 0.0)
     assert endpoint.datagrams_to_send() == []
     assert endpoint.admission.dropped == {Rejection.MALFORMED: 1}
 

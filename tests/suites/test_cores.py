@@ -43,7 +43,7 @@ FAULTS = {
     def snapshot(self):
         return super().snapshot()._replace(timers=tuple(self._deadlines.relative(0.0)))
 """,
-        "a core that was put to a snapshot has another one",
+        "snapshot differs from that of a core put to the same snapshot at another time",
     ),
     "a variable that no snapshot has": (
         """

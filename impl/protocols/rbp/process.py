@@ -33,7 +33,7 @@ from collections import Counter
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, InvalidMembership, Violation
-from antiphon.impl.protocols.core import Delivery, Identifier, Send, payload_copy
+from antiphon.impl.protocols.core import Delivery, Identifier, Send, Wait, payload_copy
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
 from antiphon.impl.protocols.rbp.queues import Queues
 from antiphon.impl.protocols.rbp.state import Observation, Snapshot
@@ -56,10 +56,9 @@ class Core:
         token_ms: float = 50.0,
         request_ms: float = 20.0,
         backoff_max: int = 8,
-        now: float = 0.0,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Lines 1-9: all empty; process 0 (the figure's p1) numbers the NULL message 1 and passes the token.
+        """Lines 1-7: all empty.
 
         The three intervals are the first waiting times, in milliseconds, of resend, resend_token and
         repeat_request; each expiry doubles the next one up to `backoff_max` times the first (1: no back-off).
@@ -80,7 +79,7 @@ class Core:
         self._violations: Counter[Violation] = Counter()
         self._others = tuple(process for process in range(members) if process != me)
         self._tracer = tracer
-        self._now = now
+        self._now = 0.0
         self._queues = Queues()
         self._last_delivered = 0
         self._message_id = 0
@@ -97,7 +96,11 @@ class Core:
             },
             backoff_max,
         )
-        if me == 0:
+
+    def start(self, now: float) -> None:
+        """Lines 8-9: process 0 (the figure's p1) numbers the NULL message 1 and passes the token."""
+        self._now = now
+        if self.me == 0:
             self._pass_token(None, 1)
 
     # The application's side.
@@ -311,6 +314,25 @@ class Core:
 
     # Looking at a core from outside.
 
+    def waits(self) -> tuple[Wait, ...]:
+        """The first missing number, the missing bodies, and the number of the first message that has none."""
+        queues = self._queues
+        waits = []
+        if queues.last_number < queues.highest:
+            waits.append(Wait(f"number {queues.last_number + 1}", self._sequencer(queues.highest)))
+        for name in queues.missing_bodies():
+            waits.append(
+                Wait(f"the body of message {name.source}:{name.id}", self._sequencer(queues.highest))
+            )
+        first = queues.first_unnumbered()
+        if first is not None and not self._holding:
+            what = f"a number after {queues.highest} for message {first.source}:{first.id}"
+            sequencer = self._sequencer(queues.highest + 1)
+            if sequencer == self.me:
+                what, sequencer = f"the token of number {queues.highest}", self._sequencer(queues.highest)
+            waits.append(Wait(what, sequencer))
+        return tuple(waits)
+
     def observe(self) -> Observation:
         """A copy of every state variable."""
         return Observation(
@@ -367,9 +389,13 @@ class Core:
         for process in self._others:
             self._outputs.append(Send(process, message))
 
+    def _sequencer(self, number: int) -> int:
+        """Who gives this number: members give one each in turn, process 0 the first."""
+        return (number - 1) % self.members
+
     def _ask(self, number: int, request: Request | RequestNumbers) -> None:
-        """Send a request to who gave `number`: members give one each in turn, process 0 the first."""
-        sequencer = (number - 1) % self.members
+        """Send a request to who gave `number`."""
+        sequencer = self._sequencer(number)
         if sequencer != self.me:
             self._to(sequencer, request)
 

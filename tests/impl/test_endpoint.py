@@ -1,0 +1,88 @@
+"""A member short of a socket: whose datagrams it takes, and when it says that the group cannot go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from antiphon.impl.errors import GroupFailed, Rejection
+from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.rbp import MESSAGES, rbp
+from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered
+from antiphon.impl.tracing import Dropped, RecordingTracer
+from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.wire import Codec
+
+CODEC = Codec(MESSAGES)
+START = 7e6
+
+
+def member(me: int = 1, members: int = 3, **options: float) -> Endpoint[Message]:
+    endpoint = Endpoint(rbp(), "g", me, members, **options)
+    endpoint.start(START)
+    return endpoint
+
+
+def datagram(sender: int, message: Message) -> bytes:
+    return CODEC.encode(CODEC.envelope("g", sender, 1, message))
+
+
+def test_a_datagram_is_taken_from_the_member_that_it_names_only() -> None:
+    tracer = RecordingTracer()
+    endpoint = Endpoint(rbp(), "g", 1, 3, tracer)
+    data = datagram(0, Ack(None, 1, 1))
+    endpoint.datagram_received(2, data, START)
+    assert endpoint.admission.dropped == {Rejection.FALSE_SENDER: 1}
+    assert [(e.kind, e.size_bytes) for e in tracer.events if isinstance(e, Dropped)] == [
+        (Rejection.FALSE_SENDER, len(data))
+    ]
+    assert endpoint.broadcast(b"m", START) == (1, 1)
+    assert endpoint.deliveries() == []
+    endpoint.datagram_received(0, data, START)
+    assert len(endpoint.deliveries()) == 1
+
+
+def test_a_member_that_gets_no_further_fails_in_time_and_says_why() -> None:
+    endpoint = member(stall_ms=1_000.0)
+    assert endpoint.next_deadline() is None
+    endpoint.datagram_received(2, datagram(2, Data(Identifier(2, 1), b"c")), START)
+    assert endpoint.next_deadline() == START + 1_000.0
+    endpoint.tick(START + 999.0)
+    with pytest.raises(
+        GroupFailed, match="no progress for 1 s: process 1 needs a number after 0 for message 2:1"
+    ):
+        endpoint.tick(START + 1_000.0)
+
+
+def test_progress_gives_time_anew() -> None:
+    endpoint = member(me=2, stall_ms=1_000.0)
+    endpoint.broadcast(b"c", START)
+    endpoint.datagram_received(0, datagram(0, Numbered(None, 1)), START + 900.0)
+    endpoint.tick(START + 1_100.0)
+    assert endpoint.waiting_since == START + 900.0
+    endpoint.datagram_received(0, datagram(0, Numbered(None, 1)), START + 1_200.0)
+    assert endpoint.waiting_since == START + 900.0
+    with pytest.raises(GroupFailed, match="a number after 1 for message 2:1 of process 1"):
+        endpoint.tick(START + 1_900.0)
+
+
+def test_a_member_that_slept_has_not_waited() -> None:
+    endpoint = member(stall_ms=1_000.0)
+    endpoint.broadcast(b"b", START)
+    endpoint.tick(START + 60_000.0)
+    endpoint.tick(START + 60_999.0)
+    with pytest.raises(GroupFailed):
+        endpoint.tick(START + 61_000.0)
+
+
+def test_without_a_limit_a_member_waits_for_ever() -> None:
+    endpoint = member()
+    endpoint.datagram_received(2, datagram(2, Data(Identifier(2, 1), b"c")), START)
+    assert endpoint.waits
+    assert endpoint.next_deadline() is None
+    endpoint.tick(START + 1e12)
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan")])
+def test_the_limit_is_positive(wrong: float) -> None:
+    with pytest.raises(ValueError, match="more than 0 ms"):
+        member(stall_ms=wrong)
