@@ -4,8 +4,7 @@
 
 prints seconds and ratios; a measurement, not a test. All three read the same NDJSON logs of healthy
 runs and judge the five properties. Spark's time is told with and without the start of Java, and for
-a dataset that is already in Parquet. pandas, which is no dependency of this project and left out
-where it is not installed, reads with its own JSON reader and checks no file.
+a dataset that is already in Parquet. pandas reads with its own JSON reader and checks no file.
 """
 
 from __future__ import annotations
@@ -18,15 +17,12 @@ from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 
+import pandas as pd
+
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.pipeline import verify
 from antiphon.conformance.pipeline.session import spark_session
 from antiphon.conformance.trace import Header, LogWriter, digest, load_run, log_name, message_id
-
-try:
-    import pandas as pd
-except ImportError:
-    pd = None
 
 
 def write_logs(root: Path, runs: int, processes: int, messages: int) -> int:
@@ -122,8 +118,7 @@ def main() -> None:
             "lines"
         )
         seconds["plain Python"] = timed(lambda: judge_in_python(logs))
-        if pd is not None:
-            seconds["pandas"] = timed(lambda: judge_in_pandas(logs))
+        seconds["pandas"] = timed(lambda: judge_in_pandas(logs))
         with _session_time(options.master, seconds):
             seconds["Spark, logs, cold"] = timed(
                 lambda: verify(logs, options.master, kept).outcome == "holds"
@@ -132,7 +127,7 @@ def main() -> None:
             seconds["Spark, Parquet, warm"] = timed(lambda: verify(kept, options.master).outcome == "holds")
     for name, took in seconds.items():
         ratios = " ".join(
-            f"{took / seconds[twin]:6.1f} x {twin}" for twin in ("plain Python", "pandas") if twin in seconds
+            f"{took / seconds[twin]:6.1f} x {twin}" for twin in ("plain Python", "pandas")
         )
         print(f"{name:<24} {took:8.2f} s {lines / took:12,.0f} lines/s {ratios}")
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from antiphon.conformance.trace import NO_DELIVERIES, Broadcast, Crash, Deliver, Run, Step
+from antiphon.conformance.trace import Broadcast, Crash, Deliver, Run, Step
 from antiphon.model.verdict import Outcome
 from antiphon.spec import services
 
@@ -53,8 +53,6 @@ def judge(run: Run) -> tuple[Judgement, ...]:
     """Judge the logs of a run; the judgements come in the order of `PROPERTIES`."""
     events = [step for step in run.merge.steps if isinstance(step.event, Broadcast | Deliver | Crash)]
     unfit = str(run.problems[0]) if run.problems else ""
-    if not unfit and not any(isinstance(step.event, Deliver) for step in events):
-        unfit = f"{run.directory}: {NO_DELIVERIES}"
     if unfit:
         return tuple(Judgement(name, Outcome.UNKNOWN, unfit) for name in PROPERTIES)
     return _ServiceRun(run, events).judgements()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from antiphon.conformance.history.broadcast import agreement, integrity, validity
 from antiphon.conformance.history.finding import Finding, History
 from antiphon.conformance.history.order import prefix_order, total_order
-from antiphon.conformance.trace import NO_DELIVERIES, Deliver, Problem, Run
+from antiphon.conformance.trace import Problem, Run
 from antiphon.model.verdict import Outcome
 
 
@@ -47,6 +47,4 @@ def judge_run(run: Run) -> RunFindings:
     Causality between the logs is not looked at: no property here depends on it.
     """
     problems = [*run.faults, *(problem for log in run.logs for problem in log.problems)]
-    if not any(isinstance(event, Deliver) for events in run.events for event in events):
-        problems.append(Problem(run.directory, 0, NO_DELIVERIES))
     return RunFindings(judge_history(run.events), tuple(problems))

@@ -1,7 +1,7 @@
 """A dataset is complete or it is not there: written beside its place, then renamed into it.
 
-1. `DIR/<run>/process-<p>.ndjson` is listed here, by name only; Spark reads the lines. A directory
-   that holds the logs of one run itself is taken as well.
+1. The runs of a directory are listed here, by name only; tasks read their logs,
+   `DIR/<run>/process-<p>.ndjson`. A directory that holds the logs of one run itself is taken as well.
 2. `events/run=<run>/` and `quarantine/` are written into a hidden directory next to the
    destination, then `manifest.json`, then the directory is renamed: one step for the file system.
 3. Who opens a dataset asks for the manifest. An ingestion that was interrupted leaves at most a
@@ -15,7 +15,6 @@ Paths are of file systems that the driver and all executors see. This module kno
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -28,29 +27,15 @@ from typing import Any, Final
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from antiphon.conformance.pipeline.damage import line_damage, log_damage, run_damage, summarise_logs
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
-from antiphon.conformance.pipeline.lines import events_of, number_lines, parse_lines
-from antiphon.conformance.pipeline.schema import DAMAGE, EVENTS, FILES, LINES
-from antiphon.conformance.trace import NO_LOG, logs_in
+from antiphon.conformance.pipeline.reading import damage_of, events_of, read_runs
+from antiphon.conformance.pipeline.schema import DAMAGE, EVENTS, RUNS
+from antiphon.conformance.trace import logs_in
 
 MANIFEST: Final = "manifest.json"
 SCHEMA: Final = "antiphon.dataset"
 VERSION: Final = 1
-
-# In a path to read, Spark takes these for a pattern, unless they are escaped.
-_PATTERN = re.compile(r"([][{}*?\\])")
-UNREADABLE_NAME: Final = "cannot be read: Spark refuses a path that holds a colon and one of []{}*?\\"
-
-
-@dataclass(frozen=True)
-class Listing:
-    """The logs below a directory: rows of `FILES`, and rows of `DAMAGE` for what cannot be opened."""
-
-    files: list[tuple[str, int, str, int]]
-    damage: list[tuple[str, int | None, str, int, str, None]]
 
 
 @dataclass(frozen=True)
@@ -61,8 +46,8 @@ class Dataset:
     damage: DataFrame
 
 
-def list_logs(source: Path) -> Listing:
-    """Find the logs of all runs.
+def list_runs(source: Path) -> list[tuple[str, str]]:
+    """Find the directories of all runs. Gives rows of `RUNS`.
 
     Raises:
         InputError: the directory does not exist, holds no run, or mixes logs and runs.
@@ -70,20 +55,20 @@ def list_logs(source: Path) -> Listing:
     if not source.is_dir():
         raise InputError(f"{source}: no such directory; name one that holds <run>/process-<p>.ndjson")
     source = source.absolute()
-    with _reading(source):
+    try:
         children = sorted(child for child in source.iterdir() if child.is_dir() and not is_dataset(child))
         own = logs_in(source)
-        runs = [child for child in children if logs_in(child) or not child.name.startswith(".")]
-    if own and any(logs_in(child) for child in children):
+        with_logs = [child for child in children if _holds_logs(child)]
+    except OSError as error:
+        raise InputError(f"{error.filename or source} cannot be read: {error.strerror}") from error
+    if own and with_logs:
         raise InputError(f"{source} holds logs of one run and directories of runs; verify them one by one")
-    listing = Listing([], [])
-    for directory in [source] if own else runs:
-        _list_run(directory, listing)
-    if not listing.files and not listing.damage:
+    runs = [child for child in children if child in with_logs or not child.name.startswith(".")]
+    if not own and not runs:
         raise InputError(
             f"{source}: no run; a run is a directory that holds process-0.ndjson, process-1.ndjson, ..."
         )
-    return listing
+    return [(directory.name, str(directory)) for directory in ([source] if own else runs)]
 
 
 def is_dataset(path: Path) -> bool:
@@ -100,24 +85,19 @@ def ingest(session: SparkSession, source: Path, destination: Path) -> None:
         InputError: there are no logs, or the destination exists.
         PipelineError: it cannot be written (the disk is full, for instance); nothing is left behind.
     """
-    listing = list_logs(source)
+    runs = list_runs(source)
     with new_directory(destination) as partial:
-        files = session.createDataFrame(listing.files, FILES)
-        parsed = parse_lines(_read_lines(session, [row[2] for row in listing.files])).persist()
-        logs = summarise_logs(parsed, files)
-        unopened = session.createDataFrame(listing.damage, DAMAGE)
-        damage = line_damage(parsed, files).unionByName(log_damage(logs)).unionByName(run_damage(logs))
+        rows = read_runs(session.createDataFrame(runs, RUNS)).persist()
         try:
-            events_of(parsed).write.partitionBy("run").parquet(_uri(partial / "events"))
-            quarantine = damage.unionByName(unopened).coalesce(1)
-            quarantine.write.parquet(_uri(partial / "quarantine"))
+            events_of(rows).write.partitionBy("run").parquet(_uri(partial / "events"))
+            damage_of(rows).coalesce(1).write.parquet(_uri(partial / "quarantine"))
         finally:
-            parsed.unpersist()
+            rows.unpersist()
         manifest = {
             "schema": SCHEMA,
             "version": VERSION,
             "source": str(source.absolute()),
-            "logs": len(listing.files),
+            "runs": len(runs),
         }
         (partial / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
 
@@ -180,46 +160,12 @@ def cause_of(error: BaseException) -> str:
     return str(causes[-1]) if causes else text.strip().splitlines()[0]
 
 
-def _read_lines(session: SparkSession, paths: list[str]) -> DataFrame:
-    """Read the lines of these files, wherever Spark splits them. Gives `LINES`."""
-    if not paths:
-        return session.createDataFrame([], LINES)
-    escaped = ["file://" + _PATTERN.sub(r"\\\1", path) for path in paths]
-    raw = session.read.option("lineSep", "\n").option("recursiveFileLookup", "true").text(escaped)
-    return number_lines(
-        raw.select(
-            "value",
-            F.col("_metadata.file_path").alias("path"),
-            F.col("_metadata.file_block_start").alias("block"),
-            F.monotonically_increasing_id().alias("row"),
-        )
-    )
-
-
-def _list_run(directory: Path, listing: Listing) -> None:
-    logs = logs_in(directory)
-    if not logs:
-        listing.damage.append((directory.name, None, str(directory), 0, NO_LOG, None))
-    for process, path in logs:
-        try:
-            with path.open("rb") as log:
-                size = os.fstat(log.fileno()).st_size
-        except OSError as error:
-            reason = f"cannot be read: {error.strerror}"
-            listing.damage.append((directory.name, process, str(path), 0, reason, None))
-            continue
-        if ":" in str(path) and _PATTERN.search(str(path)):
-            listing.damage.append((directory.name, process, str(path), 0, UNREADABLE_NAME, None))
-        else:
-            listing.files.append((directory.name, process, str(path), size))
-
-
-@contextmanager
-def _reading(source: Path) -> Iterator[None]:
+def _holds_logs(directory: Path) -> bool:
+    """Whether logs stand here; a directory that cannot be listed is a run whose damage says so."""
     try:
-        yield
-    except OSError as error:
-        raise InputError(f"{error.filename or source} cannot be read: {error.strerror}") from error
+        return bool(logs_in(directory))
+    except OSError:
+        return False
 
 
 def _uri(path: Path) -> str:

@@ -22,15 +22,11 @@ class Damage:
     path: str
     line: int
     reason: str
-    text: bytes | None = None
 
     def __str__(self) -> str:
-        """Say it as compilers do: file, line, reason, and the beginning of a bad line."""
+        """Say it as compilers do: file, line, reason."""
         place = f"{self.path}:{self.line}" if self.line else self.path
-        if self.text is None:
-            return f"{place}: {self.reason}"
-        shown = self.text.decode("utf-8", "backslashreplace")
-        return f"{place}: {self.reason}: {shown if len(shown) <= 60 else shown[:57] + '...'!r}"
+        return f"{place}: {self.reason}"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The columns of every table of the pipeline; those of headers and events are the fields of the trace schema.
+"""The columns of every table of the pipeline; those of events are the fields of the trace schema.
 
 `EVENTS` is what Parquet keeps of a log. `line` counts from 1 (the header), `i` from 0. This module names no
 field of a log: it takes them from `trace.schema`, and holds no other computation.
@@ -60,16 +60,8 @@ def _event(kinds: tuple[type[msgspec.Struct], ...]) -> StructType:
     return _struct(**{index: types[index], tag: StringType()}, **{name: types[name] for name in others})
 
 
-FILES: Final = _struct(run=StringType(), process=IntegerType(), path=StringType(), size=LongType())
-"""One row a log that can be opened; `size` in bytes."""
-
-LINES: Final = _struct(run=StringType(), process=IntegerType(), line=LongType(), value=StringType())
-"""One row a line of a log, without its end of line; `value` may hold any bytes."""
-
-HEADER: Final = StructType(
-    [StructField(field.name, _COLUMNS[type(field.type)]) for field in _fields(trace.Header)]
-)
-"""The first line of a log."""
+RUNS: Final = _struct(run=StringType(), path=StringType())
+"""One row a run: its name, and the directory that holds its logs."""
 
 EVENT: Final = _event(get_args(trace.Event))
 """Any other line of a log; what a kind does not have is null."""
@@ -88,6 +80,9 @@ DAMAGE: Final = _struct(
     text=BinaryType(),
 )
 """One row a fault; `process` is null for a whole run, `line` 0 for a whole file, `text` the bad line."""
+
+ROWS: Final = StructType([*EVENTS.fields, *(field for field in DAMAGE.fields if field not in EVENTS.fields)])
+"""One row a line that is an event, or faulty, or both; and one row a fault between the logs of a run."""
 
 DELIVERIES: Final = _struct(
     run=StringType(),

@@ -24,7 +24,7 @@ from antiphon.conformance.pipeline.dataset import (
     cause_of,
     ingest,
     is_dataset,
-    list_logs,
+    list_runs,
     new_directory,
     open_dataset,
 )
@@ -67,7 +67,7 @@ def _refuse_early(source: Path, kept: Path | None) -> None:
     if kept is not None and kept.exists():
         raise InputError(f"{kept} exists and is not overwritten; name another place or remove it")
     if not is_dataset(source):
-        list_logs(source)
+        list_runs(source)
 
 
 @contextmanager
@@ -105,8 +105,7 @@ def _report(dataset: Dataset, verdicts: DataFrame, damage: DataFrame, kept: Path
         damage.withColumn("place", F.row_number().over(in_order))
         .filter(F.col("place") <= FAULTS_SHOWN)
         .orderBy("run", "place")
-        .withColumn("text", F.substring("text", 1, 200))
-        .drop("place")
+        .drop("place", "text")
         .collect()
     )
     return VerifyReport(
@@ -126,8 +125,7 @@ def _verdict(row: Row) -> RunVerdict:
 
 
 def _damage(row: Row) -> Damage:
-    text = None if row["text"] is None else bytes(row["text"])
-    return Damage(row["run"], row["process"], row["path"], row["line"], row["reason"], text)
+    return Damage(row["run"], row["process"], row["path"], row["line"], row["reason"])
 
 
 def _place(row: Row | None) -> Place | None:

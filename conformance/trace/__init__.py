@@ -6,16 +6,29 @@ The schema is told in docs/trace-schema.md.
 """
 
 from antiphon.conformance.trace.causal import Merge, Step, causal_order
-from antiphon.conformance.trace.directory import NO_DELIVERIES, NO_LOG, Run, load_run, log_name, logs_in
-from antiphon.conformance.trace.lines import LineFault
+from antiphon.conformance.trace.directory import (
+    MISSING,
+    NO_DELIVERIES,
+    NO_LOG,
+    Run,
+    faults_between,
+    load_run,
+    log_name,
+    logs_in,
+)
+from antiphon.conformance.trace.lines import NO_HEADER
 from antiphon.conformance.trace.reader import (
     AFTER_CRASH,
     AFTER_END,
     CUT_OFF,
     EMPTY,
+    LINE_BYTES_MAX,
+    TOO_LONG,
     TRUNCATED,
     Log,
+    LogLine,
     Problem,
+    read_lines,
     read_log,
 )
 from antiphon.conformance.trace.schema import (
@@ -40,9 +53,13 @@ __all__ = [
     "AFTER_END",
     "CUT_OFF",
     "EMPTY",
+    "LINE_BYTES_MAX",
+    "MISSING",
     "NO_DELIVERIES",
+    "NO_HEADER",
     "NO_LOG",
     "SCHEMA",
+    "TOO_LONG",
     "TRUNCATED",
     "VERSION",
     "Broadcast",
@@ -51,8 +68,8 @@ __all__ = [
     "End",
     "Event",
     "Header",
-    "LineFault",
     "Log",
+    "LogLine",
     "LogWriteError",
     "LogWriter",
     "Merge",
@@ -64,9 +81,11 @@ __all__ = [
     "causal_order",
     "datagram_id",
     "digest",
+    "faults_between",
     "load_run",
     "log_name",
     "logs_in",
     "message_id",
+    "read_lines",
     "read_log",
 ]

@@ -8,6 +8,7 @@ belongs to another run is a located problem; the other logs are still read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +17,12 @@ from typing import Final
 import msgspec
 
 from antiphon.conformance.trace.causal import Merge, causal_order
+from antiphon.conformance.trace.lines import shortened
 from antiphon.conformance.trace.reader import Log, Problem, read_log
-from antiphon.conformance.trace.schema import Event, Header
+from antiphon.conformance.trace.schema import Deliver, Event, Header
 
 NO_LOG: Final = "no log: a run holds process-0.ndjson, process-1.ndjson, ..."
+MISSING: Final = "the log of this process is missing"
 NO_DELIVERIES: Final = "nothing was delivered in this run: there is nothing to judge"
 
 _NAME = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson")
@@ -69,42 +72,71 @@ class Run:
 
 def load_run(directory: Path) -> Run:
     """Read all logs of a run. Never raises for what the directory holds: see `Run.problems`."""
-    found = _find(directory)
-    first = next((log.header for log in found.values() if log.header is not None), None)
-    count = max([first.processes if first else 0, *(process + 1 for process in found)], default=0)
-    logs: list[Log] = []
-    faults: list[Problem] = []
-    if not found:
-        faults.append(Problem(directory, 0, NO_LOG))
-    for process in range(count):
-        path = directory / log_name(process)
-        log = found.get(process)
-        if log is None:
-            log = read_log(path)
-        elif log.header is not None and first is not None:
-            faults.extend(_disagreements(log, log.header, first, process))
-        logs.append(log)
-    return Run(directory, first, tuple(logs), tuple(faults))
-
-
-def _find(directory: Path) -> dict[int, Log]:
-    """Read every file that is named as a log, by the number of its process."""
-    if not directory.is_dir():
-        return {}
-    return {number: read_log(path) for number, path in logs_in(directory)}
-
-
-def _disagreements(log: Log, header: Header, first: Header, process: int) -> list[Problem]:
-    """What a header says that its file's name or the run's first header contradicts."""
-    faults = []
-    if header.process != process:
-        faults.append(f"the header names process {header.process}, the file process {process}")
-    if process >= first.processes:
-        faults.append(f"process {process} in a run of {first.processes} processes")
-    mine, theirs = (msgspec.structs.asdict(h) for h in (header, first))
-    faults.extend(
-        f"{field} is {mine[field]!r} here and {theirs[field]!r} in the run's first log"
-        for field in mine
-        if field != "process" and mine[field] != theirs[field]
+    try:
+        found = {number: read_log(path) for number, path in logs_in(directory)}
+    except OSError:
+        found = {}
+    headers = {process: log.header for process, log in found.items()}
+    faults = faults_between(directory, headers, _deliveries(found.values()))
+    logs = tuple(
+        found.get(process, Log(directory / log_name(process), None, (), (), ()))
+        for process in range(_processes(headers))
     )
-    return [Problem(log.path, 1, fault) for fault in faults]
+    return Run(directory, _first(headers), logs, faults)
+
+
+def faults_between(
+    directory: Path, headers: Mapping[int, Header | None], deliveries: int
+) -> tuple[Problem, ...]:
+    """What is wrong between the logs of a run: one is missing, they disagree, nothing was delivered.
+
+    Args:
+        directory: where the logs stand.
+        headers: the header of each log that is there, by the number of its process; None for none.
+        deliveries: how many deliveries all logs show.
+    """
+    if not headers:
+        return (Problem(directory, 0, NO_LOG),)
+    first = _first(headers)
+    faults: list[Problem] = []
+    for process in range(_processes(headers)):
+        path = directory / log_name(process)
+        header = headers.get(process)
+        if process not in headers:
+            faults.append(Problem(path, 0, MISSING))
+        elif header is not None and first is not None:
+            disagreements = "; ".join(_disagreements(header, first, process))
+            faults.extend([Problem(path, 1, shortened(disagreements))] if disagreements else [])
+    if not deliveries:
+        faults.append(Problem(directory, 0, NO_DELIVERIES))
+    return tuple(faults)
+
+
+def _first(headers: Mapping[int, Header | None]) -> Header | None:
+    return next((header for _, header in sorted(headers.items()) if header is not None), None)
+
+
+def _processes(headers: Mapping[int, Header | None]) -> int:
+    """How many logs a run should have: as many as its first header says, and all that are there."""
+    first = _first(headers)
+    return max([first.processes if first else 0, *(process + 1 for process in headers)], default=0)
+
+
+def _deliveries(logs: Iterable[Log]) -> int:
+    return sum(isinstance(event, Deliver) for log in logs for event in log.events)
+
+
+def _disagreements(header: Header, first: Header, process: int) -> Iterator[str]:
+    """What a header says that its file's name or the run's first header contradicts."""
+    if header.process != process:
+        yield f"the header names process {header.process}, the file process {process}"
+    if process >= first.processes:
+        yield f"process {process} in a run of {first.processes} processes"
+    mine, theirs = (msgspec.structs.asdict(h) for h in (header, first))
+    for field in mine:
+        if field != "process" and mine[field] != theirs[field]:
+            yield f"{field} is {_shown(mine[field])} here and {_shown(theirs[field])} in the run's first log"
+
+
+def _shown(value: object) -> str:
+    return shortened(repr(value), 40)

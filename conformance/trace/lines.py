@@ -6,34 +6,27 @@ where a line comes from, or what its reader does with a fault.
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from antiphon.conformance.trace.schema import SCHEMA, VERSION, Event, Header
 
+NO_HEADER: Final = f'no header: the first line must say {{"schema":"{SCHEMA}","version":{VERSION},...}}'
 
-class LineFault(StrEnum):
-    """Why a line is not what must stand there, in the words that a table keeps."""
-
-    NO_HEADER = "no header"
-    OTHER_SCHEMA = f"another schema than {SCHEMA!r}"
-    OTHER_VERSION = f"another version of the schema than {VERSION}"
-    NOT_A_HEADER = "not a header"
-    NOT_AN_EVENT = "not an event"
+_TOLD_MAX = 200
+"""How many characters of what a line says come into a reason."""
 
 
 class Line(NamedTuple):
-    """What one line says. `fault` says what is wrong, `detail` the same in a sentence about this very line.
+    """What one line says; `fault` is the reason why it is not what must stand there, of bounded length.
 
     A first line that is an event has both an event and a fault, `NO_HEADER`.
     """
 
     header: Header | None = None
     event: Event | None = None
-    fault: LineFault | None = None
-    detail: str = ""
+    fault: str | None = None
 
 
 class _Kind(msgspec.Struct, frozen=True):
@@ -52,35 +45,39 @@ _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def decode_line(number: int, line: bytes) -> Line:
-    """Read the line with this number, from 1; any bytes are allowed and nothing is raised."""
+    """Read the line with this number, from 1; any bytes are allowed and nothing is raised.
+
+    Of a key that stands twice the last value counts. A byte-order mark is not JSON, and a fault.
+    """
     if number == 1:
         return _decode_first(line)
     try:
         return Line(event=_event.decode(line))
     except _UNDECODABLE as error:
-        return Line(fault=LineFault.NOT_AN_EVENT, detail=f"not an event: {_shown(line)}: {error}")
+        return Line(fault=shortened(f"not an event: {_shown(line)}: {error}"))
+
+
+def shortened(text: str, characters: int = _TOLD_MAX) -> str:
+    """A text, or its beginning and three dots."""
+    return text if len(text) <= characters else text[: characters - 3] + "..."
 
 
 def _decode_first(line: bytes) -> Line:
     try:
         kind = _kind.decode(line)
     except _UNDECODABLE:
-        wanted = f'the first line must say {{"schema":"{SCHEMA}","version":{VERSION},...}}'
-        return Line(
-            event=decode_line(2, line).event, fault=LineFault.NO_HEADER, detail=f"no header: {wanted}"
-        )
+        return Line(event=decode_line(2, line).event, fault=NO_HEADER)
     if kind.schema != SCHEMA:
-        return Line(fault=LineFault.OTHER_SCHEMA, detail=f"schema {kind.schema!r} is not {SCHEMA!r}")
+        return Line(fault=f"schema {shortened(kind.schema, 60)!r} is not {SCHEMA!r}")
     if kind.version != VERSION:
         told = f"version {kind.version} of the schema; this reader knows version {VERSION}"
-        return Line(fault=LineFault.OTHER_VERSION, detail=told)
+        return Line(fault=shortened(told))
     try:
         return Line(header=_header.decode(line))
     except _UNDECODABLE as error:
-        return Line(fault=LineFault.NOT_A_HEADER, detail=f"not a header: {error}")
+        return Line(fault=shortened(f"not a header: {error}"))
 
 
 def _shown(line: bytes) -> str:
     """Show the beginning of a line, whatever bytes it holds."""
-    text = line.rstrip(b"\r\n").decode("utf-8", "backslashreplace")
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+    return repr(shortened(line[:240].rstrip(b"\r\n").decode("utf-8", "backslashreplace"), 60))

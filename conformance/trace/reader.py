@@ -1,20 +1,26 @@
 """A damaged log is read as far as it can be: every fault is located, every good line is kept.
 
 This module does not judge a run, nor decide what a line is (`lines` does). It knows the shape of one file: a
-header, events whose indices count from 0, `end` on the last line. What does not fit is a `Problem` with file,
-line and reason, and whoever judges the log owes the verdict `unknown` while there is one.
+header, events whose indices count from 0, `end` on the last line. A line that does not fit is one fault, its
+first, with file, line and reason; whoever judges the log owes the verdict `unknown` while there is one. No
+more than `LINE_BYTES_MAX` bytes of a line are held, however long it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, NamedTuple
 
 from antiphon.conformance.trace.lines import decode_line
 from antiphon.conformance.trace.schema import Crash, End, Event, Header
 
+LINE_BYTES_MAX: Final = 65_536
+"""The longest line that is read, its end of line included."""
+
 EMPTY: Final = "the file is empty"
+TOO_LONG: Final = f"the line is longer than {LINE_BYTES_MAX:,} bytes"
 CUT_OFF: Final = "the line is cut off: it has no end of line"
 TRUNCATED: Final = "the log is truncated: its last line is not end"
 AFTER_END: Final = "an event after end"
@@ -32,6 +38,19 @@ class Problem:
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else f"{self.path}"
         return f"{place}: {self.reason}"
+
+
+class LogLine(NamedTuple):
+    """What one line of a log says, and its fault if it has one; line 0 speaks of the file as a whole.
+
+    `text` holds the line without its end, or the beginning of one that is too long.
+    """
+
+    number: int
+    text: bytes = b""
+    header: Header | None = None
+    event: Event | None = None
+    fault: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,61 +78,77 @@ def read_log(path: Path) -> Log:
     Never raises for what the file contains, nor for a file that is missing or cannot be read:
     those are problems too.
     """
-    reading = _Reading(path)
+    header: Header | None = None
+    events: list[Event] = []
+    lines: list[int] = []
+    problems: list[Problem] = []
+    for line in read_lines(path):
+        header = header or line.header
+        if line.event is not None:
+            events.append(line.event)
+            lines.append(line.number)
+        if line.fault is not None:
+            problems.append(Problem(path, line.number, line.fault))
+    return Log(path, header, tuple(events), tuple(lines), tuple(problems))
+
+
+def read_lines(path: Path) -> Iterator[LogLine]:
+    """Read a log line by line, with at most one fault each; as `read_log`, it never raises."""
+    reading = _Reading()
+    last = LogLine(0)
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                reading.line(number, line)
+            for text, whole in _bounded_lines(file):
+                if last.number:
+                    yield last
+                last = reading.line(last.number + 1, text, whole)
     except OSError as error:
-        reading.fault(reading.last_line, f"cannot be read: {error.strerror}")
-    return reading.finish()
+        yield last._replace(fault=last.fault or f"cannot be read: {error.strerror}")
+        return
+    if last.number == 0:
+        yield LogLine(0, fault=EMPTY)
+    elif last.fault is None and not isinstance(last.event, End):
+        yield last._replace(fault=TRUNCATED)
+    else:
+        yield last
+
+
+def _bounded_lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+    """The lines of a file as `LINE_BYTES_MAX` bytes at most, each with whether that is all of it."""
+    while text := file.readline(LINE_BYTES_MAX):
+        whole = text.endswith(b"\n") or len(text) < LINE_BYTES_MAX
+        yield text, whole
+        while not whole:
+            rest = file.readline(LINE_BYTES_MAX)
+            whole = rest.endswith(b"\n") or not rest
 
 
 class _Reading:
-    """The state of reading one file: what is kept so far and the index that must come next."""
+    """The state of reading one file: the index that must come next, and the last event."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.header: Header | None = None
-        self.events: list[Event] = []
-        self.lines: list[int] = []
-        self.problems: list[Problem] = []
+    def __init__(self) -> None:
         self.next_index = 0
-        self.last_line = 0
+        self.last: Event | None = None
 
-    def fault(self, line: int, reason: str) -> None:
-        self.problems.append(Problem(self.path, line, reason))
-
-    def line(self, number: int, line: bytes) -> None:
-        """Take one line, keep what it says, note what is wrong with it."""
-        self.last_line = number
-        if not line.endswith(b"\n"):
-            self.fault(number, CUT_OFF)
-        header, event, fault, detail = decode_line(number, line)
-        if fault is not None:
-            self.fault(number, detail)
-        if number == 1:
-            self.header = header
-        elif event is None:
-            self.next_index += 1
+    def line(self, number: int, text: bytes, whole: bool) -> LogLine:
+        """Take one line, keep what it says, note the first thing that is wrong with it."""
+        said = text.removesuffix(b"\n")
+        header, event, fault = decode_line(number, text) if whole else (None, None, TOO_LONG)
+        if whole and said == text:
+            fault = CUT_OFF
         if event is not None:
-            self._take_event(number, event)
+            fault = fault or self._misplaced(event)
+            self.next_index = event.i + 1
+            self.last = event
+        elif number > 1:
+            self.next_index += 1
+        return LogLine(number, said, header, event, fault)
 
-    def _take_event(self, number: int, event: Event) -> None:
+    def _misplaced(self, event: Event) -> str | None:
+        if isinstance(self.last, End):
+            return AFTER_END
+        if isinstance(self.last, Crash) and not isinstance(event, End):
+            return AFTER_CRASH
         if event.i != self.next_index:
-            self.fault(number, f"event {event.i} where event {self.next_index} must stand")
-        self.next_index = event.i + 1
-        last = self.events[-1] if self.events else None
-        if isinstance(last, End):
-            self.fault(number, AFTER_END)
-        elif isinstance(last, Crash) and not isinstance(event, End):
-            self.fault(number, AFTER_CRASH)
-        self.events.append(event)
-        self.lines.append(number)
-
-    def finish(self) -> Log:
-        if self.last_line == 0 and not self.problems:
-            self.fault(0, EMPTY)
-        elif self.last_line and not (self.events and isinstance(self.events[-1], End)):
-            self.fault(self.last_line, TRUNCATED)
-        return Log(self.path, self.header, tuple(self.events), tuple(self.lines), tuple(self.problems))
+            return f"event {event.i} where event {self.next_index} must stand"
+        return None

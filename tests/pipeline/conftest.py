@@ -14,9 +14,11 @@ MASTER = "local[2]"
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """One session for all tests here, since Java takes seconds to start."""
-    with spark_session(MASTER) as session:
-        yield session
+    """One session for all tests here, since Java takes seconds to start; its heap is small."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SPARK_DRIVER_MEMORY", "480m")
+        with spark_session(MASTER) as session:
+            yield session
 
 
 @pytest.fixture(scope="session")
