@@ -243,7 +243,8 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
     )  # fmt: skip
     seen = report.exploration
     broken, undecided = (
-        tuple(verdict.property for verdict in report.verdicts if verdict.outcome is outcome) for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)
+        tuple(verdict.property for verdict in report.verdicts if verdict.outcome is outcome)
+        for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)
     )
     a_state = (_largest() - before) / max(seen.states, 1)
     return Rung(
@@ -282,7 +283,10 @@ def climbed(ladder: Ladder, seconds: float, memory: int, threads: int, console: 
     for constants in ladder.rungs:
         rung = _alone(ladder, constants, seconds, memory, threads)
         rungs.append(rung)
-        console.print(f"{ladder.title}: {_sizes(constants)}: {rung.states:,} states, {rung.seconds:.1f} s, {rung.found}", soft_wrap=True)
+        console.print(
+            f"{ladder.title}: {_sizes(constants)}: {rung.states:,} states, {rung.seconds:.1f} s, {rung.found}",
+            soft_wrap=True,
+        )
         if not rung.complete:
             break
     return rungs
@@ -307,19 +311,28 @@ def _alone(ladder: Ladder, constants: Constants, seconds: float, memory: int, th
         process.join()
 
 
-def _send(there: Connection, ladder: Ladder, constants: Constants, seconds: float, memory: int, threads: int) -> None:
+def _send(
+    there: Connection, ladder: Ladder, constants: Constants, seconds: float, memory: int, threads: int
+) -> None:
     there.send(climb(ladder, constants, seconds, memory, threads))
 
 
 def _sizes(constants: Constants) -> str:
-    return ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in constants.items())
+    return ", ".join(
+        f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in constants.items()
+    )
 
 
 def main() -> None:
     """Climb, tell every rung on the way, and print the largest bound of each ladder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     names = list(dict.fromkeys(ladder.name for ladder in LADDERS))
-    parser.add_argument("protocols", nargs="*", metavar="PROTOCOL", help=f"all without; known: {', '.join(names)}")
+    parser.add_argument(
+        "protocols", nargs="*", metavar="PROTOCOL", help=f"all without; known: {', '.join(names)}"
+    )
     parser.add_argument("--seconds", type=float, default=600.0, help="for each rung")
     parser.add_argument("--memory", type=int, default=12_000, help="for each rung, in MiB")
     parser.add_argument("--threads", type=int, default=2)
@@ -349,7 +362,9 @@ def main() -> None:
                 everything += rungs
                 table.add_row(*_row(ladder, rungs))
                 if chosen.json:
-                    chosen.json.write_text(json.dumps([asdict(rung) for rung in everything], indent=1) + "\n", encoding="utf-8")
+                    chosen.json.write_text(
+                        json.dumps([asdict(rung) for rung in everything], indent=1) + "\n", encoding="utf-8"
+                    )
     finally:
         console.print(table)
 
@@ -360,7 +375,15 @@ def _row(ladder: Ladder, rungs: list[Rung]) -> tuple[str, ...]:
     if not done:
         return ladder.title, "none", "", "", "", "", rungs[0].found
     best = max(done, key=lambda rung: rung.states)
-    return ladder.title, _sizes(best.constants), f"{best.states:,}", str(best.depth), f"{best.seconds:.1f}", f"{best.bytes_a_state:.0f}", best.found
+    return (
+        ladder.title,
+        _sizes(best.constants),
+        f"{best.states:,}",
+        str(best.depth),
+        f"{best.seconds:.1f}",
+        f"{best.bytes_a_state:.0f}",
+        best.found,
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,218 @@
+"""Mutants of the implementation and of the judges: how many the tests kill, which test, and how soon.
+
+    python benchmarks/mutation [--files GLOB ...] [--sample N --seed S] [--jobs N] [--write DOCUMENT]
+
+1. Every test of `--tests` runs once, alone in a process of its own, and is measured: what it costs, and which
+   lines of the mutated files it touches, in any process that it starts.
+2. Each mutant stands in a copy of the project. A forked process runs the tests that touch its lines, the
+   quickest first, until one fails. A mutant that no test touches survives at once.
+3. Each result is a line in `--results`: a run that is interrupted goes on where it was, and what killed a
+   mutant of an earlier version is tried first. `marked.toml` says of survivors why they are equivalent, or
+   why no test sees them.
+
+Ctrl-C ends it; nothing in the working tree is touched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import tempfile
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from killers import Hunt, Killer, Limits, hunt, load_dependencies, measure
+from operators import Mutant, mutants
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tree import Tree, digest
+
+from report import Results, read_marks, stale, summary, write_section
+
+FILES = (
+    "impl/*.py", "impl/protocols/**/*.py", "impl/transport/*.py",
+    "conformance/history/*.py", "conformance/trace/*.py", "conformance/cluster/*verdicts.py",
+    "spec/services/*.py",
+)  # fmt: skip
+"""What is mutated: the library, and what judges it."""
+
+TESTS = (
+    "tests/impl", "tests/bindings", "tests/suites/test_bindings.py", "tests/suites/test_cores.py",
+    "tests/lockstep", "tests/stateful", "tests/trace", "tests/history", "tests/services", "tests/cluster",
+)  # fmt: skip
+"""What hunts: the tests of the library, of the judges, and of what drives the library; none starts Java."""
+
+BY_THE_CLOCK = ("tests/cluster/", "tests/impl/test_udp")
+"""Tests on sockets and processes: what fails there must fail twice."""
+
+
+def main() -> None:
+    """Measure, hunt, and tell."""
+    options = _options()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    root = options.project.resolve()
+    kept = options.results or root / "build" / "mutants"
+    files = sorted({str(path.relative_to(root)) for each in options.files for path in root.glob(each)})
+    if not files:
+        raise SystemExit(f"no file matches {options.files}; the patterns are relative to {root}")
+    found = [mutant for name in files for mutant in mutants(name, (root / name).read_text(encoding="utf-8"))]
+    marks = read_marks(options.marks)
+    for mark in stale(marks, found):
+        raise SystemExit(
+            f"{options.marks}: no mutant fits {mark}; the code has changed: mend or remove the mark"
+        )
+    if options.sample:
+        print(f"a sample of at most {options.sample} mutants a file, seed {options.seed}")
+        found = _sample(found, options.sample, options.seed)
+    version = digest(root)
+    results = Results(kept / "results.jsonl", version)
+    excused = {mutant.key for mutant in found for mark in marks if mark.excuses and mark.fits(mutant)}
+    left = [mutant for mutant in found if mutant.key not in excused | set(results.of_this_version)]
+    print(f"{len(found)} mutants of {len(files)} files, version {version}; {len(left)} to hunt")
+    if left:
+        load_dependencies()
+        with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+            where = Path(name).resolve()
+            trees = [Tree(root, where / str(job)) for job in range(min(options.jobs, len(left)))]
+            killers = _measured(kept / "killers.json", version, files, options.tests, trees[0].path)
+            _hunt_all(left, killers, Limits(options.processor_seconds), results, trees)
+        results = Results(kept / "results.jsonl", version)
+    text = summary(found, results, marks, sample=options.sample, seed=options.seed)
+    print(text)
+    if options.write:
+        write_section(options.write, text)
+
+
+def _options() -> argparse.Namespace:
+    here = Path(__file__).resolve()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--files", nargs="+", default=FILES, help="patterns, relative to the project")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="test files or directories that hunt")
+    parser.add_argument("--sample", type=int, default=0, help="mutants a file; 0: all")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants hunted at the same time")
+    parser.add_argument(
+        "--processor-seconds", type=float, default=4.0, help="beyond five times what a test usually takes"
+    )
+    parser.add_argument("--project", type=Path, default=here.parents[2], help="a directory under git")
+    parser.add_argument("--marks", type=Path, default=here.with_name("marked.toml"), help="what is known")
+    parser.add_argument("--results", type=Path, help="directory; default: build/mutants in the project")
+    parser.add_argument("--write", type=Path, help="the document whose section is written anew")
+    return parser.parse_args()
+
+
+def _sample(found: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:
+    by_file: defaultdict[str, list[Mutant]] = defaultdict(list)
+    for mutant in found:
+        by_file[mutant.file].append(mutant)
+    drawn: list[Mutant] = []
+    for name, mine in by_file.items():
+        drawn += random.Random(f"{seed} {name}").sample(mine, min(size, len(mine)))
+    return sorted(drawn, key=lambda mutant: (mutant.file, mutant.start, mutant.end))
+
+
+def _measured(
+    kept: Path, version: str, files: Sequence[str], tests: Sequence[str], tree: Path
+) -> list[Killer]:
+    """The tests with what they cost and touch; kept on disk for this version, these files and these tests."""
+    asked = [version, *files, *tests]
+    if kept.exists():
+        known = json.loads(kept.read_text(encoding="utf-8"))
+        if known["asked"] == asked:
+            return [
+                Killer(test, seconds, processor, frozenset((name, line) for name, line in lines))
+                for test, seconds, processor, lines in known["killers"]
+            ]
+    began = time.monotonic()
+    killers = []
+    with Progress(
+        TextColumn("measuring"), MofNCompleteColumn(), TextColumn("{task.description}")
+    ) as progress:
+        task = progress.add_task("", total=None)
+        for killer in measure(tree, files, tests):
+            killers.append(killer)
+            progress.update(task, advance=1, description=killer.test)
+    print(f"{len(killers)} tests measured in {time.monotonic() - began:.0f} s")
+    rows = [[each.test, each.seconds, each.processor_seconds, sorted(each.lines)] for each in killers]
+    kept.write_text(json.dumps({"asked": asked, "killers": rows}), encoding="utf-8")
+    return killers
+
+
+def _hunt_all(
+    left: Sequence[Mutant], killers: Sequence[Killer], limits: Limits, results: Results, trees: Sequence[Tree]
+) -> None:
+    """Each tree has a process, which takes every so-many-th mutant."""
+    running = set()
+    for job, tree in enumerate(trees):
+        pid = os.fork()
+        if pid == 0:
+            _work(left[job :: len(trees)], killers, limits, results, tree)
+        running.add(pid)
+    columns = (TextColumn("hunting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*columns) as progress:
+            task = progress.add_task("", total=len(left))
+            while running:
+                time.sleep(0.5)
+                progress.update(task, completed=results.fresh())
+                for pid in sorted(running):
+                    ended, code = os.waitpid(pid, os.WNOHANG)
+                    if ended:
+                        running.discard(pid)
+                        if code:
+                            raise SystemExit(os.waitstatus_to_exitcode(code))
+    finally:
+        for pid in running:
+            os.kill(pid, signal.SIGINT)
+            os.waitpid(pid, 0)
+
+
+def _work(
+    some: Iterable[Mutant], killers: Sequence[Killer], limits: Limits, results: Results, tree: Tree
+) -> None:
+    """The life of a forked process that hunts some of the mutants; it never returns."""
+    code = 1
+    try:
+        for mutant in some:
+            source = (tree.path / mutant.file).read_text(encoding="utf-8")
+            tree.write(mutant.file, mutant.apply(source))
+            groups = _chosen(mutant, killers, results.hints.get(mutant.lasting, ""))
+            if groups:
+                ended = hunt(tree.path, groups, limits, lambda test: test.startswith(BY_THE_CLOCK))
+            else:
+                ended = Hunt("survived", reason="no test touches it")
+            tree.write(mutant.file, source)
+            results.add(mutant, ended)
+        code = 0
+    except KeyboardInterrupt:
+        code = 130
+    finally:
+        if code == 1:
+            traceback.print_exc()
+        os._exit(code)
+
+
+def _chosen(mutant: Mutant, killers: Sequence[Killer], first: str) -> list[list[Killer]]:
+    """The tests that touch the mutant, the quickest first, in groups of one file; `first` before all.
+
+    What runs at import touches no test's lines: there every test counts that touches the file at all.
+    """
+    if mutant.imported:
+        chosen = [each for each in killers if any(name == mutant.file for name, _ in each.lines)]
+    else:
+        lines = {(mutant.file, line) for line in range(mutant.line, mutant.last_line + 1)}
+        chosen = [each for each in killers if lines & each.lines]
+    groups: defaultdict[str, list[Killer]] = defaultdict(list)
+    for killer in sorted(chosen, key=lambda each: each.seconds):
+        groups[killer.file].append(killer)
+    hint = [[each] for each in chosen if each.test == first]
+    return hint + sorted(groups.values(), key=lambda group: sum(each.seconds for each in group))
+
+
+if __name__ == "__main__":
+    main()
