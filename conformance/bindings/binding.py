@@ -8,6 +8,7 @@ Rules:
    implementation encoded itself.
 3. Snapshots are immutable, hashable and canonical. Equal snapshots behave equally.
 4. Every variable of the specification is projected, or exempt with a reason.
+5. What a shell sees of a process that it drives is what the process's steps do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,14 @@ from antiphon.spec.lang import Program, Step
 
 class Refused(Exception):
     """The implementation refuses a step of the specification; the message says what it answered."""
+
+
+class Misreports(Exception):
+    """A shell sees something else of a process than its steps do: what about, and what each side says."""
+
+    def __init__(self, what: str, specification: object, implementation: object) -> None:
+        self.what, self.specification, self.implementation = what, specification, implementation
+        super().__init__(f"{what}: {specification!r}, but {implementation!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,14 @@ class Binding(Protocol):
 
         Raises:
             Refused: it would not.
+        """
+
+    def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
+        """Process `me`, driven as a shell drives it, takes the step from here (None: only what it does of its
+        own accord, and what its timers do); the process itself stays where it is.
+
+        Raises:
+            Misreports: what it reports is not what the step does.
         """
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:

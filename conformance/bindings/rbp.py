@@ -20,24 +20,26 @@ that a snapshot does not count retransmissions.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, Effect, Refused, Stimulus
+from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused, Stimulus
 from antiphon.conformance.bindings.rbp_faults import FAULTS
+from antiphon.conformance.bindings.rbp_shell import Asked, RbpShell, core_of, single
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Observation, Snapshot, Timer
 from antiphon.impl.protocols.rbp import messages as wire_messages
+from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport import wire
-from antiphon.spec.lang import Program, Step, program
+from antiphon.model.engines import compiled_machine
+from antiphon.spec.lang import Machine, Program, Step, program
 from antiphon.spec.protocols.rbp import figure16 as spec
 from antiphon.spec.protocols.rbp.bounds import RbpBounded
 from antiphon.spec.services import Broadcast, Deliver, Message, Process
 
 NOW = 0.0
 """The binding's time stands still: the specification decides when a timer expires."""
-
-TIMERS = {"resend": Timer.RESEND, "resend_token": Timer.RESEND_TOKEN, "repeat_request": Timer.REPEAT_REQUEST}
 
 GROUP = "lockstep"
 
@@ -103,13 +105,15 @@ class RbpBinding:
         self._core = Core if fault is None else FAULTS[fault]
         self._recorder = Recorder()
         self._admissions = [wire.Admission(CODEC, GROUP, me, self.members) for me in range(self.members)]
-        self._cores = [self._core(me, self.members) for me in range(self.members)]
-        self._probes = [self._core(me, self.members, backoff_max=1) for me in range(self.members)]
+        self._cores = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
+        self._probes = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
+        self._shells = [RbpShell(GROUP, me, self.members, self._core) for me in range(self.members)]
+        self._constants = constants
         self._standing: list[Snapshot | None] = [None] * self.members
 
     def start(self, me: int) -> Effect:
         """A fresh core."""
-        self._cores[me] = self._core(me, self.members, backoff_max=1, tracer=self._recorder)
+        self._cores[me] = self._fresh(me, self._recorder)
         self._cores[me].start(NOW)
         return self._effect(me)
 
@@ -140,6 +144,19 @@ class RbpBinding:
         if core.violations:
             raise Refused(f"process {me} counts a protocol violation: {dict(core.violations)}")
         return self._effect(me)
+
+    def drive(self, me: int, snapshot: Snapshot, step: Step | None, datagram: bytes | None) -> None:
+        """The same from this snapshot through an endpoint, as `RbpShell` says."""
+        try:
+            if step is None:
+                self._shells[me].rest(snapshot, self._waits(me, snapshot))
+            else:
+                self._shells[me].step(snapshot, _asked(step, datagram))
+        except Misreports:
+            raise
+        except Exception as crash:
+            failed = f"fails with {type(crash).__name__}: {crash}"
+            raise Misreports(f"process {me}, driven by a shell", "goes on", failed) from crash
 
     def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
         """Accept, sequence and deliver, where a core of its own, put to this snapshot, would do it."""
@@ -190,24 +207,32 @@ class RbpBinding:
         core.receive(envelope.sender, envelope.message, NOW)
 
     def _act(self, core: Core, step: Step) -> None:
-        match step.action:
-            case "broadcast":
-                try:
-                    core.broadcast(payload_of(step.arguments[1]), NOW)
-                except Busy as busy:
-                    raise Refused(f"broadcast is refused: {busy}") from busy
-                return
-            case "accept":
-                done = core.accept(NOW)
-            case "sequence":
-                done = core.sequence(NOW)
-            case "deliver":
-                done = core.deliverable
-                core.deliver()
-            case name:
-                done = core.expire(TIMERS[name], NOW)
+        asked = _asked(step, None)
+        try:
+            done, _ = single(core, asked.action, asked.payload, NOW)
+        except Busy as busy:
+            raise Refused(f"{step.action} is refused: {busy}") from busy
         if not done:
             raise Refused(f"process {core.me} has nothing to do for {step.action}")
+
+    def _fresh(self, me: int, tracer: tracing.Tracer) -> Core:
+        return core_of(self._core, me, self.members, 1, tracer)
+
+    @cached_property
+    def _unbounded(self) -> Machine:
+        """The specification without the bounds that an exploration puts on timers."""
+        free = {"unlimited": True, "urgent": False, "patient": False}
+        return compiled_machine(program(RbpBounded, repairs="all", **self._constants | free))
+
+    def _waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
+        """The timers that the specification would let expire if nothing bounded it."""
+        (state,) = self._unbounded.initial()
+        view, values = self.project(me, snapshot), dict(zip(self.program.variables, state, strict=True))
+        for name in view.keys() - {"broadcasts"}:  # the others' values decide nothing about its timers
+            values[name] = (*values[name][:me], view[name], *values[name][me + 1 :])
+        values |= {self.channel: frozenset(), "broadcasts": self.program.constants["messages"]}
+        enabled = set(self._unbounded.enabled(tuple(values.values())))
+        return [timer for timer in Timer if Step(timer.value, (Process(me),)) in enabled]
 
     def _effect(self, me: int) -> Effect:
         """What the core did since it was last looked at; what it sends is encoded here."""
@@ -234,6 +259,13 @@ def packet_of(sender: int, to: int, message: wire_messages.Message) -> spec.Pack
             return spec.Request(receiver, Process(sender), identifier_of(name))
         case wire_messages.RequestNumbers(first=first, last=last):
             return spec.RequestNumbers(receiver, Process(sender), first, last)
+
+
+def _asked(step: Step, datagram: bytes | None) -> Asked:
+    """What the step asks of the core."""
+    if step.action == "broadcast":
+        return Asked("broadcast", payload=payload_of(step.arguments[1]))
+    return Asked(step.action, datagram)
 
 
 def _body(name: tuple[int, int], payload: bytes) -> spec.Body:

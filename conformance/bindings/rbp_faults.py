@@ -6,7 +6,8 @@ They were written down before anything was run against them, and are kept as the
 
 from __future__ import annotations
 
-from antiphon.impl.protocols.core import Send
+from antiphon.impl import tracing
+from antiphon.impl.protocols.core import Delivery, Send
 from antiphon.impl.protocols.rbp import Core, Timer
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered, RequestNumbers
 
@@ -19,6 +20,8 @@ class AcceptsEarly(Core):
         self._now = now
         if self._arriving is None:
             return False
+        if self._tracer.recording:
+            self._tracer.record(tracing.Step(self.me, "accept", number=self._arriving))
         self._arriving, self._holding = None, True
         return True
 
@@ -52,12 +55,13 @@ class DeliversWithoutBody(Core):
         """Whether the next number is known."""
         return self._last_delivered + 1 in self._queues.numbers
 
-    def deliver(self) -> None:
+    def deliver(self) -> Delivery | None:
         """Skip a message that is not there."""
         if Core.deliverable.fget(self):  # type: ignore[attr-defined]
-            super().deliver()
-        elif self.deliverable:
+            return super().deliver()
+        if self.deliverable:
             self._last_delivered += 1
+        return None
 
 
 class ForgetsResentData(Core):

@@ -52,6 +52,21 @@ def perform(binding: Binding, system: System, step: Step) -> tuple[System, tuple
     return System(processes, frozenset(flight.items())), effect.events
 
 
+def drive(binding: Binding, system: System, step: Step, after: System) -> None:
+    """The step once more, by a process that a shell drives; and what a shell sees of where it ends.
+
+    Raises:
+        Misreports: the process reports something else than it does.
+    """
+    stimulus = binding.stimulus(step)
+    me = stimulus.process
+    if me is None:
+        return
+    datagram = None if stimulus.packet is None else dict(system.flight)[stimulus.packet]
+    binding.drive(me, system.processes[me], step, datagram)
+    binding.drive(me, after.processes[me], None, None)
+
+
 def offers(binding: Binding, system: System) -> frozenset[Step]:
     """The internal steps that some process would take."""
     return frozenset(

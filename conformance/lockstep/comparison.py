@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from antiphon.conformance.bindings import Binding, Refused
+from antiphon.conformance.bindings import Binding, Misreports, Refused
 from antiphon.conformance.bindings import system as systems
 from antiphon.conformance.bindings.system import System
 from antiphon.model.engines import compiled_machine
@@ -89,7 +89,7 @@ class Comparison:
         )
 
     def take(self, state: State, system: System, step: Step) -> tuple[State, System]:
-        """The step on both sides, events and variables compared. Raises Differs."""
+        """The step on both sides; events, variables and what a shell sees are compared. Raises Differs."""
         transition = self.machine.apply(state, step)
         try:
             after, events = systems.perform(self.binding, system, step)
@@ -98,7 +98,20 @@ class Comparison:
         if events != transition.events:
             raise Differs("events", transition.events, events)
         self.state(transition.state, after)
+        try:
+            systems.drive(self.binding, system, step, after)
+        except Misreports as told:
+            raise Differs(told.what, told.specification, told.implementation) from told
         return transition.state, after
+
+    def begin(self, state: State, system: System) -> None:
+        """The two agree before the first step. Raises Differs."""
+        self.state(state, system)
+        try:
+            for me, snapshot in enumerate(system.processes):
+                self.binding.drive(me, snapshot, None, None)
+        except Misreports as told:
+            raise Differs(told.what, told.specification, told.implementation) from told
 
     def difference(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
         """What was found, with its trace as CPython executes it."""
@@ -114,7 +127,7 @@ class Comparison:
         state, system = start, systems.start(self.binding)
         done: list[Step] = []
         try:
-            self.state(state, system)
+            self.begin(state, system)
             for step in steps:
                 done.append(step)
                 state, system = self.take(state, system, step)

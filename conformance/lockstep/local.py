@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from antiphon.conformance.bindings import Binding, Refused
+from antiphon.conformance.bindings import Binding, Misreports, Refused
 from antiphon.conformance.bindings.system import System
 from antiphon.model.engines import Transitions
 from antiphon.model.ground.parts import Parts
@@ -144,11 +144,12 @@ class LocalSteps:
         key = snapshot if datagram is None else (snapshot, datagram)
         if known.packet:
             content = self._datagrams[self._variants[known.packet][0] if datagram is None else datagram]
+        before, given = process.snapshots[snapshot], content if known.packet else None
         try:
-            effect = self.binding.perform(
-                me, process.snapshots[snapshot], known.step, content if known.packet else None
-            )
-        except Refused:
+            effect = self.binding.perform(me, before, known.step, given)
+            self.binding.drive(me, before, known.step, given)
+            self.binding.drive(me, effect.after, None, None)
+        except (Refused, Misreports):
             local = known.locals[key] = Local(0, NEVER)
             return local
         after = self.number(me, effect.after)

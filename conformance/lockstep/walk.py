@@ -134,7 +134,7 @@ class _Walk:
         for state in self.comparison.machine.initial():
             system = systems.start(self.binding)
             try:
-                self.comparison.state(state, system)
+                self.comparison.begin(state, system)
             except Differs as differs:
                 return self.comparison.difference(state, [], differs)
             self._add(self.edges.pack(state), self.locals.pack(system), NO_PARENT, 0)

@@ -109,7 +109,7 @@ def state_machine(
                     raise ShrinksSpent
             self.start, self.taken = start, list[Step]()
             self.state, self.system = start, systems.start(comparison.binding)
-            self.judge(lambda: comparison.state(self.state, self.system))
+            self.judge(lambda: comparison.begin(self.state, self.system))
             self.look()
 
         @precondition(lambda self: not self.enabled)

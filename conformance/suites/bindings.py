@@ -74,7 +74,7 @@ def _walk(
     taken: list[Step] = []
     fired: set[str] = set()
     try:
-        comparison.state(state, system)
+        comparison.begin(state, system)
         while len(taken) < steps and (enabled := list(comparison.machine.enabled(state))):
             _offers_change_nothing(comparison, enabled, system)
             step = generator.choice([step for step in enabled if step.action in missing - fired] or enabled)

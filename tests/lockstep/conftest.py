@@ -114,6 +114,9 @@ class FloodBinding:
             snapshot | {"knows"}, ((Rumour(Node(follower)), b"psst %d" % follower),), (Heard(Node(me)),)
         )
 
+    def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
+        """No shell drives it."""
+
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
         """Whoever knows laughs."""
         return frozenset(

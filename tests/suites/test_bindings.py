@@ -61,6 +61,9 @@ class Remembers(RbpBinding):
         effect = super().perform(me, snapshot[0], step, datagram)
         return Effect((effect.after, snapshot[1]), effect.sent, effect.events)
 
+    def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
+        """No shell drives it."""
+
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
         return super().offers(me, snapshot[0])
 
