@@ -9,7 +9,8 @@ What an application may have to catch is a `GroupError`:
 
 What other members or strangers do wrong never raises in a core or a codec. A datagram that is no message of
 this group is dropped and counted under one `Rejection`; a message that no correct member can have sent is
-ignored and counted under one `Violation`. Both are also events for the tracer (`antiphon.impl.tracing`). This
+ignored and counted under one `Violation`. Both are also events for the tracer (`antiphon.impl.tracing`). A
+violation which proves that there is no common order any more (`Violation.breaks_order`) ends the group. This
 module knows no protocol and no transport.
 """
 
@@ -83,3 +84,8 @@ class Rejection(StrEnum):
 
 class Violation(StrEnum):
     """What a member said that no correct member says; each protocol lists its kinds in a subclass."""
+
+    @property
+    def breaks_order(self) -> bool:
+        """Whether it proves that members disagree for good, so that the group cannot go on."""
+        return False

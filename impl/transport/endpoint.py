@@ -87,7 +87,11 @@ class Endpoint(Generic[M]):
         return identifier
 
     def datagram_received(self, sender: int, data: bytes, now: float) -> None:
-        """Handle the bytes of one datagram, whatever they are, from the address of member `sender`."""
+        """Handle the bytes of one datagram, whatever they are, from the address of member `sender`.
+
+        Raises:
+            GroupFailed: it proves that the members have no common order any more.
+        """
         envelope = self.admission.admit(data)
         if isinstance(envelope, Rejected):
             self._dropped(envelope, data)
@@ -102,6 +106,10 @@ class Endpoint(Generic[M]):
                 tracing.Receive(self.core.me, datagram, self.codec.messages.kind(envelope.message))
             )
         self.core.receive(envelope.sender, envelope.message, now)
+        for violation in self.core.violations:
+            if violation.breaks_order:
+                said = f"{self.codec.messages.kind(envelope.message)} of process {sender}"
+                raise GroupFailed(f"the order is no longer common: {violation.value}, by the {said}")
         self._settle(now)
 
     def drop(self, rejected: Rejected, data: bytes) -> None:

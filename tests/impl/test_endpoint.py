@@ -86,3 +86,42 @@ def test_without_a_limit_a_member_waits_for_ever() -> None:
 def test_the_limit_is_positive(wrong: float) -> None:
     with pytest.raises(ValueError, match="more than 0 ms"):
         member(stall_ms=wrong)
+
+
+DIFFERENT_ORDERS: list[tuple[Message, str]] = [
+    (Data(Identifier(0, 1), b"other"), "two_payloads_for_one_identifier, by the data of process 2"),
+    (Numbered(Identifier(2, 1), 2), "two_identifiers_for_one_number, by the numbered of process 2"),
+    (Numbered(Identifier(0, 1), 3), "two_numbers_for_one_identifier"),
+    (Numbered(None, 3), "null_elsewhere_than_at_number_one"),
+    (Numbered(Identifier(1, 9), 3), "identifier_that_its_source_never_broadcast"),
+    (Numbered(Identifier(2, 1), 5), "number_that_is_this_process_to_give"),
+]
+HARMLESS: list[Message] = [
+    Ack(Identifier(2, 1), 4, 1),
+    Numbered(Identifier(2, 1), 6),
+    Data(Identifier(2, 4), b""),
+]
+
+
+def deep_in_a_run() -> Endpoint[Message]:
+    """Process 1 of 3, which has given number 2 to the first message of process 0."""
+    endpoint = member()
+    endpoint.datagram_received(0, datagram(0, Ack(None, 1, 1)), START)
+    endpoint.datagram_received(0, datagram(0, Data(Identifier(0, 1), b"a")), START)
+    assert len(endpoint.deliveries()) == 1
+    return endpoint
+
+
+@pytest.mark.parametrize(("message", "told"), DIFFERENT_ORDERS)
+def test_what_proves_that_the_order_is_not_common_ends_the_group(message: Message, told: str) -> None:
+    with pytest.raises(GroupFailed, match=f"the order is no longer common: {told}"):
+        deep_in_a_run().datagram_received(2, datagram(2, message), START)
+
+
+@pytest.mark.parametrize("message", HARMLESS)
+def test_what_cannot_be_yet_is_counted_and_ignored(message: Message) -> None:
+    endpoint = deep_in_a_run()
+    endpoint.datagram_received(2, datagram(2, message), START)
+    assert endpoint.core.violations.total() == 1
+    endpoint.datagram_received(2, datagram(2, Data(Identifier(2, 1), b"c")), START)
+    assert endpoint.waits

@@ -175,9 +175,9 @@ def test_the_token_holder_does_not_tell_itself() -> None:
 
 def test_an_ack_for_another_leaves_no_gap_unasked() -> None:
     """Lines 26-31."""
-    core = fresh(2)
-    core.receive(0, Ack(A, 4, 1), 0.0)
-    assert core.outputs() == [Send(0, RequestNumbers(1, 4)), Send(0, Request(A))]
+    core = fresh(4, 5)
+    core.receive(2, Ack(A, 3, 3), 0.0)
+    assert core.outputs() == [Send(2, RequestNumbers(1, 3)), Send(2, Request(A))]
     assert core.observe()["arriving"] is None
     assert core.observe()["last_number"] == 0
 
@@ -194,9 +194,9 @@ def test_an_ack_without_gap_asks_only_for_its_body() -> None:
 
 def test_a_token_waits_for_every_number_and_every_body() -> None:
     """Lines 32-44; claim RBP-37."""
-    core = fresh(2)
-    core.receive(1, Ack(B, 3, 2), 0.0)
-    assert core.outputs() == [Send(1, RequestNumbers(1, 3)), Send(1, Request(B))]
+    core = fresh(3, 4)
+    core.receive(2, Ack(B, 3, 3), 0.0)
+    assert core.outputs() == [Send(2, RequestNumbers(1, 3)), Send(2, Request(B))]
     assert not core.accept(0.0)
     core.receive(0, Numbered(None, 1), 0.0)
     core.receive(0, Numbered(A, 2), 0.0)
@@ -211,18 +211,18 @@ def test_a_token_waits_for_every_number_and_every_body() -> None:
 
 def test_what_is_missing_is_asked_for_again_until_it_comes() -> None:
     """Lines 34-36 and 42-44."""
-    core = fresh(2)
-    core.broadcast(b"c", 0.0)
-    core.receive(0, Ack(A, 4, 1), 0.0)
+    core = fresh(5, 6)
+    own = core.broadcast(b"f", 0.0)
+    core.receive(3, Ack(A, 4, 4), 0.0)
     core.receive(0, Numbered(B, 2), 0.0)
     core.outputs()
     assert core.expire(Timer.REPEAT_REQUEST, 20.0)
-    assert core.outputs() == [Send(0, RequestNumbers(1, 4)), Send(0, Request(B)), Send(0, Request(A))]
+    assert core.outputs() == [Send(3, RequestNumbers(1, 4)), Send(3, Request(B)), Send(3, Request(A))]
     core.receive(0, Numbered(None, 1), 0.0)
-    core.receive(0, Numbered(C, 3), 0.0)
+    core.receive(0, Numbered(own, 3), 0.0)
     core.outputs()
     assert core.expire(Timer.REPEAT_REQUEST, 40.0)
-    assert core.outputs() == [Send(0, Request(B)), Send(0, Request(A))]
+    assert core.outputs() == [Send(3, Request(B)), Send(3, Request(A))]
 
 
 def test_an_old_token_is_answered_and_not_taken_again() -> None:
@@ -280,13 +280,13 @@ def test_a_body_is_sent_with_its_identifier_to_who_asks() -> None:
 
 def test_numbers_are_told_with_both_ends_of_the_range() -> None:
     """Lines 55-57; claim MSQ-03. Numbers beyond a gap are known numbers too."""
-    core = fresh(0)
+    core = fresh(0, 6)
     core.receive(1, Data(B, b"b"), 0.0)
     core.receive(1, Numbered(B, 2), 0.0)
     core.receive(1, Numbered(C, 5), 0.0)
     core.receive(2, RequestNumbers(2, 5), 0.0)
     assert core.outputs() == [Send(2, Numbered(B, 2)), Send(2, Numbered(C, 5))]
-    core.receive(2, RequestNumbers(1, 2**63 - 1), 0.0)
+    core.receive(2, RequestNumbers(1, 8), 0.0)
     assert core.outputs() == [Send(2, Numbered(None, 1)), Send(2, Numbered(B, 2)), Send(2, Numbered(C, 5))]
     core.receive(2, RequestNumbers(3, 4), 0.0)
     assert core.outputs() == []
@@ -350,7 +350,12 @@ IMPOSSIBLE = [
     (RbpViolation.MISPLACED_NULL, 0, Ack(C, 1, 1)),
     (RbpViolation.NEVER_BROADCAST, 2, Numbered(Identifier(1, 9), 3)),
     (RbpViolation.NEVER_BROADCAST, 2, Data(Identifier(1, 9), b"")),
-    (RbpViolation.WRONG_SUCCESSOR, 0, Ack(C, 4, 2)),
+    (RbpViolation.SECOND_TOKEN, 2, Numbered(C, 5)),
+    (RbpViolation.OUT_OF_TURN, 0, Ack(C, 4, 2)),
+    (RbpViolation.OUT_OF_TURN, 0, Ack(C, 3, 1)),
+    (RbpViolation.NUMBER_AHEAD, 2, Numbered(C, 6)),
+    (RbpViolation.IDENTIFIER_AHEAD, 2, Numbered(Identifier(2, 2), 3)),
+    (RbpViolation.IDENTIFIER_AHEAD, 2, Data(Identifier(2, 4), b"")),
 ]
 
 
@@ -377,28 +382,100 @@ def test_nobody_else_numbers_while_the_token_is_here() -> None:
     core = holder()
     core.receive(2, Numbered(C, 2), 0.0)
     assert core.violations == {RbpViolation.SECOND_TOKEN: 1}
-    core = fresh(1)
-    core.receive(0, Ack(A, 4, 1), 0.0)
+
+
+def test_numbers_from_the_own_next_turn_on_do_not_exist() -> None:
+    """Process 3 of 4 gives number 4 and no other process does; the numbers before may come in any order."""
+    core = fresh(3, 4)
+    core.receive(2, Numbered(C, 4), 0.0)
     core.receive(2, Numbered(C, 5), 0.0)
-    assert core.violations == {RbpViolation.SECOND_TOKEN: 1}
+    core.receive(2, Numbered(C, 2**63 - 1), 0.0)
+    assert core.violations == {RbpViolation.SECOND_TOKEN: 1, RbpViolation.NUMBER_AHEAD: 2}
     core.receive(2, Numbered(C, 3), 0.0)
-    assert core.observe()["numbers"] == {3: C, 4: A}
+    core.receive(2, Numbered(A, 2), 0.0)
+    assert core.observe()["numbers"] == {2: A, 3: C}
+
+
+def test_a_source_names_a_message_when_its_last_one_has_a_number() -> None:
+    """Numbers 2 and 3 may be given already, both to messages of process 0: its third one may be under way."""
+    core = fresh(3, 4)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    for count in (3, 4, 2**63 - 1):
+        core.receive(0, Data(Identifier(0, count), b"%d" % count), 0.0)
+    assert core.observe()["received"] == (((0, 3), b"3"),)
+    assert core.violations == {RbpViolation.IDENTIFIER_AHEAD: 2}
+    core.receive(1, Numbered(Identifier(0, 2), 2), 0.0)
+    assert core.violations == {RbpViolation.IDENTIFIER_AHEAD: 3}
+    core.receive(1, Numbered(A, 2), 0.0)
+    core.receive(0, Data(Identifier(0, 4), b"4"), 0.0)
+    core.receive(0, Data(A, b"1"), 0.0)
+    assert len(core.observe()["received"]) == 2  # of numbers 2 and 3 one is left, so the fourth cannot be yet
+
+
+def test_whatever_is_said_little_is_kept_beside_what_is_numbered() -> None:
+    """Claim: fewer numbers ahead than members, and of each source so many bodies and one more."""
+    members = 4
+    core = fresh(3, members)
+    for k in range(1, 2_000):
+        for source in range(members):
+            core.receive(0, Data(Identifier(source, k), bytes(8)), 0.0)
+            core.receive(0, Numbered(Identifier(source, k), 1 + k), 0.0)
+    state = core.observe()
+    assert len(state["numbers"]) < members
+    assert len(state["received"]) <= members * members
+    assert len(core.snapshot().violations) <= len(RbpViolation)
+
+
+def test_who_misses_many_numbers_asks_for_the_next_ones_as_soon_as_it_has_the_last() -> None:
+    """No timer is needed to catch up, and no answer is longer than NUMBERS_ASKED_MAX messages."""
+    members, me = 40, 39
+    complete, behind = fresh(37, members), fresh(me, members)
+    numbered = [Numbered(None, 1), *(Numbered(Identifier(k, 1), k) for k in range(2, 39))]
+    for k in range(2, 39):
+        if k != 37:
+            complete.receive(k, Data(Identifier(k, 1), b""), 0.0)
+    complete.broadcast(b"", 0.0)
+    for message in numbered[:37]:
+        complete.receive(0, message, 0.0)
+    complete.receive(36, Ack(Identifier(37, 1), 37, 37), 0.0)
+    complete.settle(0.0)
+    complete.outputs()
+    behind.receive(37, Ack(Identifier(38, 1), 38, 38), 0.0)
+    answers = []
+    while asked := [message for _, message in behind.outputs() if isinstance(message, RequestNumbers)]:
+        assert len(asked) == 1
+        complete.receive(me, asked[0], 0.0)
+        told = [message for _, message in complete.outputs()]
+        answers.append(len(told))
+        for message in told:
+            behind.receive(37, message, 0.0)
+    assert answers == [8, 8, 8, 8, 6]
+    assert behind.observe()["last_number"] == 38
+
+
+def test_an_old_token_is_answered_with_a_few_numbers() -> None:
+    """Who sends its token again knows none of the numbers after it; the first of them end its wait."""
+    core = fresh(1, 2)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    for k in range(1, 16):
+        core.receive(0, Data(Identifier(0, k), b""), 0.0)
+        core.settle(0.0)
+        own = core.broadcast(b"", 0.0)
+        core.receive(0, Ack(own, 2 * k + 1, 1), 0.0)
+    core.settle(0.0)
+    core.outputs()
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    answers = [message for _, message in core.outputs()]
+    assert [message.number for message in answers if isinstance(message, Numbered)] == list(range(2, 10))
+    assert len(answers) == 8
 
 
 def test_a_timer_stops_when_its_wait_ends() -> None:
-    core = fresh(1)
-    core.broadcast(b"b", 0.0)
-    core.receive(0, Ack(None, 1, 1), 0.0)
-    core.receive(2, Numbered(C, 3), 0.0)
-    core.receive(2, Numbered(B, 2), 1.0)
-    assert core.violations == {
-        RbpViolation.SECOND_TOKEN: 2
-    }  # the token is named to this process: nobody else numbers
-    core = fresh(1)
-    core.broadcast(b"b", 0.0)
+    core = fresh(3, 4)
+    own = core.broadcast(b"d", 0.0)
     core.receive(2, Numbered(C, 3), 0.0)
     assert core.next_deadline() == 20.0
-    core.receive(2, Numbered(B, 2), 1.0)
+    core.receive(2, Numbered(own, 2), 1.0)
     core.receive(2, Numbered(None, 1), 1.0)
     assert core.next_deadline() == 20.0  # the body of C
     core.receive(2, Data(C, b"c"), 1.0)
@@ -407,14 +484,14 @@ def test_a_timer_stops_when_its_wait_ends() -> None:
 
 
 def test_a_timer_that_runs_is_not_set_back_by_the_next_gap() -> None:
-    core = fresh(1)
+    core = fresh(5, 6)
     core.receive(2, Numbered(C, 3), 0.0)
     core.receive(2, Numbered(A, 5), 10.0)
     assert core.next_deadline() == 20.0
 
 
 def test_a_number_beyond_a_gap_is_told_when_it_is_either_end_of_the_range() -> None:
-    core = fresh(0)
+    core = fresh(0, 6)
     core.receive(1, Numbered(C, 5), 0.0)
     core.receive(2, RequestNumbers(5, 5), 0.0)
     assert core.outputs() == [Send(2, Numbered(C, 5))]

@@ -11,6 +11,7 @@ from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
 from antiphon.impl.protocols.core import MEMBERS_MAX, PAYLOAD_BYTES_MAX, Identifier
 from antiphon.impl.protocols.rbp import MESSAGES, rbp
 from antiphon.impl.protocols.rbp.messages import (
+    NUMBERS_ASKED_MAX,
     Ack,
     Data,
     Message,
@@ -33,7 +34,11 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Ack, st.none() | identifiers, numbers, st.integers(0, MEMBERS - 1)),
     st.builds(Numbered, st.none() | identifiers, numbers),
     st.builds(Request, identifiers),
-    st.tuples(numbers, numbers).map(lambda pair: RequestNumbers(min(pair), max(pair))),
+    st.builds(
+        lambda first, more: RequestNumbers(first, min(first + more, BIG)),
+        numbers,
+        st.integers(0, NUMBERS_ASKED_MAX - 1),
+    ),
 )
 CODEC = Codec(MESSAGES)
 envelopes = st.builds(CODEC.envelope, st.just("g"), st.sampled_from([0, 2]), numbers, messages)
@@ -90,6 +95,8 @@ REJECTED = [
     (raw("rbp", 1, "g", 0, 7, ["numbered", [5, 1], 1]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["request", [3, 1]]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["request_numbers", 3, 2]), Rejection.MALFORMED),
+    (raw("rbp", 1, "g", 0, 7, ["request_numbers", 1, 1 + NUMBERS_ASKED_MAX]), Rejection.MALFORMED),
+    (raw("rbp", 1, "g", 0, 7, ["request_numbers", 1, BIG]), Rejection.MALFORMED),
 ]
 
 

@@ -23,7 +23,20 @@ from msgspec import Struct
 
 from antiphon.impl.protocols.core import Identifier, Natural, Payload, Process
 
-__all__ = ["Ack", "Data", "Message", "Numbered", "Request", "RequestNumbers", "flaw", "kind"]
+__all__ = [
+    "NUMBERS_ASKED_MAX",
+    "Ack",
+    "Data",
+    "Message",
+    "Numbered",
+    "Request",
+    "RequestNumbers",
+    "flaw",
+    "kind",
+]
+
+NUMBERS_ASKED_MAX = 8
+"""How many numbers one message may ask for, so that it cannot make its receiver send more than as many."""
 
 
 class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="data"):
@@ -60,7 +73,7 @@ class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 class RequestNumbers(
     Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="request_numbers"
 ):
-    """Asks which messages have the numbers first..last, both included."""
+    """Asks which messages have the numbers first..last, both included, at most NUMBERS_ASKED_MAX of them."""
 
     first: Natural
     last: Natural
@@ -79,6 +92,9 @@ def flaw(message: Message, members: int) -> str | None:
     if isinstance(message, RequestNumbers):
         if message.first > message.last:
             return f"first {message.first} is greater than last {message.last}"
+        if message.last - message.first >= NUMBERS_ASKED_MAX:
+            told = f"numbers {message.first} to {message.last}"
+            return f"{told}; at most {NUMBERS_ASKED_MAX} are asked for at once"
         return None
     identifier = message.identifier
     if identifier is not None and identifier.source >= members:

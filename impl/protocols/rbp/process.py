@@ -8,6 +8,11 @@ Rules of this file:
    become outputs.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says (a
    second message under one number, say) is counted in `violations` and changes nothing.
+5. Nothing far ahead is kept. The numbers from this process's next turn on do not exist before it gives that
+   one, and a source names a message when its last one has a number: so there are fewer numbers ahead than
+   members, and of each source so many identifiers and one more. This bounds what any sequence of messages can
+   make a process keep beside the messages that were numbered.
+6. A message makes a process send at most one message to all and NUMBERS_ASKED_MAX + 1 to its sender.
 
 | figure 16                              | here                  |
 |----------------------------------------|-----------------------|
@@ -34,7 +39,15 @@ from collections import Counter
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, InvalidMembership, Violation
 from antiphon.impl.protocols.core import Delivery, Identifier, Send, Wait, payload_copy
-from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
+from antiphon.impl.protocols.rbp.messages import (
+    NUMBERS_ASKED_MAX,
+    Ack,
+    Data,
+    Message,
+    Numbered,
+    Request,
+    RequestNumbers,
+)
 from antiphon.impl.protocols.rbp.queues import Queues
 from antiphon.impl.protocols.rbp.state import Observation, Snapshot
 from antiphon.impl.protocols.rbp.timers import Deadlines, Timer
@@ -42,6 +55,9 @@ from antiphon.impl.protocols.rbp.violations import RbpViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["Core", "Observation", "Snapshot", "Timer"]
+
+_DETAIL_MAX = 200
+"""How many characters of a message an event shows."""
 
 
 class Core:
@@ -189,9 +205,11 @@ class Core:
         self._now = now
         queues, identifier = self._queues, message.identifier
         if identifier not in queues.received:
-            if self._never_broadcast(identifier):
-                self._violated(RbpViolation.NEVER_BROADCAST, sender, message)
-                return
+            if identifier not in queues.number_of:
+                kind = self._impossible(identifier, queues.last_number + self._ahead() + 1)
+                if kind is not None:
+                    self._violated(kind, sender, message)
+                    return
             queues.store(identifier, message.payload)
             self._watch(now)
         elif queues.received[identifier] != message.payload:
@@ -203,32 +221,39 @@ class Core:
     def receive_ack(self, sender: int, message: Ack, now: float) -> None:
         """Lines 25-44: learn the number, ask for what is missing, and take the token if it is new and ours.
 
-        An old token (lines 38-39) is one that this process has accepted already. Its sender gets every number
-        that it may have missed since.
+        An old token (lines 38-39) is one that this process has accepted already. Its sender gets the next
+        numbers, of which it knows none.
         """
         self._now = now
-        if message.next_holder != (sender + 1) % self.members:
-            self._violated(RbpViolation.WRONG_SUCCESSOR, sender, message)
-            return
         number = message.number
+        if sender != self._sequencer(number) or message.next_holder != self._sequencer(number + 1):
+            self._violated(RbpViolation.OUT_OF_TURN, sender, message)
+            return
         if not self._learn(sender, message):
             return
         queues = self._queues
         if message.next_holder == self.me:
             if self._holding or queues.highest > number:
-                for known in queues.known_numbers(number + 1, queues.highest):
+                for known in queues.known_numbers(number + 1, number + NUMBERS_ASKED_MAX):
                     self._to(sender, Numbered(queues.numbers[known], known))
                 return
             self._arriving = number
         if queues.last_number < number:
-            self._to(sender, RequestNumbers(queues.last_number + 1, number))
+            self._to(sender, self._missing_numbers())
         if message.identifier is not None and message.identifier not in queues.received:
             self._to(sender, Request(message.identifier))
 
     def receive_numbered(self, sender: int, message: Numbered, now: float) -> None:
-        """Learn a number told again; the figure sends it (lines 21 and 57) and lacks this handler."""
+        """Learn a number told again; the figure sends it (lines 21 and 57) and lacks this handler.
+
+        Who has got all the numbers that it asked for, and misses more, asks for the next ones.
+        """
         self._now = now
+        queues = self._queues
+        before = queues.last_number
         self._learn(sender, message)
+        if before // NUMBERS_ASKED_MAX < queues.last_number // NUMBERS_ASKED_MAX and queues.gap:
+            self._ask(queues.highest, self._missing_numbers())
 
     def receive_request(self, sender: int, message: Request, now: float) -> None:
         """Lines 51-53: send the body, with its identifier, to who asks."""
@@ -318,7 +343,7 @@ class Core:
         """The first missing number, the missing bodies, and the number of the first message that has none."""
         queues = self._queues
         waits = []
-        if queues.last_number < queues.highest:
+        if queues.gap:
             waits.append(Wait(f"number {queues.last_number + 1}", self._sequencer(queues.highest)))
         for name in queues.missing_bodies():
             waits.append(
@@ -405,10 +430,11 @@ class Core:
         if self._queues.knows(identifier, number):
             return True
         kind = self._queues.conflict(identifier, number)
-        if kind is None and identifier is not None and self._never_broadcast(identifier):
-            kind = RbpViolation.NEVER_BROADCAST
-        if kind is None and self._token_is_here_before(number):
-            kind = RbpViolation.SECOND_TOKEN
+        beyond = number - self._queues.last_number - self._ahead()
+        if kind is None and beyond > 0:
+            kind = RbpViolation.SECOND_TOKEN if beyond == 1 else RbpViolation.NUMBER_AHEAD
+        if kind is None and identifier is not None:
+            kind = self._impossible(identifier, number)
         if kind is not None:
             self._violated(kind, sender, message)
             return False
@@ -435,15 +461,30 @@ class Core:
         if self._tracer.recording and identifier is not None:
             self._tracer.record(tracing.Step(self.me, "sequence", identifier, number))
 
-    def _token_is_here_before(self, number: int) -> bool:
-        """Whether nobody else can have given this number: the token is here, or comes with a lower one."""
-        if self._holding:
-            return True
-        return self._arriving is not None and number > self._arriving
+    def _ahead(self) -> int:
+        """How many numbers after `last_number` there may be: those before this process's next turn."""
+        return (self.me - self._queues.last_number) % self.members
 
-    def _never_broadcast(self, identifier: Identifier) -> bool:
-        """Whether the identifier claims a message of this process that it has not sent."""
-        return identifier.source == self.me and identifier.id > self._message_id
+    def _impossible(self, identifier: Identifier, number: int) -> RbpViolation | None:
+        """Why there can be no such message without a number, or with this one; None if there can.
+
+        A source gives its messages their identifiers one by one, the next when the last has a number.
+        """
+        queues, source = self._queues, identifier.source
+        if source == self.me and identifier.id > self._message_id:
+            return RbpViolation.NEVER_BROADCAST
+        if not 1 <= identifier.id - queues.numbered[source] <= number - queues.last_number:
+            return RbpViolation.IDENTIFIER_AHEAD
+        return None
+
+    def _missing_numbers(self) -> RequestNumbers:
+        """Line 29: the question for what is missing up to the highest number, or for the first part of it.
+
+        The parts end at multiples of NUMBERS_ASKED_MAX, so that each is asked for once.
+        """
+        first = self._queues.last_number + 1
+        end = -(-first // NUMBERS_ASKED_MAX) * NUMBERS_ASKED_MAX
+        return RequestNumbers(first, min(end, self._queues.highest))
 
     def _resend(self) -> bool:
         """Lines 12-15."""
@@ -464,8 +505,8 @@ class Core:
         queues = self._queues
         if not queues.incomplete:
             return False
-        if queues.last_number < queues.highest:
-            self._ask(queues.highest, RequestNumbers(queues.last_number + 1, queues.highest))
+        if queues.gap:
+            self._ask(queues.highest, self._missing_numbers())
         for identifier in queues.missing_bodies():
             self._ask(queues.highest, Request(identifier))
         return True
@@ -479,7 +520,7 @@ class Core:
     def _violated(self, kind: Violation, sender: int, message: Message) -> None:
         self._violations[kind] += 1
         if self._tracer.recording:
-            self._tracer.record(tracing.Violation(self.me, kind, sender, repr(message)))
+            self._tracer.record(tracing.Violation(self.me, kind, sender, repr(message)[:_DETAIL_MAX]))
 
 
 def _pair(identifier: Identifier) -> tuple[int, int]:

@@ -9,14 +9,15 @@ so that a run of any length costs the same per message:
 - the known numbers beyond that, and the bodies of numbered messages that never came: two small sets.
 
 Figure 16 forgets nothing, so neither do the queues; stability, which lets a process forget, belongs to figure
-25. This module must not know about messages, tokens, timers or other processes.
+25. How far ahead of what is known anything may lie is for the process to say: `Core` refuses what cannot be.
+This module must not know about messages, tokens, timers or other processes.
 
 Source: Barchet-Estefanel 2002, section 3.1.3, figure 16.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 
 from antiphon.impl.protocols.core import Identifier
@@ -41,6 +42,8 @@ class Queues:
         """The highest number known."""
         self.missing: dict[Identifier, int] = {}
         """Numbered messages whose body has not come, with their numbers."""
+        self.numbered: Counter[int] = Counter()
+        """How many messages of each source have a number in 1..last_number; so many are its first ones."""
         self._beyond: set[int] = set()
         self._candidates: deque[Identifier] = deque()
 
@@ -89,18 +92,23 @@ class Queues:
                 self.missing[identifier] = number
         if number > self.highest:
             self.highest = number
-        if number != self.last_number + 1:
-            self._beyond.add(number)
-            return
-        self.last_number = number
+        self._beyond.add(number)
         while self.last_number + 1 in self._beyond:
             self.last_number += 1
             self._beyond.remove(self.last_number)
+            reached = self.numbers[self.last_number]
+            if reached is not None:
+                self.numbered[reached.source] += 1
+
+    @property
+    def gap(self) -> bool:
+        """Whether a number below the highest is missing."""
+        return self.last_number < self.highest
 
     @property
     def incomplete(self) -> bool:
         """Whether a number below the highest, or the body of a known number, is missing."""
-        return bool(self._beyond or self.missing)
+        return self.gap or bool(self.missing)
 
     def complete_to(self, number: int) -> bool:
         """Whether all numbers 1..number and the bodies of their messages are here (lines 36 and 44)."""
@@ -114,10 +122,8 @@ class Queues:
         return candidates[0] if candidates else None
 
     def known_numbers(self, first: int, last: int) -> list[int]:
-        """The known numbers in first..last, rising (line 56); unknown numbers cost nothing."""
-        known = list(range(max(first, 1), min(last, self.last_number) + 1))
-        known += sorted(number for number in self._beyond if first <= number <= last)
-        return known
+        """The known numbers in first..last, rising (line 56)."""
+        return [number for number in range(first, last + 1) if number in self.numbers]
 
     def missing_bodies(self) -> list[Identifier]:
         """The messages to request, in the order of their numbers (lines 30 and 41)."""
