@@ -4,8 +4,8 @@ What each variable holds at a point is an expression, named as it changes.
 
 An assignment gives the variable a new name in a `LET` (`count_1 == count + 1`), a branch gives it `IF .. THEN
 .. ELSE ..`, a loop over a domain is unrolled, procedures and the handlers of events are written in place. A
-guard is a conjunct of its own, below its path. TLC evaluates a definition only where it is used, so that what
-stands in a branch not taken is never computed.
+guard is a conjunct of its own, below its path, and one Boolean value to TLC. A definition is evaluated only
+where it is used, so that what stands in a branch not taken is never computed.
 
 This file knows nothing of expressions but their texts.
 """
@@ -55,7 +55,9 @@ class Run:
         """Run one statement."""
         match statement:
             case ir.Require(condition=condition):
-                self.lines.append(Line(self.under_path(self.text(condition))))
+                text = self.under_path(self.text(condition))
+                whole = not self.path and is_evaluated_whole(condition)
+                self.lines.append(Line(text if whole else f"{text} = TRUE"))
             case ir.Expect(condition=condition, property=name):
                 if name in self.wanted:
                     self.asserted.append(f'Assert({self.under_path(self.text(condition))}, "{name}")')
@@ -179,6 +181,23 @@ class Run:
         self.scope.locals = given
         self.execute(straight(self.texts, definition.body))
         self.scope.locals = outer
+
+
+def is_evaluated_whole(condition: ir.Expression) -> bool:
+    """Whether TLC evaluates a conjunct of an action as one Boolean value.
+
+    It takes a disjunction, a quantifier, a conditional and what a name or an operator stands for apart, each
+    part as a way of its own to a next state; what guards one part from an error is then no guard. An equation
+    is evaluated as it stands.
+    """
+    match condition:
+        case ir.And(operands=operands):
+            return all(map(is_evaluated_whole, operands))
+        case ir.Budget(condition=inner):
+            return is_evaluated_whole(inner)
+        case ir.Member(collection=collection):
+            return isinstance(collection.type, types.SetOf)
+    return isinstance(condition, ir.Compare | ir.Not | ir.Read | ir.Lookup | ir.Literal)
 
 
 def straight(texts: Texts, body: Body) -> Body:

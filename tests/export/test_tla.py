@@ -17,6 +17,7 @@ import pytest
 from antiphon.model.explore import check
 from antiphon.model.export import tla
 from antiphon.model.verdict import Outcome
+from antiphon.spec import catalogue
 from antiphon.spec.examples.chameneos import Chameneos
 from antiphon.spec.examples.chang_roberts import ChangRoberts
 from antiphon.spec.examples.die_hard import DieHard
@@ -194,6 +195,40 @@ class Corners(Spec):
         return not self.quiet()
 
 
+Small = Annotated[int, Between(0, 3)]
+
+
+class Guarded(Spec):
+    """Guards whose parts protect one another from what has no value."""
+
+    size: Const[int] = 0
+    count: Annotated[int, Between(0, 3)] = 0
+    queue: Annotated[Seq[Small], AtMost(2)] = ()
+
+    def fits(self, n: Small) -> bool:
+        return self.size == 0 or n % self.size == 0
+
+    @action
+    def raise_count(self) -> None:
+        """A disjunction."""
+        require(self.count < 3)
+        require(self.size == 0 or self.count % self.size == 0)
+        self.count += 1
+
+    @action
+    def put(self) -> None:
+        """A helper that is one, beside another condition."""
+        require(len(self.queue) < 2 and self.fits(self.count))
+        self.queue = self.queue + (self.count,)  # noqa: RUF005
+
+    @action
+    def take(self) -> None:
+        """A conditional and a quantifier."""
+        require(self.queue[0] == self.count if len(self.queue) > 0 else False)
+        require(self.size == 0 or any(n % self.size == self.count for n in self.queue))
+        self.queue = self.queue[1:]
+
+
 CASES = {
     "DieHard": program(DieHard),
     "TwoPhase": program(TwoPhase),
@@ -202,6 +237,7 @@ CASES = {
     "DiningPhilosophers": program(DiningPhilosophers),
     "Chameneos": program(Chameneos),
     "Corners": program(Corners),
+    "Guarded": program(Guarded),
     "Figure5Checked": program(Figure5Checked, repairs="all", processes=2, messages=1),
 }
 
@@ -225,6 +261,90 @@ def test_the_corners_have_the_states_and_verdicts_that_tlc_found() -> None:
     assert (explored.states, explored.transitions) == (317, 987)
     outcomes = {verdict.property: verdict.outcome for verdict in check(program(Corners)).verdicts}
     assert outcomes == {"Bounded": Outcome.HOLDS, "NeverThree": Outcome.HOLDS, "Served": Outcome.VIOLATED}
+
+
+def conjuncts_of(module: str) -> list[str]:
+    """The conditions in `Init` and in the actions of a module: what stands after `/\\`, and neither gives a
+    variable its value nor is an assertion.
+    """
+    body = module[module.index("Init ==") : module.index("Next ==")]
+    found = re.findall(r"^ +/\\ (.*)$", body, flags=re.MULTILINE)
+    return [text for text in found if not re.match(r"LET |UNCHANGED |Assert\(|\w+'? = ", text)]
+
+
+def is_taken_apart(text: str) -> bool:
+    """Whether TLC looks for a way to a next state in the parts of a conjunct: unless it is an equation or the
+    like, a negation, a variable or an entry of one, or a conjunction of such.
+    """
+    while text.startswith("(") and closing(text) == len(text) - 1:
+        text = text[1:-1]
+    top = outside(text)
+    if " /\\ " in top and " \\/ " not in top and "=>" not in top:
+        return any(map(is_taken_apart, split(text)))
+    if re.search(r" (=|#|<|>|<=|>=|\\in|\\subseteq) ", top) and not re.search(r"\\/|=>|\\[AE] |IF ", top):
+        return False
+    return not (text.startswith("~") or re.fullmatch(r"\w+(\[\])*", top))
+
+
+def closing(text: str) -> int:
+    """Where the first parenthesis is closed."""
+    depth = 0
+    for position, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0:
+            return position
+    raise ValueError(text)
+
+
+def outside(text: str) -> str:
+    """A text without what stands in its parentheses, brackets and braces."""
+    depth, kept = 0, ""
+    for sign in text:
+        depth -= sign in ")]}"
+        kept += sign if depth == 0 else ""
+        depth += sign in "([{"
+    return kept
+
+
+def split(text: str) -> list[str]:
+    """The operands of a conjunction."""
+    depth, parts, begin = 0, [], 0
+    for position, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0 and text.startswith(" /\\ ", position):
+            parts.append(text[begin:position])
+            begin = position + 4
+    return [*parts, text[begin:]]
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        ("(senders = 0) \\/ (p = m % senders)", True),
+        ("((senders = 0) \\/ (p = m % senders)) = TRUE", False),
+        ("is_sender(p, m)", True),
+        ("is_sender(p, m) = TRUE", False),
+        ("(x = 1) /\\ ~(up[p])", False),
+        ("(x = 1) /\\ f(p)", True),
+        ("\\E q \\in Q : x[q] = 1", True),
+        ("IF x = 1 THEN y = 2 ELSE FALSE", True),
+        ("up[p]", False),
+        ("Cardinality({q \\in Q : up[q] \\/ f(q)}) > 1", False),
+    ],
+)
+def test_the_rule_of_what_tlc_takes_apart(text: str, apart: bool) -> None:
+    assert is_taken_apart(text) is apart
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_tlc_evaluates_every_condition_of_an_action_as_one_value(name: str) -> None:
+    """Else each part is a way of its own, and nothing protects it from an error: TLC stops at 1 % 0."""
+    entry = catalogue.entry_named(name)
+    assert entry is not None
+    spec = entry.spec
+    for bound in (program(spec), program(spec, repairs="all")):
+        conditions = conjuncts_of(tla(bound).text)
+        assert [text for text in conditions if is_taken_apart(text)] == []
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "exports.md"

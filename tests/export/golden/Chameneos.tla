@@ -32,7 +32,7 @@ SumMet == ((held < meetings) \/ ((LET f == [c \in Creature |-> met[c]] IN SumOve
 
 Init ==
   \/ \E blue \in (SUBSET Creature) : \E red \in (SUBSET Creature) : 
-      /\ \A c \in Creature : ~(((c \in blue) /\ (c \in red)))
+      /\ (\A c \in Creature : ~(((c \in blue) /\ (c \in red)))) = TRUE
       /\ color = [[[[[k \in Creature |-> "YELLOW"] EXCEPT ![0] = (IF (0 \in blue) THEN "BLUE" ELSE (IF (0 \in red) THEN "RED" ELSE "YELLOW"))] EXCEPT ![1] = (IF (1 \in blue) THEN "BLUE" ELSE (IF (1 \in red) THEN "RED" ELSE "YELLOW"))] EXCEPT ![2] = (IF (2 \in blue) THEN "BLUE" ELSE (IF (2 \in red) THEN "RED" ELSE "YELLOW"))] EXCEPT ![3] = (IF (3 \in blue) THEN "BLUE" ELSE (IF (3 \in red) THEN "RED" ELSE "YELLOW"))]
       /\ met = [k_1 \in Creature |-> 0]
       /\ waiting = None

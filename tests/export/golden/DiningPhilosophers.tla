@@ -50,7 +50,7 @@ loop(p) ==
   /\ LET right == beside(p, 1)
      IN
        /\ place[p] = "LOOP"
-       /\ must_hand_over(p, p, holder, clean) \/ must_hand_over(p, right, holder, clean) \/ ~(hungry[p]) \/ can_eat(p, holder, clean)
+       /\ (must_hand_over(p, p, holder, clean) \/ must_hand_over(p, right, holder, clean) \/ ~(hungry[p]) \/ can_eat(p, holder, clean)) = TRUE
        /\ place' = IF ~(hungry[p]) THEN [place EXCEPT ![p] = "THINK"] ELSE (IF can_eat(p, holder, clean) THEN [place EXCEPT ![p] = "EAT"] ELSE place)
        /\ holder' = IF must_hand_over(p, p, holder, clean) THEN [holder EXCEPT ![p] = beside(p, (-1))] ELSE (IF must_hand_over(p, right, holder, clean) THEN [holder EXCEPT ![right] = right] ELSE holder)
        /\ clean' = IF must_hand_over(p, p, holder, clean) THEN [clean EXCEPT ![p] = TRUE] ELSE (IF must_hand_over(p, right, holder, clean) THEN [clean EXCEPT ![right] = TRUE] ELSE clean)

@@ -45,7 +45,7 @@ initiate_probe ==
   /\ LET first == 0
      IN
        /\ token_at = first
-       /\ (token_color = "BLACK") \/ (color[first] = "BLACK")
+       /\ ((token_color = "BLACK") \/ (color[first] = "BLACK")) = TRUE
        /\ token_at' = nodes - 1
        /\ token_color' = "WHITE"
        /\ color' = [color EXCEPT ![first] = "WHITE"]
@@ -54,7 +54,7 @@ initiate_probe ==
 \* A node that does not work, or whose round is lost, passes the token on and is white again.
 pass_token(p) ==
   /\ (p > 0) /\ (token_at = p)
-  /\ ~(active[p]) \/ (color[p] = "BLACK") \/ (token_color = "BLACK")
+  /\ (~(active[p]) \/ (color[p] = "BLACK") \/ (token_color = "BLACK")) = TRUE
   /\ token_at' = p - 1
   /\ token_color' = IF (color[p] = "BLACK") THEN "BLACK" ELSE token_color
   /\ color' = [color EXCEPT ![p] = "WHITE"]

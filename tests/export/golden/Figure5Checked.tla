@@ -114,8 +114,8 @@ receive_token(p) ==
 \* Lines 8-9: a listed m' was not delivered, `missing`, or there is none (None).
 check(p, missing) ==
   /\ (holder = p) /\ (stage = "checking")
-  /\ ((missing = None)) => (\A m \in listed : (m \in delivered_queue[p]))
-  /\ (~(missing = None)) => ((missing \in listed) /\ ~((missing \in delivered_queue[p])))
+  /\ (((missing = None)) => (\A m \in listed : (m \in delivered_queue[p]))) = TRUE
+  /\ ((~(missing = None)) => ((missing \in listed) /\ ~((missing \in delivered_queue[p])))) = TRUE
   /\ stage' = IF (missing = None) THEN "passing" ELSE "waiting"
   /\ wanted' = IF (missing = None) THEN wanted ELSE missing
   /\ UNCHANGED <<crashed, origin, delivered, network, lost, received, delivered_queue, token_to, holder, listed, broadcasts>>

@@ -42,7 +42,7 @@ learn_prepared(message) ==
 
 \* All are prepared: the transaction commits.
 commit ==
-  /\ (phase = "INIT") /\ (\A r \in RM : (r \in prepared))
+  /\ ((phase = "INIT") /\ (\A r \in RM : (r \in prepared))) = TRUE
   /\ phase' = "COMMITTED"
   /\ messages' = messages \cup {[record |-> "Commit"]}
   /\ UNCHANGED <<status, prepared>>
