@@ -1,13 +1,17 @@
-"""Ten plausible mistakes in an implementation of figure 16, each a core with one thing wrong.
+"""Plausible mistakes in an implementation of figure 16, each a core with one thing wrong.
 
-They were written down before anything was run against them, and are kept as they were. `antiphon lockstep rbp
---fault NAME` shows the shortest trace that tells one from the specification.
+Those of `FAULTS` differ from the specification in one step: `antiphon lockstep rbp --fault NAME` shows the
+shortest trace. Those of `TIME_FAULTS` show only after seconds or minutes: `check_times` finds them on
+simulated clocks. All were written down before anything was run against them.
 """
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 from antiphon.impl import tracing
-from antiphon.impl.protocols.core import Delivery, Send
+from antiphon.impl.protocols.core import Delivery, Identifier, Send
 from antiphon.impl.protocols.rbp import Core, Timer
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered, RequestNumbers
 
@@ -143,4 +147,132 @@ FAULTS: dict[str, type[Core]] = {
     "renames-resent-data": RenamesResentData,
     "stops-at-any-number": StopsAtAnyNumber,
 }
-"""The faulty cores by name."""
+"""The cores that differ in a step, by name."""
+
+
+class LosesIdleToken(Core):
+    """Forgotten by time: a token that was held for five seconds without a message is gone."""
+
+    _since: float | None = None
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Drop an old token."""
+        if not self._holding:
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        elif now - self._since > 5_000.0:
+            self._holding = False
+        return super().settle(now)
+
+
+class GivesUpBroadcast(Core):
+    """Impatience: a message that was sent again twenty times is not sent any more."""
+
+    _rounds = 0
+
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
+        """Count anew."""
+        self._rounds = 0
+        return super().broadcast(payload, now)
+
+    def expire(self, timer: Timer, now: float) -> bool:
+        """Stop after twenty rounds."""
+        if timer is Timer.RESEND:
+            self._rounds += 1
+            if self._rounds > 20:
+                self._deadlines.stop(timer)
+                return False
+        return super().expire(timer, now)
+
+
+class BacksOffWithoutBound(Core):
+    """Forgotten bound: every expiry doubles the waiting time."""
+
+    def __init__(self, me: int, members: int, **settings: Any) -> None:
+        """Back off for ever."""
+        super().__init__(me, members, **settings | {"backoff_max": 2**40})
+
+
+class TakesOldTime(Core):
+    """Stale time: what a message sets off counts from the last tick or broadcast."""
+
+    _latest = 0.0
+
+    def tick(self, now: float) -> None:
+        """Look at the clock."""
+        self._latest = now
+        super().tick(now)
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Look at the clock of the last tick."""
+        return super().settle(min(self._latest, now))
+
+
+class ReadsWallClock(Core):
+    """Another clock: what a message sets off counts by the machine's time."""
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Look at the wrong clock."""
+        return super().settle(now + time.time() * 1_000.0)
+
+
+class SwallowsSecondTimer(Core):
+    """Early return: of the timers that are due together only the first one does something."""
+
+    def tick(self, now: float) -> None:
+        """Put the others off."""
+        self._now = now
+        for position, timer in enumerate(self._deadlines.due(now)):
+            if position == 0:
+                self.expire(timer, now)
+            else:
+                self._deadlines.put_off(timer, now)
+
+
+class MakesUpForLostTime(Core):
+    """Catching up: a timer expires once for every interval that passed since it was due."""
+
+    def tick(self, now: float) -> None:
+        """Expire again and again, up to a thousand times."""
+        deadline = self.next_deadline()
+        super().tick(now)
+        if deadline is not None:
+            for _ in range(min(int((now - deadline) / 50.0), 1_000)):
+                for timer in Timer:
+                    self.expire(timer, now)
+
+
+class WaitsToSequence(Core):
+    """Batching: a holder waits ten milliseconds for more messages before it gives a number."""
+
+    _since: float | None = None
+
+    def sequence(self, now: float) -> bool:
+        """Wait."""
+        if not self._holding or self._queues.first_unnumbered() is None:
+            return super().sequence(now)
+        if self._since is None:
+            self._since = now
+        if now < self._since + 10.0:
+            return False
+        self._since = None
+        return super().sequence(now)
+
+    def next_deadline(self) -> float | None:
+        """When the waiting ends."""
+        waits = [super().next_deadline(), None if self._since is None else self._since + 10.0]
+        return min((deadline for deadline in waits if deadline is not None), default=None)
+
+
+TIME_FAULTS: dict[str, type[Core]] = {
+    "backs-off-without-bound": BacksOffWithoutBound,
+    "gives-up-broadcast": GivesUpBroadcast,
+    "loses-idle-token": LosesIdleToken,
+    "makes-up-for-lost-time": MakesUpForLostTime,
+    "reads-wall-clock": ReadsWallClock,
+    "swallows-second-timer": SwallowsSecondTimer,
+    "takes-old-time": TakesOldTime,
+    "waits-to-sequence": WaitsToSequence,
+}
+"""The cores that differ after a while, by name."""

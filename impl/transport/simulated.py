@@ -6,8 +6,9 @@ Rules of this file:
 2. Time is virtual: it jumps to the next thing that happens. Milliseconds, from 0.
 3. Members meet the network as a socket would let them: bytes in, bytes out, one timer each.
 
-Losses, duplications and delays are drawn for each datagram independently. This module must not know a
-protocol's messages: it sees bytes, and counts by what the endpoints say they sent.
+Losses, duplications and delays are drawn for each datagram independently. Scripted, not drawn, are links that
+are cut, members that start late, and the clocks, of which every member has its own. This module must not know
+a protocol's messages: it sees bytes, and counts by what the endpoints say they sent.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from __future__ import annotations
 import heapq
 import random
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
 
-__all__ = ["Faults", "SimulatedNetwork"]
+__all__ = ["Clock", "Faults", "SimulatedNetwork"]
 
 M = TypeVar("M")
+
+_ROUNDING_MS = 1e-3
+"""Less than any waiting time, and more than a deadline loses on its way through two clocks."""
 
 
 class Faults(NamedTuple):
@@ -36,8 +40,18 @@ class Faults(NamedTuple):
     """The shortest and the longest delay, uniform between; a span lets datagrams overtake one another."""
 
 
+class Clock(NamedTuple):
+    """What a member's clock shows at virtual time 0, and how many milliseconds it counts in one of those."""
+
+    offset_ms: float = 0.0
+    rate: float = 1.0
+
+
 class _Due(NamedTuple):
-    """What will happen to a member: a datagram arrives, or (None) its timer rings. `order` breaks ties."""
+    """What will happen to a member: a datagram arrives, or (None) it starts, or then its timer rings.
+
+    `order` breaks ties.
+    """
 
     at: float
     order: int
@@ -55,13 +69,16 @@ class SimulatedNetwork(Generic[M]):
         *,
         seed: int,
         faults: Faults | None = None,
+        clocks: Sequence[Clock] = (),
+        starts_ms: Sequence[float] = (),
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """All members start at `now` 0.
+        """Members start at `starts_ms` with `clocks`; where these end, at 0 with the network's clock.
 
         Raises:
             InvalidMembership: the protocol does not run with so many members.
-            ValueError: a probability outside 0..1, or delays that are negative or the wrong way round.
+            ValueError: a probability outside 0..1, delays that are negative or the wrong way round, or a
+                clock that does not go forward.
         """
         self.seed = seed
         self.faults = faults or Faults()
@@ -70,6 +87,8 @@ class SimulatedNetwork(Generic[M]):
             0 <= self.faults.loss <= 1 and 0 <= self.faults.duplication <= 1 and 0 <= shortest <= longest
         ):
             raise ValueError(f"{self.faults}: probabilities lie in 0..1, delays are 0 <= shortest <= longest")
+        if any(clock.rate <= 0 for clock in clocks):
+            raise ValueError(f"{clocks}: a clock goes forward, at a rate above 0")
         self.now = 0.0
         self.steps = 0
         self.sent = self.lost = self.duplicated = self.reordered = 0
@@ -81,9 +100,15 @@ class SimulatedNetwork(Generic[M]):
         self._order = 0
         self._alarms: list[float | None] = [None] * members
         self._latest: dict[tuple[int, int], int] = {}
-        for process in range(members):
-            self.endpoints[process].start(self.now)
-            self._after_step(process)
+        self._cut: set[tuple[int, int]] = set()
+        self._started = [False] * members
+        self._clocks = [*clocks[:members], *[Clock()] * (members - len(clocks))]
+        self._clock_read = [clock.offset_ms for clock in self._clocks]
+        for process, at in enumerate([*starts_ms[:members], *[0.0] * (members - len(starts_ms))]):
+            if at > 0:
+                self._schedule(at, process, None)
+            else:
+                self._start(process)
 
     def __repr__(self) -> str:
         return (
@@ -102,9 +127,31 @@ class SimulatedNetwork(Generic[M]):
         return sum((endpoint.transmissions for endpoint in self.endpoints), Counter())
 
     def broadcast(self, process: int, payload: bytes) -> None:
-        """Let a member broadcast, after what it was told to broadcast before."""
+        """Let a member broadcast, once it has started, after what it was told to broadcast before."""
         self._waiting[process].append(payload)
-        self._after_step(process)
+        if self._started[process]:
+            self._after_step(process)
+
+    def cut(self, links: Iterable[tuple[int, int]]) -> None:
+        """From now on what the first of each pair sends to the second is lost, until `heal`."""
+        self._cut.update(links)
+
+    def heal(self) -> None:
+        """No link is cut any more."""
+        self._cut.clear()
+
+    def clock(self, process: int) -> float:
+        """What the clock of a member shows; it never goes backwards."""
+        offset_ms, rate = self._clocks[process]
+        self._clock_read[process] = max(self._clock_read[process], offset_ms + rate * self.now)
+        return self._clock_read[process]
+
+    def jump(self, process: int, ms: float) -> None:
+        """Put a member's clock forward by so many milliseconds; timers that are due then ring at once."""
+        offset_ms, rate = self._clocks[process]
+        self._clocks[process] = Clock(offset_ms + ms, rate)
+        if self._started[process]:
+            self._ring(process)
 
     @property
     def idle(self) -> bool:
@@ -129,41 +176,73 @@ class SimulatedNetwork(Generic[M]):
             limit_ms=limit_ms,
         )
 
+    def run_for(self, ms: float, *, watch: Callable[[], None] = lambda: None) -> None:
+        """Let so much virtual time pass; `watch` is called after every step."""
+        end = self.now + ms
+        while self._agenda and self._agenda[0].at <= end:
+            self.step()
+            watch()
+        self.now = end
+
     def step(self) -> None:
         """Let the next thing happen. Raises `IndexError` when nothing ever will."""
         due = heapq.heappop(self._agenda)
         self.now = due.at
         self.steps += 1
-        endpoint = self.endpoints[due.process]
+        if not self._started[due.process]:
+            if due.datagram is None:
+                self._start(due.process)
+            else:
+                self.lost += 1
+            return
         if due.datagram is not None:
             self._note_order(due.process, due.datagram)
-            endpoint.datagram_received(due.datagram[0], due.datagram[2], self.now)
-        else:
-            if self._alarms[due.process] == due.at:
-                self._alarms[due.process] = None
-            endpoint.tick(self.now)
-        self._after_step(due.process)
+            self.endpoints[due.process].datagram_received(
+                due.datagram[0], due.datagram[2], self.clock(due.process)
+            )
+            self._after_step(due.process)
+        elif self._alarms[due.process] == due.at:
+            self._alarms[due.process] = None
+            self._ring(due.process)
+
+    def _start(self, process: int) -> None:
+        self._started[process] = True
+        self.endpoints[process].start(self.clock(process))
+        self._after_step(process)
+
+    def _ring(self, process: int) -> None:
+        """The member's timer rings; a deadline that its clock misses by rounding has come."""
+        endpoint, now = self.endpoints[process], self.clock(process)
+        deadline = endpoint.next_deadline()
+        if deadline is not None and now < deadline < now + _ROUNDING_MS:
+            self._clock_read[process] = now = deadline
+        endpoint.tick(now)
+        self._after_step(process)
 
     def _after_step(self, process: int) -> None:
         endpoint = self.endpoints[process]
         waiting = self._waiting[process]
         while waiting and not endpoint.core.busy:
-            endpoint.broadcast(waiting.popleft(), self.now)
+            endpoint.broadcast(waiting.popleft(), self.clock(process))
         self.deliveries[process] += endpoint.deliveries()
         for to, data in endpoint.datagrams_to_send():
             self._carry(process, to, data)
         deadline = endpoint.next_deadline()
+        if deadline is None:
+            return
+        offset_ms, rate = self._clocks[process]
+        at = max(self.now, (deadline - offset_ms) / rate)
         alarm = self._alarms[process]
-        if deadline is not None and (alarm is None or deadline < alarm):
-            self._alarms[process] = deadline
-            self._schedule(deadline, process, None)
+        if alarm is None or at < alarm:
+            self._alarms[process] = at
+            self._schedule(at, process, None)
 
     def _carry(self, sender: int, to: int, data: bytes) -> None:
         """Draw a datagram's fate, always from four numbers, so that fates do not shift one another."""
         self.sent += 1
         shortest, longest = self.faults.delay_ms
         draws = [self._random.random() for _ in range(4)]
-        if draws[0] < self.faults.loss:
+        if draws[0] < self.faults.loss or (sender, to) in self._cut:
             self.lost += 1
             return
         datagram = (sender, self.sent, data)

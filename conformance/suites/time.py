@@ -1,0 +1,214 @@
+"""Every protocol core keeps to its times, on simulated clocks that no test waits for.
+
+1. In a quiet group the first message of every member is delivered everywhere within so many milliseconds, at
+   the start and after minutes in which nothing happened, and no datagram is repeated for it.
+2. A deadline is never further away than the longest stated waiting time, and after a tick none is over.
+3. However long members were cut off from one another, one way or both, or started late: what was broadcast
+   meanwhile is delivered everywhere within a stated time of the end of that.
+4. Clocks that differ, run at other rates or jump forward change nothing but when timers ring, and a jump does
+   not set off more than one round of them.
+
+Whatever happened, all members deliver the same messages, once and in one order. This module must not know any
+protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import Any, NamedTuple
+
+from antiphon.impl.protocols.core import Implementation
+from antiphon.impl.transport.simulated import Clock, Faults, SimulatedNetwork
+
+SECOND_MS = 1_000.0
+MINUTE_MS = 60 * SECOND_MS
+HOUR_MS = 60 * MINUTE_MS
+
+DELAY_MS = 1.0
+"""What a datagram takes, each the same."""
+
+
+class Times(NamedTuple):
+    """What a protocol states about its times, in milliseconds."""
+
+    delivered_ms: float
+    """A message of a quiet group, from its broadcast to its last delivery."""
+    waiting_ms: float
+    """The longest time between two expiries of a timer."""
+    recovered_ms: float
+    """From the end of a partition to the last delivery of what was broadcast before."""
+
+
+def check_times(
+    implementation: Implementation[Any], times: Times, *, members: tuple[int, ...] = (2, 3, 4)
+) -> None:
+    """Check an implementation.
+
+    Raises:
+        AssertionError: a rule is broken; the message says which, in which run, and when.
+    """
+    for count in members:
+        for idle_ms in (0.0, 10 * MINUTE_MS):
+            _quiet(implementation, times, count, idle_ms)
+        _pauses(implementation, times, count)
+        for links in _partitions(count):
+            _cut_off(implementation, times, count, links)
+        for late in range(count):
+            starts = [30 * SECOND_MS if member == late else 0.0 for member in range(count)]
+            _apart(implementation, times, count, f"member {late} starts late", starts_ms=starts)
+        offsets = [Clock(offset_ms=1e9 * member) for member in range(count)]
+        _apart(implementation, times, count, "clocks of other days", clocks=offsets)
+        rates = [Clock(1e6 * member, (0.5, 1.0, 1.75)[member % 3]) for member in range(count)]
+        _apart(implementation, times, count, "clocks at other rates", clocks=rates)
+        for member in range(count):
+            _jumps(implementation, times, count, member)
+
+
+class _Run:
+    """A group whose deadlines are watched at every step."""
+
+    def __init__(
+        self,
+        implementation: Implementation[Any],
+        times: Times,
+        members: int,
+        what: str,
+        *,
+        clocks: Sequence[Clock] = (),
+        starts_ms: Sequence[float] = (),
+    ) -> None:
+        self.times, self.what, self.members = times, f"{members} members, {what}", range(members)
+        faults = Faults(delay_ms=(DELAY_MS, DELAY_MS))
+        self.network = SimulatedNetwork(
+            implementation, members, seed=0, faults=faults, clocks=clocks, starts_ms=starts_ms
+        )
+        self.slowest = min([1.0, *(clock.rate for clock in clocks)])
+        self.sent: set[tuple[int, bytes]] = set()
+
+    def broadcast(self, member: int) -> None:
+        payload = b"%d of %d" % (len(self.sent), member)
+        self.sent.add((member, payload))
+        self.network.broadcast(member, payload)
+
+    def pass_time(self, ms: float) -> None:
+        self.network.run_for(ms, watch=self._watch)
+
+    def delivers_within(self, ms: float) -> None:
+        """All that was broadcast is delivered everywhere after so much time, in one order."""
+        self.pass_time(ms / self.slowest)
+        for member in self.members:
+            got = [(delivery.source, delivery.payload) for delivery in self.network.deliveries[member]]
+            missing = self.sent - set(got)
+            if missing:
+                raise self.broken(f"{ms} ms later member {member} has not delivered {sorted(missing)}")
+            if len(got) > len(set(got)) or self.network.deliveries[member] != self.network.deliveries[0]:
+                raise self.broken(f"members 0 and {member} deliver otherwise or twice")
+
+    def broken(self, told: str) -> AssertionError:
+        return AssertionError(f"{self.what}, at {self.network.now:.1f} ms: {told}")
+
+    def _watch(self) -> None:
+        for member, endpoint in enumerate(self.network.endpoints):
+            deadline = endpoint.next_deadline()
+            if deadline is None:
+                continue
+            left = deadline - self.network.clock(member)
+            if left > self.times.waiting_ms:
+                raise self.broken(f"member {member} waits for {left:.1f} ms")
+            if left < -DELAY_MS:
+                raise self.broken(f"the deadline of member {member} was {-left:.1f} ms ago")
+
+
+def _quiet(implementation: Implementation[Any], times: Times, members: int, idle_ms: float) -> None:
+    costs = []
+    for member in range(members):
+        run = _Run(implementation, times, members, f"quiet for {idle_ms} ms, then a message of {member}")
+        run.pass_time(idle_ms + 2 * DELAY_MS)
+        before = run.network.sent
+        run.broadcast(member)
+        run.delivers_within(times.delivered_ms)
+        costs.append(run.network.sent - before)
+        if costs[-1] > costs[0]:
+            raise run.broken(f"it took {costs[-1]} datagrams, that of member 0 {costs[0]}")
+    run = _Run(implementation, times, members, f"quiet for {idle_ms} ms, then a message of each")
+    run.pass_time(idle_ms + 2 * DELAY_MS)
+    before = run.network.sent
+    for member in run.members:
+        run.broadcast(member)
+    run.delivers_within(members * times.delivered_ms)
+    if run.network.sent - before > members * costs[0]:
+        told = f"{members} messages took {run.network.sent - before} datagrams, one of them {costs[0]}"
+        raise run.broken(told)
+
+
+def _pauses(implementation: Implementation[Any], times: Times, members: int) -> None:
+    """A message after every pause, each longer by half of the longest waiting time, up to forty of these."""
+    run = _Run(implementation, times, members, "a message after every pause")
+    for number in range(80):
+        run.pass_time((number + 1) * times.waiting_ms / 2)
+        run.broadcast(number % members)
+        run.delivers_within(times.delivered_ms)
+
+
+def _partitions(members: int) -> Iterator[list[tuple[int, int]]]:
+    """One link one way; all that a member sends; all that it gets; both; everything."""
+    everything = list(permutations(range(members), 2))
+    yield everything
+    for link in everything:
+        yield [link]
+    for member in range(members):
+        outward = [link for link in everything if link[0] == member]
+        inward = [link for link in everything if link[1] == member]
+        yield from (outward, inward, outward + inward)
+
+
+def _cut_off(
+    implementation: Implementation[Any], times: Times, members: int, links: list[tuple[int, int]]
+) -> None:
+    """For more than twenty back-offs; with messages of all, or of one that is not heard, at once or later."""
+    unheard = sorted({link[0] for link in links})
+    for first_ms, senders in [(0.0, list(range(members))), *[(10.0, [member]) for member in unheard]]:
+        run = _Run(implementation, times, members, f"without {links} from {first_ms} ms on")
+        run.pass_time(first_ms)
+        run.network.cut(links)
+        for member in senders:
+            run.broadcast(member)
+        run.pass_time(60 * times.waiting_ms)
+        for member in senders:
+            run.broadcast(member)
+        run.network.heal()
+        run.delivers_within(times.recovered_ms)
+
+
+def _apart(
+    implementation: Implementation[Any], times: Times, members: int, what: str, **settings: Any
+) -> None:
+    """Messages from the first moment on, and a minute later while all are cut off."""
+    run = _Run(implementation, times, members, what, **settings)
+    for member in run.members:
+        run.broadcast(member)
+    run.pass_time(max(settings.get("starts_ms", [0.0])))
+    run.delivers_within(times.recovered_ms)
+    run.network.cut(permutations(run.members, 2))
+    for member in run.members:
+        run.broadcast(member)
+    run.pass_time(MINUTE_MS)
+    run.network.heal()
+    run.delivers_within(times.recovered_ms)
+
+
+def _jumps(implementation: Implementation[Any], times: Times, members: int, member: int) -> None:
+    """An hour forward, in a quiet group and while timers run."""
+    run = _Run(implementation, times, members, f"the clock of {member} jumps")
+    for _ in range(2):
+        run.pass_time(10 * DELAY_MS)
+        before = run.network.sent
+        run.network.jump(member, HOUR_MS)
+        run.pass_time(2 * DELAY_MS)
+        if run.network.sent - before > 8 * members:
+            raise run.broken(f"{run.network.sent - before} datagrams follow")
+        run.broadcast(member)
+        run.network.cut(permutations(run.members, 2))
+    run.network.heal()
+    run.delivers_within(times.recovered_ms)
