@@ -74,6 +74,8 @@ class Rejection(StrEnum):
     """A message of a group with another name."""
     FOREIGN_ADDRESS = "foreign_address"
     """It came from an address at which no member is."""
+    FOREIGN_INCARNATION = "foreign_incarnation"
+    """It was not sent to this run of the receiver, but to an earlier one or to none."""
     FOREIGN_SENDER = "foreign_sender"
     """The sender it names is not a member."""
     FALSE_SENDER = "false_sender"

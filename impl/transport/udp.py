@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import secrets
 import socket
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from antiphon.impl.errors import GroupClosed, InvalidMembership, Rejection
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.incarnations import INCARNATION_BYTES, Incarnations
 from antiphon.impl.transport.wire import Rejected
 
 __all__ = ["Address", "UdpShell"]
@@ -68,6 +70,12 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             )
         self.endpoint = endpoint
         self.faults: Counter[str] = Counter()
+        self._incarnations = Incarnations(
+            endpoint.admission.group,
+            endpoint.core.me,
+            endpoint.core.members,
+            secrets.token_bytes(INCARNATION_BYTES),
+        )
         self._routes = dict(routes)
         self._peers: dict[Address, int] = {}
         self._on_progress = on_progress
@@ -121,8 +129,9 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """
         if self._transport is None:
             raise GroupClosed("the shell is not open")
-        identifier = self.endpoint.broadcast(payload, self._now())
-        self._drain()
+        now = self._now()
+        identifier = self.endpoint.broadcast(payload, now)
+        self._drain(now)
         return identifier
 
     def stop(self) -> None:
@@ -146,16 +155,16 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """The socket is open; datagrams may come from now on."""
         self._transport = cast(asyncio.DatagramTransport, transport)
         self._closed = asyncio.get_running_loop().create_future()
-        self._step(self.endpoint.start)
+        self._step(self._start)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
-        """Hand the bytes to the endpoint, if a member sent them."""
+        """Hand the bytes to the endpoint, if a member sent them in this run."""
         sender = self._peers.get(addr[:2])
         if sender is None:
             told = f"from {addr[0]}:{addr[1]}, where no member is"
             self.endpoint.drop(Rejected(Rejection.FOREIGN_ADDRESS, told), data)
         else:
-            self._step(lambda now: self.endpoint.datagram_received(sender, data, now))
+            self._step(lambda now: self._receive(sender, data, now))
 
     def error_received(self, exc: Exception) -> None:
         """Count what the operating system says about some earlier datagram."""
@@ -186,20 +195,34 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """Milliseconds on the event loop's clock."""
         return asyncio.get_running_loop().time() * 1000.0
 
+    def _start(self, now: float) -> None:
+        self._incarnations.start(now)
+        self.endpoint.start(now)
+
+    def _receive(self, sender: int, frame: bytes, now: float) -> None:
+        data = self._incarnations.received(sender, frame, now)
+        if isinstance(data, Rejected):
+            self.endpoint.drop(data, frame)
+        elif data is not None:
+            self.endpoint.datagram_received(sender, data, now)
+
     def _step(self, action: Callable[[float], None]) -> None:
         if self._transport is None:
             return
+        now = self._now()
         try:
-            action(self._now())
-            self._drain()
+            action(now)
+            self._drain(now)
             self._on_progress()
         except Exception as error:  # noqa: BLE001 - whatever failed, the user of the group has to learn it
             self.stop()
             self._on_failure(error)
 
-    def _drain(self) -> None:
+    def _drain(self, now: float) -> None:
         """Send what the endpoint has to send, and set the timer to its next deadline."""
         for to, data in self.endpoint.datagrams_to_send():
+            self._incarnations.send(to, data, now)
+        for to, data in self._incarnations.frames_to_send():
             if self._transport is None:
                 return
             if self._paused:

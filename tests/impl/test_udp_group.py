@@ -290,6 +290,48 @@ def test_the_first_messages_need_no_timer() -> None:
     asyncio.run(scenario())
 
 
+def test_a_member_that_opens_late_is_greeted_at_once() -> None:
+    """What was for it has waited: no timer is needed, and nothing is sent twice."""
+
+    async def scenario() -> None:
+        bound = sockets(2)
+        late = bound[1].getsockname()
+        bound[1].close()
+        protocol = rbp(resend_ms=60_000, token_ms=60_000, request_ms=60_000)
+        routes = {1: late}
+        first = Group("test", me=0, members=2, bind=bound[0], routes=routes, protocol=protocol)
+        async with first:
+            await first.broadcast(b"early")
+            await asyncio.sleep(0.02)
+            routes = {0: first.address}
+            second = Group("test", me=1, members=2, bind=late, routes=routes, protocol=protocol)
+            async with second:
+                taken = await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
+                assert taken[0] == taken[1]
+                assert first.statistics.datagrams == {"ack": 1, "data": 1}
+                assert second.statistics.datagrams == {"ack": 1}
+
+    asyncio.run(scenario())
+
+
+def test_a_member_that_is_started_again_ends_the_group_at_the_others() -> None:
+    async def scenario() -> None:
+        first, second = groups(2, protocol=rbp(resend_ms=5, token_ms=5, request_ms=5))
+        async with first:
+            async with second:
+                address = second.address
+                await first.broadcast(b"m")
+                await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
+            again = Group("test", me=1, members=2, bind=address, routes={0: first.address})
+            async with again:
+                with pytest.raises(GroupFailed, match="process 1 was started again"):
+                    await asyncio.wait_for(take(first, 1), 5)
+                assert again.statistics.violations.total() == 0
+                assert again.waits == ()
+
+    asyncio.run(scenario())
+
+
 def test_a_group_that_cannot_go_on_says_what_is_missing() -> None:
     """Process 2 was never started: the others say so, those that only listen too."""
 

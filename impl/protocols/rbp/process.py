@@ -12,7 +12,7 @@ Rules of this file:
    one, and a source names a message when its last one has a number: so there are fewer numbers ahead than
    members, and of each source so many identifiers and one more. This bounds what any sequence of messages can
    make a process keep beside the messages that were numbered.
-6. A message makes a process send at most one message to all and NUMBERS_ASKED_MAX + 1 to its sender.
+6. A message makes a process send at most one message to all and NUMBERS_ASKED_MAX to one.
 
 | figure 16                              | here                  |
 |----------------------------------------|-----------------------|
