@@ -82,8 +82,9 @@ def _print(result: ClusterResult) -> None:
     told = ", ".join(f"process {process} {count:,}" for process, count in enumerate(result.delivered))
     console.print(f"delivered: {told}; {result.seconds:.1f} s")
     table = output.table("property", "verdict", "what was found")
-    for judgement in result.judgements:
-        table.add_row(judgement.property, output.mark(judgement.outcome), Text(judgement.reason))
+    for finding in result.judged.findings:
+        outcome = result.judged.outcome(finding)
+        table.add_row(finding.property, output.mark(outcome), Text(str(finding)))
     console.print(table)
     for fault in result.faults:
         console.print(f"the run itself: {fault}", style="yellow", soft_wrap=True)

@@ -9,7 +9,6 @@ from antiphon.conformance.cluster.faults import Counts, Decision, Faults, Link, 
 from antiphon.conformance.cluster.orchestration import run_cluster
 from antiphon.conformance.cluster.protocols import known_protocols
 from antiphon.conformance.cluster.result import ClusterResult
-from antiphon.conformance.cluster.service_verdicts import Judgement, judge
 from antiphon.conformance.cluster.settings import ClusterSettings
 
 __all__ = [
@@ -18,10 +17,8 @@ __all__ = [
     "Counts",
     "Decision",
     "Faults",
-    "Judgement",
     "Link",
     "decisions",
-    "judge",
     "known_protocols",
     "run_cluster",
 ]

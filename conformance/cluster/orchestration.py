@@ -21,8 +21,8 @@ from antiphon.conformance.cluster.progress import Display, display
 from antiphon.conformance.cluster.protocols import Membership
 from antiphon.conformance.cluster.relay import Relay
 from antiphon.conformance.cluster.result import ClusterResult, missing_faults
-from antiphon.conformance.cluster.service_verdicts import judge
 from antiphon.conformance.cluster.settings import ClusterSettings
+from antiphon.conformance.history import judge_run
 from antiphon.conformance.trace import Broadcast, Deliver, Header, Run, digest, load_run, log_name
 
 RECORD = "cluster.json"
@@ -72,7 +72,7 @@ def run_cluster(
         delivered=tuple(sum(isinstance(event, Deliver) for event in events) for events in run.events),
         links={f"{sender}:{receiver}": link.counts for (sender, receiver), link in relay.links.items()},
         faults=(*faults, *_log_faults(run, settings), *missing_faults(settings, relay.counts)),
-        judgements=judge(run),
+        judged=judge_run(run),
     )
     return _kept(result, home / RECORD)
 

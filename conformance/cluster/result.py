@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from antiphon.conformance.cluster.faults import Counts
-from antiphon.conformance.cluster.service_verdicts import Judgement
 from antiphon.conformance.cluster.settings import ClusterSettings
+from antiphon.conformance.history import RunFindings
 from antiphon.model.verdict import Outcome
 
 
@@ -33,7 +33,7 @@ class ClusterResult:
     delivered: tuple[int, ...]
     links: dict[str, Counts]
     faults: tuple[str, ...]
-    judgements: tuple[Judgement, ...]
+    judged: RunFindings
 
     @property
     def counts(self) -> Counts:
@@ -43,19 +43,18 @@ class ClusterResult:
     @property
     def outcome(self) -> Outcome:
         """The outcome of the whole run."""
-        outcomes = [judgement.outcome for judgement in self.judgements]
+        outcomes = self.judged.outcomes.values()
         return Outcome.worst([*outcomes, Outcome.UNKNOWN] if self.faults else outcomes)
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the outcome is what it is, the most telling first; empty when everything holds."""
-        told = {
-            outcome: tuple(
-                f"{one.property}: {one.reason}" for one in self.judgements if one.outcome == outcome
-            )
-            for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)
-        }
-        return told[Outcome.VIOLATED] + (self.faults or told[Outcome.UNKNOWN])
+        violated = (
+            f"{finding.property}: {finding}"
+            for finding in self.judged.findings
+            if self.judged.outcome(finding) is Outcome.VIOLATED
+        )
+        return (*violated, *self.faults)
 
     def record(self) -> bytes:
         """What is kept beside the logs, as one JSON object."""
@@ -68,7 +67,10 @@ class ClusterResult:
                     "settings": self.settings,
                     "outcome": self.outcome,
                     "reasons": self.reasons,
-                    "judgements": self.judgements,
+                    "judgements": [
+                        {"outcome": self.judged.outcome(finding)} | finding.to_json()
+                        for finding in self.judged.findings
+                    ],
                     "delivered": self.delivered,
                     "relay": self.counts,
                     "links": self.links,

@@ -45,6 +45,6 @@ class LogTracer:
             case Deliver():
                 self._log.deliver(message_id(*event.identifier), event.number, digest(event.payload))
             case Send():
-                self._log.send(datagram_id(*event.datagram))
+                self._log.send(datagram_id(*event.datagram), event.to)
             case Receive():
                 self._log.receive(datagram_id(*event.datagram))

@@ -1,40 +1,72 @@
 """A finding says how often a property was offended in a run, and shows the first two events that clash.
 
-The vocabulary of the plain-Python checks and of the pipeline: names of properties, reasons, places.
-It knows no check.
+The vocabulary of the judge and of whoever shows its verdicts: names of properties, reasons, places. It knows
+no check.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from antiphon.conformance.trace import Crash, Event
+from antiphon.conformance.trace import Crash, Event, log_name
 
 History = Sequence[Sequence[Event]]
 """The events of a run: `history[p]` are those of process p, in its own order."""
 
+BROADCAST_ONCE: Final = "BroadcastOnce"
+VALIDITY: Final = "Validity"
 UNIFORM_INTEGRITY: Final = "UniformIntegrity"
 UNIFORM_AGREEMENT: Final = "UniformAgreement"
-VALIDITY: Final = "Validity"
+AGREEMENT: Final = "Agreement"
 UNIFORM_TOTAL_ORDER: Final = "UniformTotalOrder"
-PREFIX_ORDER: Final = "PrefixOrder"
-PROPERTIES: Final = (UNIFORM_INTEGRITY, UNIFORM_AGREEMENT, VALIDITY, UNIFORM_TOTAL_ORDER, PREFIX_ORDER)
-"""All properties, in the order in which they are reported."""
+UNIFORM_PREFIX_ORDER: Final = "UniformPrefixOrder"
+UNIFORM_NUMBERING: Final = "UniformNumbering"
+DATAGRAM_INTEGRITY: Final = "DatagramIntegrity"
+CAUSALITY: Final = "Causality"
+PROPERTIES: Final = (
+    BROADCAST_ONCE,
+    VALIDITY,
+    UNIFORM_INTEGRITY,
+    UNIFORM_AGREEMENT,
+    AGREEMENT,
+    UNIFORM_TOTAL_ORDER,
+    UNIFORM_PREFIX_ORDER,
+    UNIFORM_NUMBERING,
+    DATAGRAM_INTEGRITY,
+    CAUSALITY,
+)
+"""All properties, in the order in which they are reported. A uniform one counts processes that crash too."""
 
+LIVENESS: Final = (VALIDITY, UNIFORM_AGREEMENT, AGREEMENT)
+"""What a run that goes on may still keep; everything else is broken for ever once it is broken."""
+
+BROADCAST_AGAIN: Final = "broadcast a second time"
+BROADCAST_BY_ANOTHER: Final = "broadcast by a process that it does not name as its source"
 TWICE: Final = "delivered a second time"
-NEVER_BROADCAST: Final = "delivered, but its sender never broadcast it"
+NEVER_BROADCAST: Final = "delivered, but its source never broadcast it"
 OTHER_PAYLOAD: Final = "delivered with another payload than was broadcast"
 NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not crashed"
 BY_NOBODY: Final = "broadcast by a correct process, delivered by no correct process"
 OTHER_ORDER: Final = "both deliver both messages, each delivers its own first"
 OTHER_MESSAGE: Final = "deliver different messages at the same position"
+OTHER_NUMBER: Final = "delivered under another number than elsewhere"
+NUMBER_TAKEN: Final = "delivered under the number of another message"
+NOT_GREATER: Final = "delivered under a number that is not greater than the last one there"
+SENT_AGAIN: Final = "sent a second time"
+SENT_BY_ANOTHER: Final = "sent by a process that it does not name as its sender"
+NEVER_SENT: Final = "received, but nobody sent it"
+RECEIVED_BY_ANOTHER: Final = "received by a process that it was not sent to"
+CYCLE: Final = "comes before its own cause"
+
+ABSENT: Final = (NEVER_BROADCAST, NEVER_SENT)
+"""What a log that stops early may only seem to show: the missing event may stand in what is missing."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """An event in a run: its process, its index in that process, its message.
+    """An event in a run: its process, its index in that process, and the message or datagram it is about.
 
     `index` is None where the event is missing: the process should have delivered the message.
     """
@@ -44,17 +76,22 @@ class Place:
     message: str
 
     def __str__(self) -> str:
-        where = "no delivery" if self.index is None else f"event {self.index}"
-        return f"process {self.process}, {where}, message {self.message}"
+        """File and line, as in a log without faults: the header is line 1, and event 0 follows it."""
+        if self.index is None:
+            return f"no delivery of {self.message} by process {self.process}"
+        return f"{log_name(self.process)}:{self.index + 2} ({self.message})"
+
+    def to_json(self) -> dict[str, Any]:
+        """The place as JSON data."""
+        return {"process": self.process, "index": self.index, "message": self.message}
 
 
 @dataclass(frozen=True)
 class Finding:
     """How often a property was offended (`offending`, 0 when it holds), why at first, and where.
 
-    What is counted: deliveries (integrity), pairs of a message and a process that lacks it
-    (agreement), broadcasts (validity), messages out of place summed over pairs of processes (total
-    order), positions (prefix order).
+    What is counted: events; but pairs of a message and a process that lacks it (agreement), messages out of
+    place summed over pairs of processes (total order), positions (prefix order), contradictions (causality).
     """
 
     property: str
@@ -62,6 +99,33 @@ class Finding:
     reason: str | None = None
     first: Place | None = None
     second: Place | None = None
+
+    def __str__(self) -> str:
+        """What was found in one sentence; nothing if nothing was."""
+        if not self.offending:
+            return ""
+        where = f": {self.first}" if self.first else ""
+        against = f", against {self.second}" if self.second else ""
+        return f"{self.reason}{where}{against}" + (f", and {self.offending - 1} more" * (self.offending > 1))
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as JSON data."""
+        return {
+            "property": self.property,
+            "offending": self.offending,
+            "reason": self.reason,
+            "first": self.first and self.first.to_json(),
+            "second": self.second and self.second.to_json(),
+        }
+
+
+Offence = tuple[str, Place, Place | None]
+"""Why an event offends, where it stands, and what it clashes with."""
+
+
+def finding(name: str, offences: Sequence[Offence]) -> Finding:
+    """Sum up the offences of a property, of which the first is shown."""
+    return Finding(name, len(offences), *offences[0]) if offences else Finding(name)
 
 
 def correct_processes(history: History) -> list[int]:

@@ -1,8 +1,10 @@
 """A history fits on a line: `0: +a a b | 1: b a` says who broadcasts and who delivers what, in order.
 
 A small notation for tests and documents. Each process is `number: words`, processes are separated
-by `|`. `+m` is a broadcast, `m` a delivery, `m=d` gives it the payload d, `!` is a crash. A message
-is `source:id`, or a letter: a is message 1 of process 0, b message 1 of process 1, and so on.
+by `|`. `+m` is a broadcast, `m` a delivery, `m=d` gives it the payload d, `m#7` the number 7, `!` is a
+crash; `d>2` sends datagram d to process 2, `<d` receives it. A message is `source:id`, a datagram
+`sender:counter`, or either is a letter: a is the first of process 0, b the first of process 1, and so on.
+Where no number is given, messages are numbered in the order in which the text first delivers them.
 """
 
 from __future__ import annotations
@@ -10,44 +12,56 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from antiphon.conformance.trace import Broadcast, Crash, Deliver, End, Event, digest, message_id
+from antiphon.conformance.trace import (
+    Broadcast,
+    Crash,
+    Deliver,
+    End,
+    Event,
+    Receive,
+    Send,
+    digest,
+    message_id,
+)
 
-_WORD = re.compile(r"(?P<broadcast>\+?)(?P<message>[a-z]|\d+:\d+)(=(?P<payload>\w+))?")
+_WORD = re.compile(
+    r"(?P<receive><?)(?P<broadcast>\+?)(?P<name>[a-z]|\d+:\d+)(=(?P<payload>\w+))?(#(?P<number>\d+))?(>(?P<to>\d+))?"
+)
 
 
 def history(text: str) -> tuple[tuple[Event, ...], ...]:
-    """Read a history from the notation; every log is ended, and numbers are positions.
+    """Read a history from the notation; every log is ended.
 
     Raises:
         ValueError: a word is not in the notation; the message names it.
     """
     logs: dict[int, tuple[Event, ...]] = defaultdict(tuple)
+    numbers: dict[str, int] = {}
     for part in filter(None, map(str.strip, text.split("|"))):
         process, colon, words = part.partition(":")
         if not colon or not process.strip().isdigit() or int(process) in logs:
             raise ValueError(
                 f"{part!r} does not begin with the number of a process not seen before and a colon"
             )
-        logs[int(process)] = _log(words.split())
+        events = [_event(i, word, numbers) for i, word in enumerate(words.split())]
+        logs[int(process)] = (*events, End(len(events)))
     return tuple(logs[process] for process in range(max(logs, default=-1) + 1))
 
 
-def _log(words: list[str]) -> tuple[Event, ...]:
-    events: list[Event] = []
-    delivered = 0
-    for word in words:
-        match = _WORD.fullmatch(word)
-        if word == "!":
-            events.append(Crash(len(events)))
-        elif match is None:
-            raise ValueError(f"{word!r} is none of +m, m, m=payload, !")
-        else:
-            message = match["message"]
-            message = message_id(ord(message) - ord("a"), 1) if message.isalpha() else message
-            payload = digest((match["payload"] or message).encode())
-            if match["broadcast"]:
-                events.append(Broadcast(len(events), message, payload))
-            else:
-                delivered += 1
-                events.append(Deliver(len(events), message, delivered, payload))
-    return (*events, End(len(events)))
+def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
+    match = _WORD.fullmatch(word)
+    if word == "!":
+        return Crash(i)
+    if match is None:
+        raise ValueError(f"{word!r} is none of +m, m, m=payload, m#number, d>process, <d, !")
+    name = match["name"]
+    name = message_id(ord(name) - ord("a"), 1) if name.isalpha() else name
+    if match["to"]:
+        return Send(i, name, int(match["to"]))
+    if match["receive"]:
+        return Receive(i, name)
+    payload = digest((match["payload"] or name).encode())
+    if match["broadcast"]:
+        return Broadcast(i, name, payload)
+    number = int(match["number"] or numbers.setdefault(name, len(numbers) + 1))
+    return Deliver(i, name, number, payload)

@@ -1,14 +1,16 @@
 """Two processes agree on order when they rank the messages they both deliver alike.
 
-1. Pairwise order speaks of the messages that both deliver, so gaps are allowed; a repetition is
-   integrity's business, and only the first delivery counts here.
-2. Restricted to common messages, two sequences without repetition agree on every pair exactly when
-   they are equal. So no pair of messages is ever formed: ranks are compared, in linear time.
+1. A repetition is integrity's business: only the first delivery of a message at a process counts here.
+2. Pairwise order speaks of the messages that both deliver, so gaps are allowed. Restricted to common
+   messages, two sequences without repetition agree on every pair exactly when they are equal. So no pair of
+   messages is ever formed: ranks are compared, in linear time.
 3. At the first rank where they differ, one process has a and later b, the other b and later a
    (all earlier ranks are taken by the same messages). That is the pair of events to show.
 4. Prefix order is stricter: position by position, the whole sequences are equal as far as both go.
+5. Numbering is as strict as pairwise order, and more: the numbers under which messages are delivered show it.
 
-This module knows nothing of senders, payloads or crashes.
+All are uniform: a process that has crashed is held to what it delivered. This module knows nothing of
+sources, payloads or crashes.
 
 Source: Barchet-Estefanel 2002, section 2.1 (Uniform Total Order).
 """
@@ -18,13 +20,19 @@ from __future__ import annotations
 from itertools import combinations
 
 from antiphon.conformance.history.finding import (
+    NOT_GREATER,
+    NUMBER_TAKEN,
     OTHER_MESSAGE,
+    OTHER_NUMBER,
     OTHER_ORDER,
-    PREFIX_ORDER,
+    UNIFORM_NUMBERING,
+    UNIFORM_PREFIX_ORDER,
     UNIFORM_TOTAL_ORDER,
     Finding,
     History,
+    Offence,
     Place,
+    finding,
 )
 from antiphon.conformance.trace import Deliver
 
@@ -34,7 +42,7 @@ def total_order(history: History) -> Finding:
 
     Counts the messages that stand at different ranks, summed over the pairs of processes.
     """
-    firsts = [_first_deliveries(places) for places in _deliveries(history)]
+    firsts = [{place.message: place for place in places} for places in _deliveries(history)]
     offending = 0
     example: tuple[Place, Place] | None = None
     for p, q in combinations(range(len(history)), 2):
@@ -64,19 +72,46 @@ def prefix_order(history: History) -> Finding:
             offending += 1
             example = example or (places[0], other)
     if example is None:
-        return Finding(PREFIX_ORDER)
-    return Finding(PREFIX_ORDER, offending, OTHER_MESSAGE, *example)
+        return Finding(UNIFORM_PREFIX_ORDER)
+    return Finding(UNIFORM_PREFIX_ORDER, offending, OTHER_MESSAGE, *example)
+
+
+def numbering(history: History) -> Finding:
+    """A message has one number and a number one message, the same everywhere, and each process counts up.
+
+    A delivery offends at most once. Numbers may be left out.
+    """
+    numbers: dict[str, tuple[int, Place]] = {}
+    messages: dict[int, Place] = {}
+    offences: list[Offence] = []
+    for process, events in enumerate(history):
+        seen: set[str] = set()
+        last, last_place = 0, None
+        for event in events:
+            if not isinstance(event, Deliver):
+                continue
+            here = Place(process, event.i, event.m)
+            number, numbered = numbers.setdefault(event.m, (event.number, here))
+            owner = messages.setdefault(event.number, here)
+            if number != event.number:
+                offences.append((OTHER_NUMBER, here, numbered))
+            elif owner.message != event.m:
+                offences.append((NUMBER_TAKEN, here, owner))
+            elif event.m not in seen and event.number <= last:
+                offences.append((NOT_GREATER, here, last_place))
+            if event.m not in seen:
+                seen.add(event.m)
+                last, last_place = event.number, here
+    return finding(UNIFORM_NUMBERING, offences)
 
 
 def _deliveries(history: History) -> list[list[Place]]:
-    return [
-        [Place(process, event.i, event.m) for event in events if isinstance(event, Deliver)]
-        for process, events in enumerate(history)
-    ]
-
-
-def _first_deliveries(places: list[Place]) -> dict[str, Place]:
-    firsts: dict[str, Place] = {}
-    for place in places:
-        firsts.setdefault(place.message, place)
-    return firsts
+    """Of each process the first delivery of each message, in order."""
+    sequences = []
+    for process, events in enumerate(history):
+        firsts: dict[str, Place] = {}
+        for event in events:
+            if isinstance(event, Deliver):
+                firsts.setdefault(event.m, Place(process, event.i, event.m))
+        sequences.append(list(firsts.values()))
+    return sequences

@@ -1,19 +1,35 @@
-"""The verdict on a run: each property holds or is violated if the logs are whole, else nothing is known.
+"""The verdict on a run: each property holds or is violated if the logs are whole, else little is known.
 
-A run with a damaged or missing log, or without a single delivery, gets the verdict unknown for
-every property, whatever its readable part seems to show. This module knows no property's
+1. With whole logs a property is violated if anything offends it, else it holds.
+2. Where logs merely stop early, or nothing was delivered, what is broken for ever stays violated: no event
+   that is missing can mend it. Everything else is unknown.
+3. With any other damage everything is unknown, whatever the readable part seems to show.
+
+This is the one judge: the cluster, `antiphon verify` and the tests call it. This module knows no property's
 definition and no file format.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
-from antiphon.conformance.history.broadcast import agreement, integrity, validity
-from antiphon.conformance.history.finding import Finding, History
-from antiphon.conformance.history.order import prefix_order, total_order
-from antiphon.conformance.trace import Problem, Run
+from antiphon.conformance.history.broadcast import (
+    agreement,
+    broadcast_once,
+    integrity,
+    uniform_agreement,
+    validity,
+)
+from antiphon.conformance.history.datagrams import causality, datagram_integrity
+from antiphon.conformance.history.finding import ABSENT, LIVENESS, Finding, History
+from antiphon.conformance.history.order import numbering, prefix_order, total_order
+from antiphon.conformance.trace import CUT_OFF, NO_DELIVERIES, TRUNCATED, Problem, Run
 from antiphon.model.verdict import Outcome
+
+INCOMPLETE: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES}
+"""The faults of logs to which only their end is missing."""
 
 
 @dataclass(frozen=True)
@@ -25,26 +41,38 @@ class RunFindings:
 
     def outcome(self, finding: Finding) -> Outcome:
         """Tell the outcome of one property."""
-        if self.problems:
-            return Outcome.UNKNOWN
-        return Outcome.VIOLATED if finding.offending else Outcome.HOLDS
+        return outcome_of(finding, {problem.reason for problem in self.problems})
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """The outcome of each property by its name."""
+        return {finding.property: self.outcome(finding) for finding in self.findings}
+
+
+def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
+    """Tell the outcome of a property from what was found of it, and the reasons of the faults of the logs."""
+    final = finding.property not in LIVENESS and finding.reason not in ABSENT
+    if finding.offending and (not faults or (final and INCOMPLETE.issuperset(faults))):
+        return Outcome.VIOLATED
+    return Outcome.UNKNOWN if faults else Outcome.HOLDS
 
 
 def judge_history(history: History) -> tuple[Finding, ...]:
     """Check every property, in the order of `PROPERTIES`."""
     return (
-        integrity(history),
-        agreement(history),
+        broadcast_once(history),
         validity(history),
+        integrity(history),
+        uniform_agreement(history),
+        agreement(history),
         total_order(history),
         prefix_order(history),
+        numbering(history),
+        datagram_integrity(history),
+        causality(history),
     )
 
 
 def judge_run(run: Run) -> RunFindings:
-    """Judge the logs of one run.
-
-    Causality between the logs is not looked at: no property here depends on it.
-    """
-    problems = [*run.faults, *(problem for log in run.logs for problem in log.problems)]
-    return RunFindings(judge_history(run.events), tuple(problems))
+    """Judge the logs of one run."""
+    return RunFindings(judge_history(run.events), run.problems)

@@ -1,9 +1,8 @@
-"""The logs of many runs are judged on Spark: the same checks as `history`, from a laptop to a cluster.
+"""The logs of many runs are judged on Spark, from a laptop to a cluster, by the judge that judges one.
 
-Logs become Parquet partitioned by run (`ingest`, `dataset`), the properties are functions from
-DataFrame to DataFrame (`broadcast`, `order`, `verdicts`), and `verify` is the whole way. Only
-`verify`, `dataset` and `session` touch a session or a file. Nothing here calls `history`'s checks:
-the two are compared by tests.
+Tasks read logs with the readers of `trace` (`reading`), the tables stand in Parquet, partitioned by run
+(`dataset`), tasks judge run after run with `history` (`verdicts`), and `verification` is the whole way. Only
+`verification`, `dataset` and `session` touch a session or a file of the tables.
 """
 
 from antiphon.conformance.pipeline.errors import InputError, PipelineError

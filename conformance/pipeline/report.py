@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.conformance.history import Finding, Place
+from antiphon.conformance.history import Finding
 from antiphon.model.verdict import Outcome
 
 
@@ -79,15 +79,7 @@ class VerifyReport:
             "faults": self.faults,
             "output": self.output,
             "verdicts": [
-                {
-                    "run": verdict.run,
-                    "property": verdict.finding.property,
-                    "outcome": verdict.outcome,
-                    "offending": verdict.finding.offending,
-                    "reason": verdict.finding.reason,
-                    "first": _place(verdict.finding.first),
-                    "second": _place(verdict.finding.second),
-                }
+                {"run": verdict.run, "outcome": verdict.outcome} | verdict.finding.to_json()
                 for verdict in self.verdicts
             ],
             "damage": [
@@ -101,9 +93,3 @@ class VerifyReport:
                 for damage in self.damage
             ],
         }
-
-
-def _place(place: Place | None) -> dict[str, Any] | None:
-    return (
-        None if place is None else {"process": place.process, "index": place.index, "message": place.message}
-    )

@@ -84,29 +84,7 @@ DAMAGE: Final = _struct(
 ROWS: Final = StructType([*EVENTS.fields, *(field for field in DAMAGE.fields if field not in EVENTS.fields)])
 """One row a line that is an event, or faulty, or both; and one row a fault between the logs of a run."""
 
-DELIVERIES: Final = _struct(
-    run=StringType(),
-    process=IntegerType(),
-    line=LongType(),
-    i=LongType(),
-    m=StringType(),
-    digest=StringType(),
-    position=IntegerType(),
-    copy=IntegerType(),
-)
-"""One row a delivery: its `position` in its process, and which `copy` of its message it is there, from 1."""
-
 PLACE: Final = _struct(process=IntegerType(), i=LongType(), m=StringType())
-
-FINDINGS: Final = _struct(
-    run=StringType(),
-    property=StringType(),
-    offending=LongType(),
-    reason=StringType(),
-    first=PLACE,
-    second=PLACE,
-)
-"""One row a run that offends a property: how often, why at first, and the two events that clash."""
 
 VERDICTS: Final = _struct(
     run=StringType(),
@@ -117,4 +95,4 @@ VERDICTS: Final = _struct(
     first=PLACE,
     second=PLACE,
 )
-"""One row a run and property; `outcome` is holds, violated or unknown."""
+"""One row a run and property; `outcome` is holds, violated or unknown, the rest is what was found."""

@@ -1,55 +1,64 @@
-"""Every run gets one verdict a property: unknown if its logs are damaged, else violated or holds.
+"""Each run is judged by the one judge, `history`, where a task holds its events and its damage.
 
-Transforms only. This module knows neither the definition of a property nor where tables are kept.
+The transform from tables to verdicts. A run has to fit the memory of one task; runs are judged side by side.
+This module knows neither the definition of a property nor where tables are kept.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from typing import Any, Final
 
+import msgspec
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_type
 
-from antiphon.conformance.history.finding import PROPERTIES
-from antiphon.conformance.pipeline.broadcast import agreement, integrity, validity
-from antiphon.conformance.pipeline.order import prefix_order, total_order
-from antiphon.conformance.pipeline.schema import VERDICTS
-from antiphon.model.verdict import Outcome
+from antiphon.conformance.history import PROPERTIES, History, Place, judge_history, outcome_of
+from antiphon.conformance.pipeline.schema import EVENT, VERDICTS
+from antiphon.conformance.trace import Event
 
-
-def findings_of(events: DataFrame, deliveries: DataFrame) -> DataFrame:
-    """Check every property. Takes `EVENTS` and `DELIVERIES`, gives `FINDINGS`."""
-    checks = (
-        integrity(events, deliveries),
-        agreement(events, deliveries),
-        validity(events, deliveries),
-        total_order(deliveries),
-        prefix_order(deliveries),
-    )
-    return reduce(DataFrame.unionByName, checks)
+_ARROW: Final = pa.schema(list(to_arrow_type(VERDICTS)))
 
 
-def verdicts_of(events: DataFrame, damage: DataFrame, findings: DataFrame) -> DataFrame:
-    """Join findings and damage to one row a run and property. Gives `VERDICTS`.
-
-    What was found in the readable part of a damaged run is kept, though its outcome is unknown.
-    """
-    damaged = damage.select("run").distinct().withColumn("damaged", F.lit(True))
-    runs = events.select("run").distinct().join(damaged, on="run", how="full")
-    properties = F.explode(F.array(*map(F.lit, PROPERTIES))).alias("property")
-    outcome = F.when(F.col("damaged"), F.lit(Outcome.UNKNOWN.value))
-    outcome = outcome.when(F.col("offending") > 0, F.lit(Outcome.VIOLATED.value)).otherwise(
-        F.lit(Outcome.HOLDS.value)
-    )
-    return (
-        runs.select("run", "damaged", properties)
-        .join(findings, on=["run", "property"], how="left")
-        .withColumn("outcome", outcome)
-        .withColumn("offending", F.coalesce("offending", F.lit(0).cast("long")))
-        .select(*VERDICTS.fieldNames())
-    )
+def verdicts_of(events: DataFrame, damage: DataFrame) -> DataFrame:
+    """Judge every run that has events or damage. Takes `EVENTS` and `DAMAGE`, gives `VERDICTS`."""
+    return events.groupBy("run").cogroup(damage.groupBy("run")).applyInArrow(_judge, VERDICTS)
 
 
 def property_rank(name: str) -> Column:
     """Give the place of a property in the order of report."""
     return F.array_position(F.array(*map(F.lit, PROPERTIES)), F.col(name))
+
+
+def _judge(key: tuple[pa.Scalar, ...], events: pa.Table, damage: pa.Table) -> pa.Table:
+    """The verdicts of one run."""
+    faults = set(damage.column("reason").to_pylist())
+    rows = [
+        {
+            "run": key[0].as_py(),
+            "property": finding.property,
+            "outcome": outcome_of(finding, faults).value,
+            "offending": finding.offending,
+            "reason": finding.reason,
+            "first": _place(finding.first),
+            "second": _place(finding.second),
+        }
+        for finding in judge_history(_history(events))
+    ]
+    return pa.Table.from_pylist(rows, schema=_ARROW)
+
+
+def _history(events: pa.Table) -> History:
+    """The events of one run, by process, in the order of their lines."""
+    rows = events.sort_by([("process", "ascending"), ("line", "ascending")])
+    processes = rows.column("process").to_pylist()
+    logs: list[list[Event]] = [[] for _ in range(max(processes, default=-1) + 1)]
+    for process, row in zip(processes, rows.select(EVENT.fieldNames()).to_pylist(), strict=True):
+        said = {name: value for name, value in row.items() if value is not None}
+        logs[process].append(msgspec.convert(said, Event))
+    return logs
+
+
+def _place(place: Place | None) -> dict[str, Any] | None:
+    return None if place is None else {"process": place.process, "i": place.index, "m": place.message}

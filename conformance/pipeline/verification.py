@@ -18,7 +18,6 @@ from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from antiphon.conformance.history import Finding, Place
-from antiphon.conformance.pipeline.broadcast import deliveries_of
 from antiphon.conformance.pipeline.dataset import (
     Dataset,
     cause_of,
@@ -31,7 +30,7 @@ from antiphon.conformance.pipeline.dataset import (
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
 from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
 from antiphon.conformance.pipeline.session import spark_session
-from antiphon.conformance.pipeline.verdicts import findings_of, property_rank, verdicts_of
+from antiphon.conformance.pipeline.verdicts import property_rank, verdicts_of
 from antiphon.model.verdict import Outcome
 
 FAULTS_SHOWN: Final = 20
@@ -81,17 +80,15 @@ def _place_of_dataset(kept: Path | None) -> Iterator[Path]:
 
 def _judge(dataset: Dataset, verdicts_at: Path | None, kept: Path | None = None) -> VerifyReport:
     try:
-        deliveries = deliveries_of(dataset.events).persist()
         damage = dataset.damage.persist()
-        findings = findings_of(dataset.events, deliveries)
-        verdicts = verdicts_of(dataset.events, damage, findings).persist()
+        verdicts = verdicts_of(dataset.events, damage).persist()
         try:
             if verdicts_at is not None:
                 with new_directory(verdicts_at) as partial:
                     verdicts.coalesce(1).write.mode("append").parquet(f"file://{partial}")
             return _report(dataset, verdicts, damage, kept or verdicts_at)
         finally:
-            for table in (deliveries, damage, verdicts):
+            for table in (damage, verdicts):
                 table.unpersist()
     except (Py4JJavaError, PySparkException) as error:
         raise PipelineError(f"Spark failed: {cause_of(error)}") from error

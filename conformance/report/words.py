@@ -82,7 +82,7 @@ def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
     for name in dict.fromkeys(verdict.finding.property for verdict in report.verdicts):
         mine = [verdict for verdict in report.verdicts if verdict.finding.property == name]
         bad = next((verdict for verdict in mine if verdict.outcome is Outcome.VIOLATED), None)
-        found = f"{bad.run}: {bad.finding.reason}" if bad is not None else ""
+        found = f"{bad.run}: {bad.finding}" if bad is not None else ""
         rows.append((name, Counter(verdict.outcome for verdict in mine), found))
     return rows
 

@@ -5,7 +5,7 @@ protocol, any implementation or any property: those who judge read `Run` and dec
 The schema is told in docs/trace-schema.md.
 """
 
-from antiphon.conformance.trace.causal import Merge, Step, causal_order
+from antiphon.conformance.trace.causal import At, Merge, Step, causal_order
 from antiphon.conformance.trace.directory import (
     MISSING,
     NO_DELIVERIES,
@@ -62,6 +62,7 @@ __all__ = [
     "TOO_LONG",
     "TRUNCATED",
     "VERSION",
+    "At",
     "Broadcast",
     "Crash",
     "Deliver",

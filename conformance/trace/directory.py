@@ -61,13 +61,12 @@ class Run:
     @cached_property
     def merge(self) -> Merge:
         """All events in one causal order; computed when first asked for."""
-        return causal_order(self.logs)
+        return causal_order(self.events)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that forbids a verdict: faults of the run, of each log, and of causality."""
-        within = tuple(problem for log in self.logs for problem in log.problems)
-        return self.faults + within + self.merge.problems
+        """Everything that forbids a verdict: faults between the logs and within each."""
+        return self.faults + tuple(problem for log in self.logs for problem in log.problems)
 
 
 def load_run(directory: Path) -> Run:

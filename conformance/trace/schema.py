@@ -67,9 +67,10 @@ class Deliver(_Event, frozen=True, tag="deliver"):
 
 
 class Send(_Event, frozen=True, tag="send"):
-    """The process hands datagram `d` ("sender:counter", unique in the run) to the network."""
+    """The process hands datagram `d` ("sender:counter", unique in the run) to the network, for `to`."""
 
     d: PairName
+    to: Natural
 
 
 class Receive(_Event, frozen=True, tag="receive"):

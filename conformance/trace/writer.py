@@ -65,16 +65,16 @@ class LogWriter:
             raise
 
     def broadcast(self, m: str, digest: str) -> None:
-        """Record that the process broadcasts message `m`."""
+        """Record that the process broadcasts message `m`; call it before anybody can have it."""
         self._event(Broadcast(self.events, m, digest))
 
     def deliver(self, m: str, number: int, digest: str) -> None:
         """Record that the process delivers message `m` as `number`."""
         self._event(Deliver(self.events, m, number, digest))
 
-    def send(self, d: str) -> None:
-        """Record that the process sends datagram `d`; call it before the datagram leaves."""
-        self._event(Send(self.events, d))
+    def send(self, d: str, to: int) -> None:
+        """Record that the process sends datagram `d` to a process; call it before the datagram leaves."""
+        self._event(Send(self.events, d, to))
 
     def receive(self, d: str) -> None:
         """Record that the process receives datagram `d`."""

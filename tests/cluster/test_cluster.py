@@ -21,9 +21,10 @@ import psutil
 import pytest
 from rich.console import Console
 
-from antiphon.conformance.cluster import ClusterResult, Counts, judge, run_cluster
+from antiphon.conformance.cluster import ClusterResult, Counts, run_cluster
 from antiphon.conformance.cluster.faults import Faults
 from antiphon.conformance.cluster.relay import LOOPBACK, Relay
+from antiphon.conformance.history import judge_run
 from antiphon.conformance.trace import Broadcast, Deliver, load_run, log_name
 
 
@@ -101,13 +102,10 @@ def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResul
     lines[first] = msgspec.json.encode(msgspec.structs.replace(other, i=one.i)) + b"\n"
     lines[second] = msgspec.json.encode(msgspec.structs.replace(one, i=other.i)) + b"\n"
     path.write_bytes(b"".join(lines))
-    judged = {judgement.property: judgement for judgement in judge(load_run(tmp_path))}
-    assert judged["UniformTotalOrder"].outcome == "violated"
-    assert judged["UniformPrefixOrder"].outcome == "violated"
-    assert (
-        f"process-1.ndjson:{first + 1}: process 1 delivers {other.m}" in judged["UniformPrefixOrder"].reason
-    )
-    assert judged["UniformAgreement"].outcome == "holds"
+    judged = judge_run(load_run(tmp_path))
+    violated = {finding.property: str(finding) for finding in judged.findings if finding.offending}
+    assert set(violated) == {"UniformTotalOrder", "UniformPrefixOrder", "UniformNumbering"}
+    assert f"process-1.ndjson:{first + 1} ({other.m})" in violated["UniformPrefixOrder"]
 
 
 def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Path) -> None:
@@ -120,7 +118,7 @@ def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Pat
 def test_a_fault_that_was_asked_for_and_never_happened_leaves_the_run_unknown(tmp_path: Path) -> None:
     result = run_cluster(messages=3, loss=1e-9, duplication=0, reordering=0, directory=tmp_path)
     assert result.outcome == "unknown"
-    assert {judgement.outcome for judgement in result.judgements} == {"holds"}
+    assert set(result.judged.outcomes.values()) == {"holds"}
     assert "was dropped although the probability is 1e-09; none is not a pass" in result.reasons[0]
 
 

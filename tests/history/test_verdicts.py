@@ -1,7 +1,21 @@
 from pathlib import Path
 
-from antiphon.conformance.history import judge_run
-from antiphon.conformance.trace import NO_DELIVERIES, Header, LogWriter, digest, load_run, log_name
+import pytest
+
+from antiphon.conformance.history import PROPERTIES, Finding, judge_run, outcome_of
+from antiphon.conformance.history.finding import BY_NOBODY, NEVER_BROADCAST, NEVER_SENT, NOT_BY_ALL, TWICE
+from antiphon.conformance.trace import (
+    AFTER_END,
+    CUT_OFF,
+    MISSING,
+    NO_DELIVERIES,
+    TRUNCATED,
+    Header,
+    LogWriter,
+    digest,
+    load_run,
+    log_name,
+)
 
 
 def write(directory: Path, process: int, deliver: bool = True, end: bool = True) -> None:
@@ -18,22 +32,49 @@ def write(directory: Path, process: int, deliver: bool = True, end: bool = True)
 def test_whole_logs_are_judged(tmp_path: Path) -> None:
     write(tmp_path, 0)
     write(tmp_path, 1)
-    judgement = judge_run(load_run(tmp_path))
-    assert {judgement.outcome(f) for f in judgement.findings} == {"holds"}
+    assert judge_run(load_run(tmp_path)).outcomes == dict.fromkeys(PROPERTIES, "holds")
 
 
-def test_a_truncated_log_makes_every_verdict_unknown_even_of_what_seems_violated(tmp_path: Path) -> None:
+def test_of_logs_that_stop_early_only_what_is_broken_for_ever_is_told(tmp_path: Path) -> None:
     write(tmp_path, 0)
     write(tmp_path, 1, deliver=False, end=False)
-    judgement = judge_run(load_run(tmp_path))
-    assert judgement.findings[1].offending == 0, "a log without events owes nothing"
-    assert {judgement.outcome(f) for f in judgement.findings} == {"unknown"}
-    assert [problem.path.name for problem in judgement.problems] == ["process-1.ndjson"]
+    judged = judge_run(load_run(tmp_path))
+    assert judged.outcomes == dict.fromkeys(PROPERTIES, "unknown")
+    assert [problem.path.name for problem in judged.problems] == ["process-1.ndjson"]
+    path = tmp_path / log_name(0)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:3], lines[2].replace(b'"i":1', b'"i":2')]))
+    judged = judge_run(load_run(tmp_path))
+    broken = {"UniformIntegrity": "violated"}
+    assert judged.outcomes == dict.fromkeys(PROPERTIES, "unknown") | broken
+
+
+@pytest.mark.parametrize("fault", ["a line of another kind", MISSING, AFTER_END])
+def test_with_any_other_damage_nothing_is_known(fault: str) -> None:
+    broken = Finding("UniformIntegrity", 1, TWICE)
+    assert outcome_of(broken, ()) == "violated"
+    assert outcome_of(broken, {TRUNCATED, CUT_OFF}) == "violated"
+    assert outcome_of(broken, {TRUNCATED, fault}) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        Finding("Validity", 1, BY_NOBODY),
+        Finding("UniformAgreement", 1, NOT_BY_ALL),
+        Finding("Agreement", 1, NOT_BY_ALL),
+        Finding("UniformIntegrity", 1, NEVER_BROADCAST),
+        Finding("DatagramIntegrity", 1, NEVER_SENT),
+    ],
+)
+def test_what_the_missing_end_of_a_log_may_mend_is_unknown(finding: Finding) -> None:
+    assert outcome_of(finding, ()) == "violated"
+    assert outcome_of(finding, {TRUNCATED}) == "unknown"
 
 
 def test_silence_is_no_agreement(tmp_path: Path) -> None:
     write(tmp_path, 0, deliver=False)
     write(tmp_path, 1, deliver=False)
-    judgement = judge_run(load_run(tmp_path))
-    assert [problem.reason for problem in judgement.problems] == [NO_DELIVERIES]
-    assert {judgement.outcome(f) for f in judgement.findings} == {"unknown"}
+    judged = judge_run(load_run(tmp_path))
+    assert [problem.reason for problem in judged.problems] == [NO_DELIVERIES]
+    assert judged.outcomes == dict.fromkeys(PROPERTIES, "unknown")

@@ -43,7 +43,7 @@ digests = st.binary(max_size=20).map(digest)
 acts = st.one_of(
     st.tuples(st.just("broadcast"), st.tuples(pairs, digests)),
     st.tuples(st.just("deliver"), st.tuples(pairs, st.integers(1, 10**6), digests)),
-    st.tuples(st.just("send"), st.tuples(pairs)),
+    st.tuples(st.just("send"), st.tuples(pairs, st.integers(0, 9))),
     st.tuples(st.just("receive"), st.tuples(pairs)),
 )
 
@@ -52,7 +52,7 @@ def write(path: Path, header: Header = HEADER) -> Path:
     """A small complete log: lines 2 to 6 are its events."""
     with LogWriter(path, header) as log:
         log.broadcast("0:1", digest(b"one"))
-        log.send("0:1")
+        log.send("0:1", 1)
         log.receive("1:1")
         log.deliver("0:1", 2, digest(b"one"))
         log.end()
@@ -116,7 +116,7 @@ def test_the_documented_example_is_what_the_writer_writes(tmp_path: Path) -> Non
     payload_digest = "cae66941d9efbd404e4d88758ea67670"
     with LogWriter(path, header) as log:
         log.broadcast(message_id(0, 1), payload_digest)
-        log.send(datagram_id(0, 1))
+        log.send(datagram_id(0, 1), 1)
         log.receive(datagram_id(1, 4))
         log.deliver(message_id(0, 1), 2, payload_digest)
         log.end()
@@ -132,7 +132,7 @@ def test_the_documented_example_is_what_the_writer_writes(tmp_path: Path) -> Non
         (3, [b'{"kind":"teleport","i":1}\n'], 3, "teleport"),
         (3, [b'{"kind":"send","i":1,"d":"0:1","at":3.5}\n'], 3, "unknown field `at`"),
         (3, [b'{"kind":"send","i":1,"d":"nowhere"}\n'], 3, "$.d"),
-        (3, [b'{"kind":"send","i":7,"d":"0:1"}\n'], 3, "event 7 where event 1 must stand"),
+        (3, [b'{"kind":"send","i":7,"d":"0:1","to":1}\n'], 3, "event 7 where event 1 must stand"),
         (3, [], 3, "event 2 where event 1 must stand"),
         (6, [], 5, "truncated"),
         (6, [b'{"kind":"end","i":4}'], 6, "no end of line"),
@@ -141,8 +141,8 @@ def test_the_documented_example_is_what_the_writer_writes(tmp_path: Path) -> Non
         (3, [b'{"kind":"' + b"x" * 60_000 + b'"}\n'], 3, "not an event"),
         (3, [b'{"kind":"send","i":1,"' + b"x" * 60_000 + b'":1}\n'], 3, "not an event"),
         (1, [b'{"schema":"' + b"x" * 60_000 + b'","version":1}\n'], 1, "is not 'antiphon.trace'"),
-        (6, [b'{"kind":"end","i":4}\n', b'{"kind":"send","i":5,"d":"0:9"}\n'], 7, "after end"),
-        (5, [b'{"kind":"crash","i":3}\n', b'{"kind":"send","i":4,"d":"0:9"}\n'], 6, "crashed"),
+        (6, [b'{"kind":"end","i":4}\n', b'{"kind":"send","i":5,"d":"0:9","to":1}\n'], 7, "after end"),
+        (5, [b'{"kind":"crash","i":3}\n', b'{"kind":"send","i":4,"d":"0:9","to":1}\n'], 6, "crashed"),
         (1, [b'{"schema":"antiphon.trace","version":2}\n'], 1, "version 2"),
         (1, [b'{"schema":"other.trace","version":1}\n'], 1, "schema 'other.trace'"),
         (1, [b'{"schema":"antiphon.trace","version":1,"run":"r"}\n'], 1, "not a header"),
@@ -151,7 +151,7 @@ def test_the_documented_example_is_what_the_writer_writes(tmp_path: Path) -> Non
         (1, [b'{"schema":' + b"[" * 30_000 + b"\n"], 1, "no header"),
         (1, [b'{"x":' + b"[" * 30_000 + b"]" * 30_000 + b"}\n"], 1, "no header"),
         (3, [b'{"x":' + b"[" * 30_000 + b"\n"], 3, "not an event"),
-        (3, [b'{"kind":"send","i":9223372036854775808,"d":"0:1"}\n'], 3, "not an event"),
+        (3, [b'{"kind":"send","i":9223372036854775808,"d":"0:1","to":1}\n'], 3, "not an event"),
         (1, [b"garbage\n"], 1, "no header"),
         (1, [], 1, "no header"),
     ],
@@ -258,7 +258,7 @@ def test_a_closed_log_refuses_events(tmp_path: Path) -> None:
     log = LogWriter(tmp_path / log_name(0), HEADER)
     log.close()
     with pytest.raises(LogWriteError, match="closed"):
-        log.send("0:1")
+        log.send("0:1", 1)
 
 
 def test_a_full_disk_is_reported_with_file_event_and_reason(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ log = LogWriter(Path({str(path)!r}), Header(
 ))
 try:
     while True:
-        log.send("0:1")
+        log.send("0:1", 1)
 except LogWriteError as error:
     print(error)
 try:
@@ -301,7 +301,7 @@ log = LogWriter(Path({str(path)!r}), Header(
     run="r", protocol="rbp", process=0, processes=1, seed=7, messages=0
 ))
 while True:
-    log.send("0:1")
+    log.send("0:1", 1)
     print(log.events, flush=True)
 """
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:

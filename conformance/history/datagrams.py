@@ -1,0 +1,79 @@
+"""A datagram is received by whom its sender sent it to, and no event comes before its cause.
+
+What the network and those who write the logs owe: it may lose, duplicate and reorder datagrams, not make
+them. This module knows nothing of order between messages.
+"""
+
+from __future__ import annotations
+
+from antiphon.conformance.history.finding import (
+    CAUSALITY,
+    CYCLE,
+    DATAGRAM_INTEGRITY,
+    NEVER_SENT,
+    RECEIVED_BY_ANOTHER,
+    SENT_AGAIN,
+    SENT_BY_ANOTHER,
+    Finding,
+    History,
+    Offence,
+    Place,
+    finding,
+)
+from antiphon.conformance.trace import At, Broadcast, Deliver, Receive, Send, causal_order
+
+
+def datagram_integrity(history: History) -> Finding:
+    """A datagram is sent once, by the process that it names, and received only where it was sent to.
+
+    It may be received any number of times, or never. An event offends at most once.
+    """
+    sends: dict[str, tuple[Place, int]] = {}
+    offences: list[Offence] = []
+    for process, events in enumerate(history):
+        for event in events:
+            if not isinstance(event, Send):
+                continue
+            here = Place(process, event.i, event.d)
+            if event.d.split(":")[0] != str(process):
+                offences.append((SENT_BY_ANOTHER, here, None))
+            elif event.d in sends:
+                offences.append((SENT_AGAIN, here, sends[event.d][0]))
+            else:
+                sends[event.d] = (here, event.to)
+    for process, events in enumerate(history):
+        for event in events:
+            if not isinstance(event, Receive):
+                continue
+            here = Place(process, event.i, event.d)
+            sent, to = sends.get(event.d, (None, process))
+            if sent is None:
+                offences.append((NEVER_SENT, here, None))
+            elif to != process:
+                offences.append((RECEIVED_BY_ANOTHER, here, sent))
+    return finding(DATAGRAM_INTEGRITY, offences)
+
+
+def causality(history: History) -> Finding:
+    """There is an order of all events with each process's own, sends before receives, broadcasts before
+    deliveries.
+
+    Shown are an event and the cause that comes after it; other events may stand between them.
+    """
+    offences: list[Offence] = [
+        (CYCLE, _place(history, effect), _place(history, cause))
+        for effect, cause in causal_order(history).contradictions
+    ]
+    return finding(CAUSALITY, offences)
+
+
+def _place(history: History, at: At) -> Place:
+    process, position = at
+    event = history[process][position]
+    match event:
+        case Broadcast() | Deliver():
+            return Place(process, event.i, event.m)
+        case Send() | Receive():
+            return Place(process, event.i, event.d)
+        case _:
+            return Place(process, event.i, "")

@@ -1,0 +1,63 @@
+"""The smallest histories that break each property, in the notation of `history`; they explain, and judges are
+tested on them.
+
+Some properties imply others: whoever breaks total order breaks prefix order and numbering too, and whoever
+breaks agreement breaks uniform agreement. Beside that, each property has an example that it alone catches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from antiphon.conformance.history.finding import (
+    AGREEMENT,
+    BROADCAST_ONCE,
+    CAUSALITY,
+    DATAGRAM_INTEGRITY,
+    UNIFORM_AGREEMENT,
+    UNIFORM_INTEGRITY,
+    UNIFORM_NUMBERING,
+    UNIFORM_PREFIX_ORDER,
+    UNIFORM_TOTAL_ORDER,
+    VALIDITY,
+)
+
+BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
+    AGREEMENT: frozenset({UNIFORM_AGREEMENT}),
+    UNIFORM_TOTAL_ORDER: frozenset({UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING}),
+}
+"""What is broken whenever a property is."""
+
+_ORDER: Final = {UNIFORM_TOTAL_ORDER, *BROKEN_WITH[UNIFORM_TOTAL_ORDER]}
+
+EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
+    name: (text, frozenset(broken))
+    for name, text, broken in (
+        ("all is well", "0: +a a>1 a b | 1: +b <a <a a b", set[str]()),
+        ("a gap in the numbers", "0: +a a#3 b#7 | 1: +b a#3 b#7", set[str]()),
+        ("a crash", "0: +a a ! | 1: +b a b", set[str]()),
+        ("broadcast twice", "0: +a +a a | 1: a", {BROADCAST_ONCE}),
+        ("broadcast by another too", "0: +a a | 1: +a a", {BROADCAST_ONCE}),
+        ("lost", "0: +a +0:2 a | 1: a", {VALIDITY}),
+        ("never broadcast", "0: a | 1: a", {UNIFORM_INTEGRITY}),
+        ("delivered twice", "0: +a a a | 1: a", {UNIFORM_INTEGRITY}),
+        ("another payload", "0: +a a | 1: a=x", {UNIFORM_INTEGRITY}),
+        ("missed", "0: +a a | 1:", {AGREEMENT, UNIFORM_AGREEMENT}),
+        ("missed of a crashed one", "0: +a a ! | 1:", {UNIFORM_AGREEMENT}),
+        ("two orders", "0: +a +0:2 a 0:2 | 1: 0:2 a", _ORDER),
+        ("two orders, one of a crashed one", "0: +a +0:2 a 0:2 ! | 1: 0:2 a", _ORDER),
+        ("a gap in the order", "0: +a +0:2 a 0:2 | 1: 0:2 !", {UNIFORM_PREFIX_ORDER}),
+        ("two numbers of one message", "0: +a a#1 | 1: a#2", {UNIFORM_NUMBERING}),
+        ("one number of two messages", "0: +a +0:2 a#1 0:2#1 | 1: a#1 0:2#1", {UNIFORM_NUMBERING}),
+        ("decreasing numbers", "0: +a +0:2 a#2 0:2#1 | 1: a#2 0:2#1", {UNIFORM_NUMBERING}),
+        ("received but not sent", "0: +a a | 1: <a a", {DATAGRAM_INTEGRITY}),
+        ("sent twice", "0: +a a a>1 a>1 | 1: <a a", {DATAGRAM_INTEGRITY}),
+        ("sent in another's name", "0: +a a | 1: a a>0", {DATAGRAM_INTEGRITY}),
+        ("received by another", "0: +a a a>1 | 1: a | 2: <a a", {DATAGRAM_INTEGRITY}),
+        ("delivered before broadcast", "0: a +a | 1: a", {CAUSALITY}),
+        ("received before sent", "0: +a a <b a>1 | 1: a <a b>0", {CAUSALITY}),
+        ("broadcast once it was heard of", "0: <b +a a | 1: a b>0", {CAUSALITY}),
+    )
+}
+"""By what happens in it: the history, and the properties that it breaks."""

@@ -1,0 +1,11 @@
+"""docs/judging.md tells of every property, in the order of report."""
+
+import re
+from pathlib import Path
+
+from antiphon.conformance.history import PROPERTIES
+
+
+def test_the_table_of_properties_is_complete() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "judging.md").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^\| `(\w+)` \| ", text, re.MULTILINE)) == PROPERTIES
