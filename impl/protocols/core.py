@@ -23,6 +23,7 @@ from antiphon.impl.tracing import Tracer
 
 __all__ = [
     "MEMBERS_MAX",
+    "NATURAL_MAX",
     "PAYLOAD_BYTES_MAX",
     "Delivery",
     "Identifier",
@@ -49,7 +50,10 @@ Process = Annotated[int, Meta(ge=0, le=MEMBERS_MAX - 1)]
 Payload = Annotated[bytes, Meta(max_length=PAYLOAD_BYTES_MAX)]
 """An application's bytes, as a message type has to declare them: a longer payload cannot be sent on."""
 
-Natural = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+NATURAL_MAX = 2**63 - 1
+"""The last number, identifier and datagram counter: a group that has used it up fails, and never wraps."""
+
+Natural = Annotated[int, Meta(ge=1, le=NATURAL_MAX)]
 """1, 2, 3, ..., as far as a signed 64-bit integer goes."""
 
 M = TypeVar("M")

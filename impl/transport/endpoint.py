@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import GroupFailed, Rejection
-from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, Wait
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.wire import Admission, Codec, Rejected
 
@@ -141,7 +141,7 @@ class Endpoint(Generic[M]):
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def datagrams_to_send(self) -> list[Datagram]:
-        """Hand over, once, the datagrams to send, in order."""
+        """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""
         return [Datagram(to, self._encode(to, message)) for to, message in self.core.outputs()]
 
     def deliveries(self) -> list[Delivery]:
@@ -163,6 +163,10 @@ class Endpoint(Generic[M]):
             self._tracer.record(tracing.Dropped(self.core.me, rejected.kind, len(data), rejected.detail))
 
     def _encode(self, to: int, message: M) -> bytes:
+        if self._counter == NATURAL_MAX:
+            raise GroupFailed(
+                f"process {self.core.me} has sent {NATURAL_MAX} datagrams, the last there is a name for"
+            )
         self._counter += 1
         data = self.codec.encode(
             self.codec.envelope(self.admission.group, self.core.me, self._counter, message)

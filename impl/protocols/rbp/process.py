@@ -37,8 +37,8 @@ from __future__ import annotations
 from collections import Counter
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, InvalidMembership, Violation
-from antiphon.impl.protocols.core import Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
 from antiphon.impl.protocols.rbp.messages import (
     NUMBERS_ASKED_MAX,
     Ack,
@@ -131,9 +131,11 @@ class Core:
 
         Raises:
             Busy: the previous broadcast has no number yet (line 15).
+            GroupFailed: no number is left for it.
             TypeError, PayloadTooLarge: as `payload_copy`.
         """
         payload = payload_copy(payload)
+        self._require_number_left()
         if self._pending is not None:
             raise Busy(f"{tuple(self._pending)} has no number yet; broadcast again when `busy` is false")
         self._now = now
@@ -284,7 +286,7 @@ class Core:
     def sequence(self, now: float) -> bool:
         """Lines 45-48: the holder numbers the first message without a number, and passes the token."""
         self._now = now
-        if not self._holding:
+        if not self._holding or self._queues.last_number == NATURAL_MAX:
             return False
         identifier = self._queues.first_unnumbered()
         if identifier is None:
@@ -307,7 +309,11 @@ class Core:
     # Time.
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Send again what `timer` waits for, whatever its deadline; False if it waits for nothing."""
+        """Send again what `timer` waits for, whatever its deadline; False if it waits for nothing.
+
+        Raises:
+            GroupFailed: it is a message for which no number is left.
+        """
         self._now = now
         match timer:
             case Timer.RESEND:
@@ -461,6 +467,10 @@ class Core:
         if self._tracer.recording and identifier is not None:
             self._tracer.record(tracing.Step(self.me, "sequence", identifier, number))
 
+    def _require_number_left(self) -> None:
+        if self._queues.highest == NATURAL_MAX:
+            raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
+
     def _ahead(self) -> int:
         """How many numbers after `last_number` there may be: those before this process's next turn."""
         return (self.me - self._queues.last_number) % self.members
@@ -490,6 +500,7 @@ class Core:
         """Lines 12-15."""
         if self._pending is None:
             return False
+        self._require_number_left()
         self._to_others(Data(self._pending, self._queues.received[self._pending]))
         return True
 

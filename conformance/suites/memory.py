@@ -1,0 +1,109 @@
+"""A protocol core keeps of a message what its protocol says that it keeps, and nothing else grows.
+
+Two measures of the same run, between two moments at which the group is at rest: which containers that can be
+reached from the endpoints hold more than before, each by its path; and how many bytes more Python has
+allocated, for each message and member. This module must not know any protocol.
+"""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from antiphon.impl.protocols.core import Implementation
+from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
+
+PAYLOAD_BYTES = 100
+
+
+class Growth(NamedTuple):
+    """What a message costs a member for ever."""
+
+    containers: frozenset[str]
+    """The paths of the containers that have one element more for each message, or for each in some part."""
+    bytes: float
+    """Of memory, the payload of `PAYLOAD_BYTES` included."""
+
+
+def growth(implementation: Implementation[Any], *, members: int = 3, messages: int = 2_000) -> Growth:
+    """What grows in a run of so many messages, after a quarter as many, with losses and repetitions."""
+    faults = Faults(loss=0.05, duplication=0.1, delay_ms=(1.0, 5.0))
+    network = SimulatedNetwork(implementation, members, seed=1, faults=faults)
+    _deliver(network, messages // 4)
+    before = _sizes(network)
+    tracing = tracemalloc.is_tracing()
+    if not tracing:
+        tracemalloc.start()
+    try:
+        start, _ = tracemalloc.get_traced_memory()
+        _deliver(network, messages)
+        gc.collect()
+        end, _ = tracemalloc.get_traced_memory()
+    finally:
+        if not tracing:
+            tracemalloc.stop()
+    after = _sizes(network)
+    grown = {path for path, size in after.items() if size > before.get(path, 0) + messages // 100}
+    return Growth(frozenset(grown), (end - start) / messages / members)
+
+
+def check_memory(
+    implementation: Implementation[Any],
+    *,
+    kept: frozenset[str],
+    bytes_max: float,
+    members: int = 3,
+    messages: int = 2_000,
+) -> None:
+    """Check that just the containers of these paths grow, and by so many bytes a message and member at most.
+
+    Raises:
+        AssertionError: others grow, or these do not, or by more.
+    """
+    found = growth(implementation, members=members, messages=messages)
+    if found.containers != kept:
+        more, less = sorted(found.containers - kept), sorted(kept - found.containers)
+        raise AssertionError(f"what grows with every message: {more} beyond what is stated, {less} does not")
+    if found.bytes > bytes_max:
+        raise AssertionError(f"{found.bytes:.0f} bytes a message and member; stated are {bytes_max:.0f}")
+
+
+def _deliver(network: SimulatedNetwork[Any], messages: int) -> None:
+    members = len(network.endpoints)
+    for number in range(messages):
+        network.broadcast(number % members, number.to_bytes(PAYLOAD_BYTES, "big"))
+    if not network.run_until_delivered(messages, limit_ms=network.now + 600_000.0):
+        raise AssertionError(f"{network}: not delivered in ten minutes")
+    for delivered in network.deliveries:
+        delivered.clear()
+    network.run_for(10_000.0)
+
+
+def _sizes(network: SimulatedNetwork[Any]) -> dict[str, int]:
+    """How much the containers of all members hold, by path."""
+    sizes: dict[str, int] = {}
+    for endpoint in network.endpoints:
+        for path, size in _containers(endpoint, "endpoint", set()):
+            sizes[path] = sizes.get(path, 0) + size
+    return sizes
+
+
+def _containers(value: object, path: str, seen: set[int]) -> Iterator[tuple[str, int]]:
+    """The containers that `value` is made of, and how many elements each has."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, dict | list | set | frozenset | deque):
+        yield path, len(value)
+        if len(value) < 100:
+            parts = value.values() if isinstance(value, dict) else value
+            for part in parts:
+                yield from _containers(part, f"{path}[]", seen)
+    elif isinstance(value, bytes | bytearray | str):
+        yield path, len(value)
+    elif type(value).__module__.startswith("antiphon.") or hasattr(value, "__dict__"):
+        for name, part in vars(value).items() if hasattr(value, "__dict__") else ():
+            yield from _containers(part, f"{path}.{name}", seen)
