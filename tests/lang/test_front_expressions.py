@@ -119,9 +119,7 @@ def test_a_local_copies_what_is_known_of_its_value() -> None:
 
 
 def test_a_write_ends_what_a_test_has_shown() -> None:
-    lines = statements_of(
-        "if self.q is not None:\n    self.n = self.q.index\n    self.q = None\n    self.b = self.q == self.who"
-    )
+    lines = statements_of("if self.q is not None:\n    self.n = self.q.index\n    self.q = None\n    self.b = self.q == self.who")
     assert lines[-1].strip() == "b := (compare == (read q) (read who))"
 
 

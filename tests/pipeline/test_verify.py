@@ -117,9 +117,7 @@ def test_a_healthy_run_holds_whatever_its_name_and_its_neighbours(report: Verify
 
 
 @pytest.mark.parametrize("run", EXAMPLES)
-def test_each_violation_is_found_by_name_with_the_events_that_clash(
-    report: VerifyReport, logs: Path, run: str
-) -> None:
+def test_each_violation_is_found_by_name_with_the_events_that_clash(report: VerifyReport, logs: Path, run: str) -> None:
     violated = [verdict.finding for verdict in report.violations if verdict.run == run]
     assert {finding.property for finding in violated} == EXAMPLES[run][1]
     assert violated == [finding for finding in judge_run(load_run(logs / run)).findings if finding.offending]

@@ -30,6 +30,7 @@ ENABLED, WRONG, BROKEN = 1, 2, 256
 """What a function of a step answers, as `model/native/steps.py` says."""
 
 
+
 class StepMaker(Maker):
     """Makes random steps over SLOTS."""
 
@@ -41,30 +42,16 @@ class StepMaker(Maker):
         sort, source = SLOTS[slot].sort, self.source
         if isinstance(sort, Number):
             count = sort.high - sort.low + 1
-            rest = Expression(
-                Operator.MODULO,
-                Number(0, count - 1),
-                (self.expression(WIDE, 2), self._constant(Number(count, count), count)),
-            )
-            return Expression(
-                Operator.ADD, sort, (rest, self._constant(Number(sort.low, sort.low), sort.low))
-            )
+            rest = Expression(Operator.MODULO, Number(0, count - 1), (self.expression(WIDE, 2), self._constant(Number(count, count), count)))
+            return Expression(Operator.ADD, sort, (rest, self._constant(Number(sort.low, sort.low), sort.low)))
         if isinstance(sort, Boolean) or source.random() < 0.3:
             return self.expression(sort, 3)
         value = Expression(Operator.SLOT, sort, (), slot)
         for _ in range(source.randint(1, 3)):
-            few = (
-                self.expression(sort, 1)
-                if source.random() < 0.4
-                else Expression(Operator.SINGLE, sort, (self._rank(sort.width),))
-            )
+            few = self.expression(sort, 1) if source.random() < 0.4 else Expression(Operator.SINGLE, sort, (self._rank(sort.width),))
             if source.random() < 0.3:
-                few = Expression(
-                    Operator.UNION, sort, (few, Expression(Operator.SINGLE, sort, (self._rank(sort.width),)))
-                )
-            operator = source.choice(
-                (Operator.UNION, Operator.DIFFERENCE, Operator.DIFFERENCE, Operator.INTERSECTION)
-            )
+                few = Expression(Operator.UNION, sort, (few, Expression(Operator.SINGLE, sort, (self._rank(sort.width),))))
+            operator = source.choice((Operator.UNION, Operator.DIFFERENCE, Operator.DIFFERENCE, Operator.INTERSECTION))
             changed = Expression(operator, sort, (value, few))
             for _ in range(source.choice((0, 0, 1, 2))):
                 changed = Expression(Operator.CHOOSE, sort, (self.expression(Boolean(), 1), changed, value))
@@ -76,10 +63,7 @@ class StepMaker(Maker):
         source, nowhere = self.source, Location("", 0, 0)
         guards = tuple(self.expression(Boolean(), 2) for _ in range(source.randint(1, 3)))
         enabled = Expression(Operator.AND, Boolean(), guards) if len(guards) > 1 else guards[0]
-        rare = [
-            Expression(Operator.AND, Boolean(), tuple(self.expression(Boolean(), 1) for _ in range(3)))
-            for _ in range(2)
-        ]
+        rare = [Expression(Operator.AND, Boolean(), tuple(self.expression(Boolean(), 1) for _ in range(3))) for _ in range(2)]
         late = Expression(Operator.AND, Boolean(), (*guards, rare[1]))
         return GroundStep(
             name=f"step{number}", fault=False, inputs=(), arguments=(), enabled=enabled, guards=(),

@@ -55,9 +55,7 @@ def test_a_search_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -
         if running.returncode == 0:
             break
     assert -signal.SIGKILL in ends
-    whole = check(
-        program(TwoPhase, managers=6), engine="native", storage=StorageOptions(threads=1)
-    ).exploration
+    whole = check(program(TwoPhase, managers=6), engine="native", storage=StorageOptions(threads=1)).exploration
     assert told.split() == [str(whole.states), str(whole.transitions), str(whole.depth), "True"]
 
 
@@ -74,20 +72,12 @@ def test_a_finished_search_is_read_again_with_its_counterexamples(tmp_path: Path
 
 
 def summary(report: Report) -> list[tuple[Any, ...]]:
-    return [
-        (item.property, item.outcome, None if item.trace is None else tuple(item.trace.states))
-        for item in report.verdicts
-    ]
+    return [(item.property, item.outcome, None if item.trace is None else tuple(item.trace.states)) for item in report.verdicts]
 
 
 def test_a_bound_is_raised_by_going_on(tmp_path: Path) -> None:
     bound = program(TwoPhase, managers=5)
-    assert (
-        check(
-            bound, storage=StorageOptions(directory=tmp_path), bounds=Bounds(states=1000)
-        ).exploration.complete
-        is False
-    )
+    assert check(bound, storage=StorageOptions(directory=tmp_path), bounds=Bounds(states=1000)).exploration.complete is False
     seen = check(bound, storage=StorageOptions(directory=tmp_path)).exploration
     assert (seen.states, seen.transitions, seen.complete) == (8832, 58145, True)
 
@@ -101,37 +91,18 @@ def test_a_directory_of_another_search_is_refused(tmp_path: Path) -> None:
         check(program(TwoPhase, managers=2), storage=StorageOptions(directory=tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("name", "fingerprints"), [("states", False), ("parents", False), ("actions", False), ("prints", True)]
-)
-def test_an_array_that_is_not_what_the_search_left_is_refused(
-    name: str, fingerprints: bool, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("name", "fingerprints"), [("states", False), ("parents", False), ("actions", False), ("prints", True)])
+def test_an_array_that_is_not_what_the_search_left_is_refused(name: str, fingerprints: bool, tmp_path: Path) -> None:
     bound = program(TwoPhase, managers=4)
-    check(
-        bound,
-        properties=["consistent"],
-        storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints),
-    )
-    assert (
-        check(
-            bound,
-            properties=["consistent"],
-            storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints),
-        ).exploration.states
-        == 1_568
-    )
+    check(bound, properties=["consistent"], storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints))
+    assert check(bound, properties=["consistent"], storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints)).exploration.states == 1_568
     with (tmp_path / name).open("r+b") as file:
         file.seek(700)
         before = file.read(1)
         file.seek(700)
         file.write(bytes([before[0] ^ 4]))
     with pytest.raises(Refused, match=f"{name}: is not what the search left here; remove the directory"):
-        check(
-            bound,
-            properties=["consistent"],
-            storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints),
-        )
+        check(bound, properties=["consistent"], storage=StorageOptions(directory=tmp_path, fingerprints=fingerprints))
 
 
 SPILL = """
@@ -154,9 +125,7 @@ print(report.exploration.states, *report.notes)
 
 def test_what_does_not_fit_into_memory_is_on_disk(tmp_path: Path) -> None:
     def ran(*arguments: str) -> str:
-        return subprocess.run(
-            [sys.executable, "-c", SPILL, *arguments], capture_output=True, text=True, check=True
-        ).stdout
+        return subprocess.run([sys.executable, "-c", SPILL, *arguments], capture_output=True, text=True, check=True).stdout
 
     assert "not complete: the bound of" in ran()
     assert ran(str(tmp_path)) == "1745408\n"
@@ -164,11 +133,7 @@ def test_what_does_not_fit_into_memory_is_on_disk(tmp_path: Path) -> None:
 
 def test_fingerprints_find_the_same_and_say_what_they_may_miss() -> None:
     bound = program(RbpChecked, processes=2, messages=1)
-    names = [
-        verdict.property
-        for verdict in check(bound).verdicts
-        if verdict.kind in ("service", "invariant", "witness")
-    ]
+    names = [verdict.property for verdict in check(bound).verdicts if verdict.kind in ("service", "invariant", "witness")]
     whole = check(bound, properties=names, engine="native")
     short = check(bound, properties=names, storage=StorageOptions(fingerprints=True))
     assert summary(short) == summary(whole)

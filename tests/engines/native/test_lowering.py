@@ -35,14 +35,10 @@ def compiled(steps: list[GroundStep]) -> tuple[Any, list[Callable[[int, int], in
     """The machine code of these steps (which must be kept), and its functions of two addresses."""
     texts = [DECLARATIONS]
     for number, step in enumerate(steps):
-        texts.append(
-            lowering.StepWriter(PACKING).function(f"step.{number}", (), step, ("property0", "property1"))
-        )
+        texts.append(lowering.StepWriter(PACKING).function(f"step.{number}", (), step, ("property0", "property1")))
         texts.append(ENTRY.format(number=number))
     (code,) = assemble(["\n".join(texts)], "")
-    engine = llvm.create_mcjit_compiler(
-        llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine(jit=True)
-    )
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine(jit=True))
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     kind = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
@@ -61,9 +57,7 @@ def differences(count: int, seed: int) -> Iterator[str]:
             before, after = row(*PACKING.pack(state)), row()
             answer, successor = taken(step, state)
             found = function(ctypes.addressof(before), ctypes.addressof(after))
-            if (found, PACKING.unpack(before)) != (answer, state) or (
-                successor is not None and PACKING.unpack(after) != successor
-            ):
+            if (found, PACKING.unpack(before)) != (answer, state) or (successor is not None and PACKING.unpack(after) != successor):
                 yield f"{step.name} of seed {seed}"
                 break
     del engine
@@ -99,11 +93,7 @@ def _otherwise(operator: Operator) -> Callable[[Writer, Expression], Value]:
     return wrong
 
 
-@pytest.mark.parametrize(
-    "operator",
-    [operator for operator in Operator if operator is not Operator.INPUT],
-    ids=lambda item: item.name,
-)
+@pytest.mark.parametrize("operator", [operator for operator in Operator if operator is not Operator.INPUT], ids=lambda item: item.name)
 def test_a_wrong_operator_is_noticed(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Writer, "_write", _otherwise(operator))
     assert next(differences(25, 1), None) is not None
