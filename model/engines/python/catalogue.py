@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from antiphon.model.engines.python.source import compile_functions, step_source
@@ -53,6 +53,20 @@ class Specialised:
 
 
 @dataclass
+class Known:
+    """The steps that were made by action and arguments, None for one that is never enabled; those of the
+    actions `apart` are never taken from here.
+    """
+
+    made: dict[tuple[str, tuple[Any, ...]], Specialised | None] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
+
+    def without(self, actions: Iterable[str]) -> Known:
+        """The same steps, for a program in which these actions are others."""
+        return Known(self.made, frozenset(actions))
+
+
+@dataclass
 class _Elements:
     """The elements of one set variable that have occurred, by rank, and where they stand in a state."""
 
@@ -63,10 +77,14 @@ class _Elements:
 class Catalogue:
     """All steps that could occur so far. `unknown` is the mask of the elements that would bring further
     steps.
+
+    Steps of a program that differs from another one in few actions are taken from it: `known` are the steps
+    that were made of the other actions, and those that are made here are added to it.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, known: Known | None = None) -> None:
         self.program = program
+        self._known = Known() if known is None else known
         self.layout = layout(program)
         self.packing = Packing(self.layout.slots)
         self.steps: list[Specialised] = []
@@ -157,9 +175,17 @@ class Catalogue:
     def _add(self, wanted: Sequence[tuple[int, MethodDeclaration, tuple[Any, ...]]]) -> list[Specialised]:
         made = []
         texts = []
+        added: list[Specialised] = []
         for index, method, arguments in wanted:
+            key = method.name, arguments
+            shared = self._known.made if method.name not in self._known.apart else {}
+            if key in shared:
+                if (known := shared[key]) is not None:
+                    added.append(known)
+                continue
             step = ground(self.program, method.name, arguments)
             if _never(step.enabled) and all(_never(check.wrong) for check in step.checks):
+                shared[key] = None
                 continue
             slots = Reads()
             updates = [split(slot, value, slots) for slot, value in step.updates]
@@ -178,7 +204,6 @@ class Catalogue:
                 mask |= place.mask if place.width <= NARROW_BITS else 0
             made.append((index, method, arguments, step, name, mask))
         functions = compile_functions(texts)
-        added = []
         for index, method, arguments, step, name, mask in made:
             trigger = self._trigger(step)
             ranks = (
@@ -186,17 +211,18 @@ class Catalogue:
                 for parameter, value in zip(method.parameters, arguments, strict=True)
             )
             run = cast("Callable[[int], Answer]", functions[name])
-            added.append(
-                Specialised(
-                    (index, *ranks),
-                    Step(method.name, arguments),
-                    step.fault,
-                    trigger,
-                    mask & ~trigger,
-                    run,
-                    step,
-                )
+            compiled = Specialised(
+                (index, *ranks),
+                Step(method.name, arguments),
+                step.fault,
+                trigger,
+                mask & ~trigger,
+                run,
+                step,
             )
+            added.append(compiled)
+            if method.name not in self._known.apart:
+                self._known.made[method.name, arguments] = compiled
         self.steps = sorted([*self.steps, *added], key=lambda item: item.order)
         return added
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from antiphon.model.engines.interface import StepError
-from antiphon.model.engines.python.catalogue import Catalogue, Specialised
+from antiphon.model.engines.python.catalogue import Catalogue, Known, Specialised
 from antiphon.model.engines.python.groups import Group, make_groups
 from antiphon.model.engines.python.source import compile_functions, events_source, predicate_source
 from antiphon.model.ground import GroundPredicate, flatten, ground_formula, ground_predicate, unflatten
@@ -27,17 +27,17 @@ Events = Callable[[int], tuple[tuple[int, int], ...]]
 
 
 class PythonTransitions:
-    """See `Transitions` for the interface."""
+    """See `Transitions` for the interface; `known` are steps of a program that differs in few actions."""
 
     name = "generated Python"
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, known: Known | None = None) -> None:
         self.program = program
-        self._catalogue = Catalogue(program)
+        self._catalogue = Catalogue(program, known)
         self.packing = self._catalogue.packing
         self._numbers: dict[Specialised, int] = {}
         self._steps: list[Specialised] = []
-        self._emitters: list[Events | None] = []
+        self._emitters: dict[int, Events] = {}
         self._groups: list[_Memory] = []
         self._events: dict[tuple[int, tuple[tuple[int, int], ...]], tuple[Any, ...]] = {}
         self._predicates: dict[str, Callable[[int], bool]] = {}
@@ -102,13 +102,16 @@ class PythonTransitions:
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
         """What the step emits in this state."""
-        emitter = self._emitters[number]
-        if emitter is None:
+        step = self._steps[number].ground
+        if not step.events:
             return ()
-        raw = emitter(packed)
+        if number not in self._emitters:
+            text = events_source("events", step, self.packing)
+            self._emitters[number] = cast("Events", compile_functions([("events", text)])["events"])
+        raw = self._emitters[number](packed)
         events = self._events.get((number, raw))
         if events is None:
-            types = [event.type for event in self._steps[number].ground.events]
+            types = [event.type for event in step.events]
             events = tuple(self.program.domain(types[position]).value(rank) for position, rank in raw)
             self._events[number, raw] = events
         return events
@@ -201,18 +204,10 @@ class PythonTransitions:
         return holds
 
     def _regroup(self) -> None:
-        texts = []
         for step in self._catalogue.steps:
             if step not in self._numbers:
-                number = self._numbers[step] = len(self._steps)
+                self._numbers[step] = len(self._steps)
                 self._steps.append(step)
-                self._emitters.append(None)
-                if step.ground.events:
-                    texts.append(
-                        (f"events_{number}", events_source(f"events_{number}", step.ground, self.packing))
-                    )
-        for name, function in compile_functions(texts).items():
-            self._emitters[int(name.removeprefix("events_"))] = cast("Events", function)
         old = {(memory.group.mask, memory.group.fault): memory for memory in self._groups}
         groups = make_groups(self._catalogue.steps, self.packing)
         self._groups = [_Memory(group, self, old.get((group.mask, group.fault))) for group in groups]
