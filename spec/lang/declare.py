@@ -12,7 +12,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from antiphon.spec.lang import types, values
@@ -28,9 +28,11 @@ from antiphon.spec.lang.variants import (
     Restriction,
     Variant,
     calls_super,
+    has_stand_in,
     note_of,
     offered,
     replaces_silently,
+    stood_for,
 )
 
 
@@ -122,12 +124,15 @@ class Declaration:
 
 
 def declare(cls: type) -> Declaration:
-    """What the class declares; one that is settled is read once.
+    """What the class declares; one that is settled is read once, and one with a changed text is remembered
+    for a while.
 
     Raises:
         SpecError: an annotation has no meaning, a default is missing, or two parts collide.
     """
-    return _declare_once(cls) if is_settled(cls) else _declare(cls)
+    if is_settled(cls):
+        return _declare_once(cls)
+    return _declare_lately(cls) if has_stand_in(cls) else _declare(cls)
 
 
 def _declare(cls: type) -> Declaration:
@@ -141,6 +146,7 @@ def _declare(cls: type) -> Declaration:
 
 
 _declare_once = cache(_declare)
+_declare_lately = lru_cache(maxsize=16)(_declare)
 
 
 def _annotations(part: type) -> dict[str, Any]:
@@ -187,8 +193,13 @@ class _Parts:
     def attribute(self, name: str, default: Any, part: type) -> None:
         """A method, or a new default of something declared in a base."""
         if inspect.isfunction(default) and not name.startswith("__"):
-            self._own(name, part, default)
             texts = self.functions.setdefault(name, [])
+            owner = stood_for(part)
+            if owner is not part:
+                at = next(place for place, text in enumerate(texts) if text[1] is owner)
+                texts[at] = (default, owner, texts[at][2])
+                return
+            self._own(name, part, default)
             mark = getattr(default, "__antiphon__", texts[-1][2] if texts else None)
             texts.append((default, part, mark))
         elif isinstance(default, LivenessNote):

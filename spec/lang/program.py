@@ -17,7 +17,7 @@ from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled
 from antiphon.spec.lang.spec import Spec
-from antiphon.spec.lang.variants import active_variants, composed
+from antiphon.spec.lang.variants import active_variants, composed, with_stand_in
 
 if TYPE_CHECKING:
     from antiphon.spec.lang.reference import Reference
@@ -33,9 +33,14 @@ class Program:
         declaration: what the class declares.
     """
 
-    def __init__(self, spec: type[Spec], constants: Mapping[str, int | bool | str]) -> None:
+    def __init__(
+        self, spec: type[Spec], constants: Mapping[str, int | bool | str], stand_in: type | None = None
+    ) -> None:
         self.spec, self.constants = spec, dict(constants)
-        self.text: type[Spec] = composed(spec, active_variants(spec, constants))
+        variants = active_variants(spec, constants)
+        if stand_in is not None:
+            variants = with_stand_in(variants, stand_in)
+        self.text: type[Spec] = composed(spec, variants)
         self.declaration: Declaration = declare(self.text)
 
     @property
@@ -78,6 +83,10 @@ class Program:
         """
         text = _text(self.text, self.module) + repr(sorted(self.constants.items()))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def with_stand_in(self, stand_in: type) -> Program:
+        """The same program with the text of one class replaced by that of its stand-in."""
+        return Program(self.spec, self.constants, stand_in)
 
     def with_constants(self, **changes: Any) -> Program:
         """The same specification with other constants."""

@@ -26,6 +26,8 @@ from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.source import place_of
 
 Class = TypeVar("Class", bound=type)
+NOWHERE = "<stand-in>"
+"""The module of a stand-in: what is found out about it is not kept for ever."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +220,38 @@ def active_variants(cls: type, constants: Mapping[str, int | bool | str]) -> tup
     restrictions = [item for item in offers.restrictions if constants[note_of(item, Restriction).name]]
     mutations = [item for item in offers.mutations if constants[note_of(item, Mutation).name]]
     return (*readings, *repairs, *mutations, *restrictions)
+
+
+def stand_in(owner: type, name: str, function: Any) -> type:
+    """A class that stands for `owner` wherever it is composed, with `function` as the text of the method
+    `name`; `super()` in it means what it means in `owner`.
+
+    It is a variant in all but its mark: a changed text is composed as a planted fault is.
+    """
+    body = {"__qualname__": owner.__qualname__, "__module__": NOWHERE}
+    made = type(owner)(owner.__name__, (owner,), body)
+    setattr(made, name, function)
+    made.__antiphon_stands_for__ = owner  # type: ignore[attr-defined]
+    return made
+
+
+def stood_for(part: type) -> type:
+    """The class whose text a part has: of a stand-in, the class that it stands for."""
+    found: type = vars(part).get("__antiphon_stands_for__", part)
+    return found
+
+
+def has_stand_in(cls: type) -> bool:
+    """Whether a class is composed with a stand-in."""
+    return any(stood_for(part) is not part for part in cls.__mro__)
+
+
+def with_stand_in(variants: tuple[type, ...], stand_in: type) -> tuple[type, ...]:
+    """The variants with a stand-in: in the place of the one that it stands for, or below all of them."""
+    owner = stood_for(stand_in)
+    if owner in variants:
+        return tuple(stand_in if item is owner else item for item in variants)
+    return (stand_in, *variants)
 
 
 def composed(cls: type, variants: tuple[type, ...]) -> type:

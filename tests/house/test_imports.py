@@ -20,6 +20,7 @@ WITHIN_MODEL = {
     "engines": {"ground"},
     "explore": {"engines", "ground"},
     "refinement": {"engines", "explore", "ground"},
+    "mutation": {"engines", "explore", "ground"},
     "simulate": {"ground"},
     "symbolic": {"ground"},
     "export": {"ground"},

@@ -8,24 +8,27 @@ it; no other exception leaves this package. It never runs the text of a specific
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from antiphon.spec.lang import ir
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.front.reader import Reader
 from antiphon.spec.lang.source import is_settled, place_of
+from antiphon.spec.lang.variants import has_stand_in
 
 __all__ = ["read"]
 
 
 def read(cls: type) -> ir.Module:
     """The intermediate form of a specification class, the same for all constants; a class that is settled is
-    read once.
+    read once, and one with a changed text is remembered for a while.
 
     Raises:
         SpecError: the text is not a specification; the error says where and what to write instead.
     """
-    return _read_once(cls) if is_settled(cls) else _read(cls)
+    if is_settled(cls):
+        return _read_once(cls)
+    return _read_lately(cls) if has_stand_in(cls) else _read(cls)
 
 
 def _read(cls: type) -> ir.Module:
@@ -44,3 +47,4 @@ def _read(cls: type) -> ir.Module:
 
 
 _read_once = cache(_read)
+_read_lately = lru_cache(maxsize=16)(_read)

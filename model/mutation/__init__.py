@@ -1,0 +1,10 @@
+"""Mutants of a specification: its text with one place changed, to see which checks notice."""
+
+from antiphon.model.mutation.mutants import LeftOut, Mutant, mutants_of
+from antiphon.model.mutation.operators import OPERATORS, Change, changes_of
+from antiphon.model.mutation.trial import BOUNDS, Answer, Fate, Trial
+
+__all__ = [
+    "BOUNDS", "OPERATORS", "Answer", "Change", "Fate", "LeftOut", "Mutant", "Trial", "changes_of",
+    "mutants_of",
+]  # fmt: skip

@@ -1,0 +1,224 @@
+"""The mutants of a program: every change of a method that its own steps reach, each as a program of its own.
+
+A mutant is composed as a planted fault is: a class stands for the one whose text is changed, and differs from
+it in one method (`spec.lang.variants.stand_in`). CPython executes the changed text and the front end reads
+it, so that a counterexample of a mutant replays like any other.
+
+This file knows nothing of engines and properties, and of a protocol only which classes the caller calls its
+text.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import hashlib
+import itertools
+import linecache
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import FunctionType
+from typing import Any
+
+from antiphon.model.mutation.operators import Change, Context, Edit, changes_of
+from antiphon.spec.lang import Program, SpecError, ir, types
+from antiphon.spec.lang import program as bind
+from antiphon.spec.lang.declare import MethodDeclaration
+from antiphon.spec.lang.source import function_of
+from antiphon.spec.lang.variants import stand_in
+from antiphon.spec.lang.walk import nodes
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one method. `method` is the name that the program's form has for its text; `place` its
+    file and line.
+    """
+
+    method: str
+    owner: type
+    change: Change
+    file: str
+
+    @property
+    def place(self) -> str:
+        """The class, the method and the line."""
+        own = self.method.partition("_of_")[0] if f"_of_{self.owner.__name__}" in self.method else self.method
+        return f"{self.owner.__name__}.{own}, line {self.change.line}"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hex, of what is changed where."""
+        where = f"{self.owner.__module__}.{self.owner.__qualname__}"
+        return hashlib.sha256(repr((where, self.method, self.change.edits)).encode()).hexdigest()
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.change}"
+
+    def of(self, program: Program) -> Program:
+        """The program with the change.
+
+        Raises:
+            SpecError: the changed text is no specification.
+        """
+        declared = next(item for item in program.declaration.methods if item.name == self.method)
+        assert isinstance(declared.function, FunctionType)
+        return program.with_stand_in(_stand_in(declared.function, declared.owner, self.change))
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A repair that is switched on and is left out, with what builds on it."""
+
+    repair: str
+
+    @staticmethod
+    def of_program(program: Program) -> tuple[LeftOut, ...]:
+        """One for each repair of the program."""
+        repairs = (item.name for item in program.declaration.constants if item.repair is not None)
+        return tuple(LeftOut(name) for name in repairs if program.constants[name])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hex, of the repair's name."""
+        return hashlib.sha256(f"without {self.repair}".encode()).hexdigest()
+
+    def __str__(self) -> str:
+        return f"repair left out: `{self.repair}`"
+
+    def of(self, program: Program) -> Program:
+        """The program without the repair.
+
+        Raises:
+            SpecError: what is left is no specification.
+        """
+        repairs = {item.name for item in program.declaration.constants if item.repair is not None}
+        others = {name: value for name, value in program.constants.items() if name not in repairs}
+        there = [name for name in repairs if program.constants[name]]
+        return bind(program.spec, repairs=there, without=[self.repair], **others)
+
+
+def mutants_of(program: Program, is_text: Callable[[type], bool]) -> tuple[Mutant, ...]:
+    """All mutants of the program, in the order of its text; `is_text` says of a class whether its methods are
+    the protocol's, and not what judges or bounds it.
+    """
+    found: list[Mutant] = []
+    for declared in _own(program):
+        if is_text(declared.owner):
+            try:
+                source, node = function_of(declared.function)
+            except SpecError:
+                continue
+            for change in changes_of(node, _context(program, declared)):
+                found.append(Mutant(declared.name, declared.owner, change, source.file))
+    return tuple(found)
+
+
+def reached(part: object, module: ir.Module, without: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The names of the helpers that a part of the form calls, directly or through others, but not through
+    those that are left out.
+    """
+    helpers = {item.name: item for item in (*module.functions, *module.procedures)}
+    names: set[str] = set()
+    todo: list[object] = [part]
+    while todo:
+        for node in nodes(todo.pop()):
+            name = node.function if isinstance(node, ir.Call) else ""
+            name = node.procedure if isinstance(node, ir.Perform) else name
+            if name and name not in without and name not in names:
+                names.add(name)
+                todo.append(helpers[name].body)
+    return frozenset(names)
+
+
+def _own(program: Program) -> Iterator[MethodDeclaration]:
+    """The methods that steps of the algorithm, and its beginnings, reach; guards on the actor and constraints
+    stand before a step and are no part of it.
+    """
+    module, declaration = program.module, program.declaration
+    before = frozenset(item.name for item in declaration.marked("guard", "constraint"))
+    steps = [item for item in (*module.initials, *module.actions) if not item.fault]
+    names = {item.name for item in steps}
+    names |= reached(tuple(item.body for item in steps), module, before)
+    yield from (item for item in declaration.methods if item.name in names)
+
+
+def _context(program: Program, declared: MethodDeclaration) -> Context:
+    is_action = declared.mark is not None and declared.mark.kind == "action"
+    sets = {item.name: item.within for item in declared.parameters if item.within}
+    names: dict[str, object] = {}
+    fields: dict[str, dict[str, str]] = {}
+    for parameter in declared.parameters:
+        if parameter.within and isinstance(parameter.type, types.Record):
+            fields[parameter.name] = {
+                name: text
+                for name, kind in parameter.type.fields
+                if name != "to" and (text := _least(program, kind, names)) is not None
+            }
+    return Context(is_action, sets, fields, names)
+
+
+def _least(program: Program, kind: types.Type, names: dict[str, object]) -> str | None:
+    """The text of the first value of a type, where it can be written; what it names is added to `names`."""
+    match kind:
+        case types.Optional():
+            return "None"
+        case types.Bool() | types.Int():
+            return repr(program.domain(kind).value(0))
+        case types.Enumeration(name=name, members=members, python=python) if python is not None:
+            names[name] = python
+            return f"{name}.{members[0]}"
+        case types.IndexType(name=name, symmetric=False, python=python):
+            names[name] = python
+            return f"{name}(0)"
+    return None
+
+
+# The changed text -------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def _stand_in(function: FunctionType, owner: type, change: Change) -> type:
+    """The class with the changed text; one for all programs that are asked one after the other."""
+    source, node = function_of(function)
+    file = f"<{source.file}, changed {next(_numbers)}>"
+    lines = _changed(node, source.lines, change.edits)
+    first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+    text = ["\n"] * (first - 2) + [f"class {owner.__name__}:\n"] + lines
+    linecache.cache[file] = (sum(map(len, text)), None, text, file)
+    names = {**function.__globals__, **change.names}
+    made = _executed("".join(text), file, names, owner)
+    return stand_in(owner, function.__name__, made)
+
+
+def _changed(node: ast.FunctionDef, lines: tuple[str, ...], edits: tuple[Edit, ...]) -> list[str]:
+    """The lines of a method with the edits made; as many as there were, but for what an edit adds."""
+    first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+    last = node.end_lineno or node.lineno
+    starts = [0, *itertools.accumulate(len(line.encode()) for line in lines[first - 1 : last])]
+    text = "".join(lines[first - 1 : last]).encode()
+    for edit in sorted(edits, key=lambda item: item.span, reverse=True):
+        from_line, from_byte, to_line, to_byte = edit.span
+        begin, end = starts[from_line - first] + from_byte, starts[to_line - first] + to_byte
+        text = text[:begin] + edit.text.encode() + text[end:]
+    return text.decode().splitlines(keepends=True)
+
+
+def _executed(text: str, file: str, names: Mapping[str, object], owner: type) -> Any:
+    """The function that the text of a class with one method defines; `super()` in it is that of `owner`."""
+    (body,) = ast.parse(text).body
+    assert isinstance(body, ast.ClassDef)
+    (method,) = body.body
+    assert isinstance(method, ast.FunctionDef)
+    around = ast.parse("def made(__class__): return None").body[0]
+    assert isinstance(around, ast.FunctionDef)
+    given = ast.Return(ast.Name(method.name, ast.Load()))
+    around.body = [method, given]
+    whole = ast.fix_missing_locations(ast.Module([around], []))
+    code = compile(whole, file, "exec", __future__.annotations.compiler_flag, dont_inherit=True)
+    space: dict[str, Any] = dict(names)
+    exec(code, space)  # noqa: S102 - the specification's own text with a place of it changed
+    return space["made"](owner)

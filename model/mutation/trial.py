@@ -1,0 +1,371 @@
+"""A program is tried: each mutant is explored within bounds, and asked what it still keeps of what the
+program keeps.
+
+1. A property is *broken* by a mutant when it is violated and CPython confirms the run, or, for a witness,
+   when all states are seen and none is one. What a bound left open is *open*, and never broken.
+2. A mutant that breaks nothing is *equivalent* within the constants when it has the same states and the same
+   steps. It is *inner* when it has others, but whoever judges the events sees the same: the handlers'
+   variables take the same values together, also where nothing but faults can happen. Else it *survives*.
+3. A mutant that runs into an error of the specification (a value leaves its domain) is *invalid*, and so is
+   one that is no specification: every check would report it, and it says nothing about any.
+4. A property whose own text the change is in is not asked: it would be another property.
+5. Steps of actions that the change does not reach are made once, for the program, and taken by all mutants.
+
+This file knows nothing of claims, and of operators nothing but that they make mutants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from antiphon.model.bounds import Bounds, StopReason
+from antiphon.model.engines.interface import Transitions
+from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.engines.python.catalogue import Known
+from antiphon.model.engines.python.transitions import PythonTransitions
+from antiphon.model.explore import liveness
+from antiphon.model.explore.search import Search
+from antiphon.model.explore.verdicts import Judge
+from antiphon.model.ground import ground_predicate, layout
+from antiphon.model.ground.form import Operator
+from antiphon.model.ground.shape import Raw
+from antiphon.model.mutation.mutants import LeftOut, Mutant, reached
+from antiphon.model.properties import kinds_asked
+from antiphon.model.trace import replay
+from antiphon.model.verdict import InternalError, Outcome, PropertyKind
+from antiphon.spec.lang import Program, SpecError, Step, ir
+from antiphon.spec.lang.walk import nodes
+
+BOUNDS = Bounds(states=25_000, seconds=120.0)
+"""How far a mutant is explored: so many states, so that the answer is the same on any machine; the time ends
+what hangs.
+"""
+
+
+class Fate(StrEnum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    SURVIVED = "survived"
+    INNER = "inner"
+    EQUIVALENT = "equivalent"
+    UNDECIDED = "undecided"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a mutant did to the properties that were asked: those that it broke, those that it left open, and
+    those that were not asked of it. `reason` says why it is invalid or undecided.
+    """
+
+    fate: Fate
+    broken: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Trial:
+    """A program, what it keeps, and the mutants that are asked whether they keep it too.
+
+    Args:
+        program: the specification with its constants.
+        properties: names of properties that hold of it.
+        bounds: how far each mutant is explored.
+
+    Raises:
+        SpecError: the program has an error, or no such property.
+    """
+
+    def __init__(self, program: Program, properties: Iterable[str], bounds: Bounds = BOUNDS) -> None:
+        self.program, self.bounds = program, bounds
+        self.kinds = kinds_asked(program, properties)
+        module = program.module
+        self._reach = {item.name: {item.name, *_all_reached(item, module)} for item in module.actions}
+        self._known = Known()
+        self._touched: dict[str, frozenset[str]] = {}
+        self._states: frozenset[int] | None = None
+        self._seen: Histories | None = None
+        self._transitions = 0
+        self._original: PythonTransitions | None = None
+
+    def ask(self, mutant: Mutant | LeftOut) -> Answer:
+        """What becomes of the program with this change."""
+        try:
+            changed = mutant.of(self.program)
+            differing = _differing(self.program.module, changed.module)
+            if not differing:
+                return Answer(Fate.EQUIVALENT, reason="it is read as the same")
+            return self._ask(changed, differing, shares=isinstance(mutant, Mutant))
+        except SpecError as error:
+            return Answer(Fate.INVALID, reason=error.reason)
+
+    def touched(self, mutant: Mutant | LeftOut) -> frozenset[str]:
+        """The properties that read a variable which the actions write in which the change is, or their
+        handlers; all of them where a repair is left out.
+        """
+        if isinstance(mutant, LeftOut):
+            return frozenset(self.kinds)
+        if mutant.method not in self._touched:
+            written = _written(self.program.module, mutant.method)
+            self._touched[mutant.method] = frozenset(
+                name for name in self.kinds if written & _read(self.program.module, name)
+            )
+        return self._touched[mutant.method]
+
+    def trivial(self, property: str) -> str:
+        """Why nothing could break the property with these constants, whatever the steps did; empty when
+        something could.
+        """
+        kind = self.kinds[property]
+        if kind is PropertyKind.INVARIANT:
+            holds = ground_predicate(self.program, property).holds
+            if holds.operator is Operator.CONSTANT and holds.value:
+                return "it is true of every state that the types allow with these constants"
+        if kind is PropertyKind.SERVICE:
+            self._explore_original()
+            steps = [step.ground for step in self._known.made.values() if step is not None]
+            broken = [item.broken for step in steps for item in step.breaks if item.property == property]
+            if not any(item.operator is not Operator.CONSTANT or item.value for item in broken):
+                return "no step that occurs with these constants could break it, in whatever state"
+        return ""
+
+    def _ask(self, changed: Program, differing: frozenset[str], *, shares: bool) -> Answer:
+        self._explore_original()
+        apart = tuple(name for name in self.kinds if differing & self._texts_of(name))
+        asked = {name: kind for name, kind in self.kinds.items() if name not in apart}
+        actions = frozenset(action for action, names in self._reach.items() if differing & names)
+        transitions = PythonTransitions(changed, self._known.without(actions) if shares else Known())
+        space = TransitionSpace(transitions)
+        if not len(space):
+            return Answer(Fate.INVALID, apart=apart, reason="it has no initial state")
+        search = _Hunt(space, asked, self.bounds)
+        search.run()
+        if search.error is not None:
+            return Answer(Fate.INVALID, apart=apart, reason="it runs into an error of the specification")
+        stop = search.walk.stopped
+        if stop is not None and stop.reason is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        outcomes = self._outcomes(changed, space, search, asked)
+        broken = [name for name, outcome in outcomes.items() if outcome is Outcome.VIOLATED]
+        left = [name for name, outcome in outcomes.items() if outcome is Outcome.UNKNOWN]
+        told = str(stop) if stop is not None else ""
+        if broken:
+            return Answer(Fate.KILLED, tuple(broken), tuple(left), apart)
+        if not search.walk.complete or left:
+            return Answer(Fate.UNDECIDED, (), tuple(left), apart, told or "a budget is spent")
+        if self._is_same(space, search, actions if shares else None):
+            return Answer(Fate.EQUIVALENT, apart=apart)
+        seen = self._seen
+        inner = seen is not None and seen == _histories(space, self._judging(changed))
+        return Answer(Fate.INNER if inner else Fate.SURVIVED, apart=apart)
+
+    # The original -------------------------------------------------------------------------------------------
+
+    def _explore_original(self) -> None:
+        """The program itself, once: its states to compare with, and its steps to share."""
+        if self._original is None:
+            self._original = PythonTransitions(self.program, self._known)
+            space = TransitionSpace(self._original)
+            search = Search(space, bounds=self.bounds)
+            search.run()
+            if search.walk.stopped is not None and search.walk.stopped.reason is StopReason.INTERRUPTED:
+                self._original = None
+                raise KeyboardInterrupt
+            if search.walk.complete:
+                self._states = frozenset(space.packed)
+                self._transitions = search.walk.transitions
+                self._seen = _histories(space, self._judging(self.program))
+
+    def _is_same(self, space: TransitionSpace, search: Search, actions: frozenset[str] | None) -> bool:
+        """Whether a mutant, all of whose states are seen, has the states and steps of the program; all steps
+        are compared, or those of some actions.
+        """
+        original, now = self._original, space.transitions
+        if original is None or self._states is None or len(space) != len(self._states):
+            return False
+        if search.walk.transitions != self._transitions or now.program.variables != self.program.variables:
+            return False
+        if not self._states.issuperset(space.packed):
+            return False
+
+        def taken(transitions: Transitions, packed: int) -> set[tuple[Step, int]]:
+            steps = ((transitions.step(number), after) for number, after in transitions.successors(packed))
+            return {(step, after) for step, after in steps if actions is None or step.action in actions}
+
+        return all(taken(original, packed) == taken(now, packed) for packed in space.packed)
+
+    def _judging(self, program: Program) -> tuple[str, ...]:
+        """The variables that handlers of events write in both programs, in the order of a state."""
+        module = self.program.module
+        bodies = tuple(item.body for item in module.handlers)
+        written = {node.variable for node in nodes(bodies, module) if isinstance(node, ir.Assign)}
+        return tuple(name for name in program.variables if name in written)
+
+    def _texts_of(self, property: str) -> frozenset[str]:
+        """The helpers that say what a property means."""
+        module = self.program.module
+        parts: list[object] = [item.body for item in module.predicates if item.name == property]
+        parts += [(item.premise, item.goal) for item in module.liveness if item.name == property]
+        return reached(tuple(parts), module)
+
+    # Outcomes -----------------------------------------------------------------------------------------------
+
+    def _outcomes(
+        self,
+        changed: Program,
+        space: TransitionSpace,
+        search: _Hunt,
+        asked: dict[str, PropertyKind],
+    ) -> dict[str, Outcome]:
+        complete = search.walk.complete
+        unseen = Outcome.HOLDS if complete else Outcome.UNKNOWN
+        found: dict[str, Outcome] = {}
+        later: dict[str, PropertyKind] = {}
+        for name, kind in asked.items():
+            decided = name in search.decided
+            if kind in (PropertyKind.OBLIGATION, PropertyKind.DEADLOCK):
+                later[name] = kind
+            elif kind is PropertyKind.LIVENESS:
+                found[name] = self._on_fair_runs(changed, name) if complete else Outcome.UNKNOWN
+            elif kind is PropertyKind.WITNESS:
+                found[name] = Outcome.HOLDS if decided else Outcome.VIOLATED if complete else Outcome.UNKNOWN
+            elif decided:
+                _confirm(changed, space, search, name)
+                found[name] = Outcome.VIOLATED
+            else:
+                found[name] = unseen
+        verdicts = Judge(changed, space, search, later).verdicts() if later else []
+        return found | {verdict.property: verdict.outcome for verdict in verdicts}
+
+    def _on_fair_runs(self, changed: Program, name: str) -> Outcome:
+        question = liveness.declared(changed)[name]
+        (verdict,) = liveness.judge(changed, [question], bounds=self.bounds, engine="generated").verdicts
+        return verdict.outcome
+
+
+Histories = tuple[frozenset[tuple[Raw, ...]], frozenset[tuple[Raw, ...]]]
+"""What was judged, as far as some variables tell: in all states, and where nothing but faults can happen."""
+
+
+def _histories(space: TransitionSpace, variables: tuple[str, ...]) -> Histories | None:
+    """The values that some variables take together; None when there are none."""
+    if not variables:
+        return None
+    transitions = space.transitions
+    slots = layout(transitions.program).slots
+    chosen = [number for number, slot in enumerate(slots) if slot.variable in variables]
+    mask = 0
+    for number in chosen:
+        mask |= transitions.packing.places[number].mask
+    everywhere = {packed & mask for packed in space.packed}
+    quiet = {
+        packed & mask for number, packed in enumerate(space.packed) if space.successors(number)[0]
+    }
+
+    def told(found: set[int]) -> frozenset[tuple[Raw, ...]]:
+        unpacked = map(transitions.packing.unpack, found)
+        return frozenset(tuple(values[number] for number in chosen) for values in unpacked)
+
+    return told(everywhere), told(quiet)
+
+
+class _Hunt(Search):
+    """A search that ends when nothing more can be broken, and else sees all states."""
+
+    def __init__(self, space: TransitionSpace, kinds: dict[str, PropertyKind], bounds: Bounds) -> None:
+        watched = (PropertyKind.INVARIANT, PropertyKind.WITNESS)
+        super().__init__(
+            space,
+            watched=[name for name, kind in kinds.items() if kind in watched],
+            services=[name for name, kind in kinds.items() if kind is PropertyKind.SERVICE],
+            bounds=bounds,
+        )
+        self.exhaustive = not kinds or any(
+            kind not in (PropertyKind.INVARIANT, PropertyKind.SERVICE) for kind in kinds.values()
+        )
+
+
+def _confirm(changed: Program, space: TransitionSpace, search: Search, name: str) -> None:
+    """CPython takes the run that broke a property, and finds it broken.
+
+    Raises:
+        InternalError: it does not.
+    """
+    decision = search.decided[name]
+    start, steps = space.way_to(decision.state)
+    trace = replay(changed, start, [*steps, *([decision.step] if decision.step is not None else [])])
+    if decision.step is not None:
+        good = any(refusal.property == name for refusal in trace.transitions[-1].refused)
+    else:
+        good = not changed.reference.holds(trace.states[-1], name)
+    if not good:
+        raise InternalError(f"{changed.name}, changed: the reference does not agree that {name} is broken")
+
+
+# What a change reaches --------------------------------------------------------------------------------------
+
+
+def _differing(module: ir.Module, changed: ir.Module) -> frozenset[str]:
+    """The names of the definitions that are not the same."""
+
+    def bodies(of: ir.Module) -> dict[str, ir.Definition]:
+        parts = (*of.functions, *of.procedures, *of.initials, *of.actions, *of.handlers, *of.predicates)
+        return {item.name: item for item in parts}
+
+    old, new = bodies(module), bodies(changed)
+    return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def _all_reached(action: ir.Action, module: ir.Module) -> frozenset[str]:
+    called = reached(action.body, module)
+    helpers = [item for item in (*module.functions, *module.procedures) if item.name in called]
+    handlers = [item for item in module.handlers if item.event in _events((action, *helpers))]
+    more = reached(tuple(item.body for item in handlers), module) if handlers else frozenset()
+    return called | more | {item.name for item in handlers}
+
+
+def _events(definitions: Collection[ir.Definition]) -> set[str]:
+    """The records that are emitted there; what handlers emit in turn is no handler's business here."""
+    emitted = [node for item in definitions for node in nodes(item.body) if isinstance(node, ir.Emit)]
+    names = set()
+    for node in emitted:
+        kind = node.event.type
+        for record in getattr(kind, "records", (kind,)):
+            names.add(getattr(record, "name", ""))
+    return names
+
+
+def _written(module: ir.Module, method: str) -> frozenset[str]:
+    """The variables that are written by the actions which reach a method, and by what handles their
+    events.
+    """
+    definitions = {
+        item.name: item for item in (*module.functions, *module.procedures, *module.actions, *module.handlers)
+    }
+    found = set()
+    for action in (*module.actions, *module.initials):
+        called = {action.name, *_all_reached(action, module)}
+        if method in called:
+            bodies = tuple(definitions.get(name, action).body for name in called)
+            found |= {node.variable for node in nodes(bodies) if isinstance(node, ir.Assign)}
+    return frozenset(found)
+
+
+def _read(module: ir.Module, property: str) -> frozenset[str]:
+    """The variables that say whether a property is kept: those that its text reads, or the text that expects
+    it; every variable for the absence of deadlock.
+    """
+    parts: list[object] = [item.body for item in module.predicates if item.name == property]
+    parts += [(item.premise, item.goal) for item in module.liveness if item.name == property]
+    for item in (*module.handlers, *module.actions, *module.procedures):
+        whole = tuple(nodes(item.body, module))
+        if any(isinstance(node, ir.Expect) and node.property == property for node in whole):
+            parts.append(item.body)
+    if not parts:
+        return frozenset(item.name for item in module.variables)
+    found = tuple(nodes(tuple(parts), module))
+    return frozenset(node.variable for node in found if isinstance(node, ir.Read))

@@ -1,0 +1,297 @@
+"""A mutant is the text of a specification with one place changed; CPython and the front end read the same,
+and what it breaks is what the checker says of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated
+
+import pytest
+
+from antiphon.model.bounds import Bounds
+from antiphon.model.explore import check
+from antiphon.model.mutation import OPERATORS, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
+from antiphon.model.properties import kinds_of
+from antiphon.model.verdict import Outcome, PropertyKind
+from antiphon.spec.lang import (
+    AtMost,
+    Between,
+    Const,
+    In,
+    Index,
+    Map,
+    Program,
+    Seq,
+    Set,
+    Spec,
+    SpecError,
+    action,
+    budget,
+    emit,
+    everywhere,
+    expect,
+    initial,
+    invariant,
+    obligation,
+    on,
+    program,
+    record,
+    repair,
+    require,
+    witness,
+)
+
+
+class Member(Index, size="members", ordered=True):
+    """A member."""
+
+
+Round = Annotated[int, Between(0, "rounds + 1")]
+
+
+@record
+class Letter:
+    """A letter with its number."""
+
+    to: Member
+    number: Annotated[int, Between(0, "rounds")]
+
+
+@record
+class Taken:
+    """A letter was taken."""
+
+    number: Annotated[int, Between(0, "rounds")]
+
+
+class Sizes(Spec):
+    """How many members and letters there are."""
+
+    members: Const[int] = 2
+    rounds: Const[int] = 2
+
+
+class Post(Sizes):
+    """Letters are numbered, queued in order, and opened in order, once two wait or the last is there."""
+
+    open: bool = False
+    sent: Round = 0
+    network: Set[Letter] = Set()
+    queue: Annotated[Seq[Letter], AtMost("rounds")] = ()
+    opened: Map[Member, Round] = everywhere(0)
+    last: Round = 0
+
+    @initial
+    def begin(self) -> None:
+        """The post office opens."""
+        self.open = True
+
+    @action
+    def send(self, p: Member) -> None:
+        """The next letter, when none is on its way."""
+        require(budget(self.sent < self.rounds) and self.open and len(self.network) == 0)
+        self.sent += 1
+        self.network |= {Letter(p, self.sent)}
+
+    @action
+    def receive(self, letter: Annotated[Letter, In("network")]) -> None:
+        """A letter that is not old is queued."""
+        require(self.is_new(letter) or self.sent == 0)
+        self.network -= {letter}
+        self.queue += (letter,)
+        emit(Taken(letter.number))
+
+    def is_new(self, letter: Letter) -> bool:
+        """Its number is higher than all that were opened."""
+        return all(letter.number > self.opened[p] for p in self.each(Member))
+
+    @action
+    def unpack(self) -> None:
+        """The first letter of the queue is opened."""
+        require(len(self.queue) > 1 or (len(self.queue) > 0 and self.sent == self.rounds))
+        letter = next((item for item in self.queue if item.number > self.last), None)
+        require(letter is not None)
+        if letter is not None:
+            self.opened[letter.to] = max(self.opened[letter.to], letter.number)
+            self.last = letter.number
+            self.queue = self.queue[1:]
+
+
+@repair("two letters are sent at once", answers="POST-01")
+class InPairs(Post):
+    """The queue fills at once."""
+
+    @action
+    def send(self, p: Member) -> None:
+        """One letter as before, when an even number was sent."""
+        super().send(p)
+        self.open = self.sent % 2 == 0 or self.open
+
+
+class Judge(Sizes):
+    """Letters are taken in order."""
+
+    latest: Round = 0
+
+    @on(Taken)
+    def judge(self, event: Taken) -> None:
+        """The next one."""
+        expect(event.number == self.latest + 1, "InOrder")
+        expect(event.number <= self.rounds, "InBounds")
+        self.latest = event.number
+
+
+class Judged(Post, Judge, repairs=(InPairs,)):
+    """The post office and what is asked of it."""
+
+    @invariant
+    def NoneIsSkipped(self) -> bool:
+        """What was opened last is as many as were opened, and no letter is lost."""
+        return self.last == max(self.opened[p] for p in self.each(Member)) and (
+            self.last + len(self.queue) + len(self.network) == self.sent
+        )
+
+    @invariant
+    def OneOnItsWay(self) -> bool:
+        """One letter at a time."""
+        return len(self.network) <= 1
+
+    @invariant
+    def OpensTwo(self) -> bool:
+        """Nothing is opened before two letters were sent."""
+        return self.last == 0 or self.sent > 1
+
+    @invariant
+    def Anything(self) -> bool:
+        """True, whatever happens."""
+        return self.last >= 0
+
+    @obligation
+    def Empty(self) -> bool:
+        """In the end nothing waits."""
+        return len(self.queue) == 0
+
+    @witness
+    def AllOpened(self) -> bool:
+        """The end."""
+        return self.last == self.rounds
+
+    @witness
+    def ToTheSecond(self) -> bool:
+        """The second member gets the last one."""
+        return self.opened[Member(1)] == self.rounds
+
+
+ASKED = ("InOrder", "NoneIsSkipped", "OneOnItsWay", "OpensTwo", "Empty", "AllOpened", "ToTheSecond")
+
+Found = dict[str, tuple[Mutant, Answer]]
+
+
+def is_text(part: type) -> bool:
+    return part in (Post, InPairs)
+
+
+@pytest.fixture(scope="module")
+def bound() -> Program:
+    return program(Judged)
+
+
+@pytest.fixture(scope="module")
+def found(bound: Program) -> Found:
+    trial = Trial(bound, ASKED)
+    return {str(mutant): (mutant, trial.ask(mutant)) for mutant in mutants_of(bound, is_text)}
+
+
+def test_every_operator_makes_a_mutant_that_is_caught(found: Found) -> None:
+    killed = {mutant.change.operator for mutant, answer in found.values() if answer.fate is Fate.KILLED}
+    assert killed == set(OPERATORS)
+
+
+def test_the_fates_of_all_mutants_of_an_example(found: Found) -> None:
+    """Pinned: a change here is a finding. An event that is not told is seen by nobody who judges events."""
+    fates = Counter(answer.fate.value for _, answer in found.values())
+    assert fates == {"killed": 26, "equivalent": 11, "survived": 1, "invalid": 2}
+    (survivor,) = (name for name, (_, answer) in found.items() if answer.fate is Fate.SURVIVED)
+    assert survivor.endswith("update left out: `emit(Taken(letter.number))`")
+
+
+def test_a_mutant_breaks_what_the_checker_refutes_without_shared_steps(found: Found, bound: Program) -> None:
+    kinds = kinds_of(bound)
+    for name, (mutant, answer) in found.items():
+        if answer.fate is not Fate.INVALID:
+            asked = [item for item in ASKED if item not in answer.apart]
+            verdicts = check(mutant.of(bound), properties=asked, engine="generated").verdicts
+            broken = {
+                verdict.property
+                for verdict in verdicts
+                if verdict.outcome is Outcome.VIOLATED
+                or (kinds[verdict.property] is PropertyKind.WITNESS and verdict.outcome is Outcome.UNKNOWN)
+            }
+            assert broken == set(answer.broken), name
+
+
+def test_cpython_and_the_front_end_read_the_same_mutant() -> None:
+    """Also where the text that is changed is called by `super()`, or calls it."""
+    repaired = program(Judged, repairs="all")
+    mutants = [item for item in mutants_of(repaired, is_text) if "send" in item.method]
+    assert {item.owner for item in mutants} == {Post, InPairs}
+    different = 0
+    for mutant in mutants:
+        changed = mutant.of(repaired)
+        ours, reference = (check(changed, engine=name).exploration for name in ("generated", "reference"))
+        assert (ours.states, ours.transitions) == (reference.states, reference.transitions), str(mutant)
+        different += ours.states != check(repaired, engine="generated").exploration.states
+    assert different > len(mutants) / 2
+
+
+def test_an_equivalent_mutant_has_the_same_states_and_steps(found: Found, bound: Program) -> None:
+    original = check(bound, engine="generated").exploration
+    for name, (mutant, answer) in found.items():
+        if answer.fate is Fate.EQUIVALENT:
+            seen = check(mutant.of(bound), engine="generated").exploration
+            assert (seen.states, seen.transitions) == (original.states, original.transitions), name
+
+
+def test_a_place_in_a_mutant_is_the_place_in_the_file(bound: Program) -> None:
+    """Lines stay where they are, whatever is replaced."""
+    places = {item.name: item.at.line for item in bound.module.actions}
+    for mutant in mutants_of(bound, is_text):
+        try:
+            changed = mutant.of(bound).module
+        except SpecError:
+            continue
+        assert {item.name: item.at.line for item in changed.actions} == places, str(mutant)
+
+
+def test_bounds_are_left_alone(found: Found) -> None:
+    assert not [name for name, (mutant, _) in found.items() if "budget" in mutant.change.before]
+
+
+def test_what_a_bound_leaves_open_is_undecided_and_never_equivalent(found: Found, bound: Program) -> None:
+    trial = Trial(bound, ["OpensTwo"], Bounds(states=3))
+    same = [mutant for mutant, answer in found.values() if answer.fate is Fate.EQUIVALENT]
+    answers = [trial.ask(mutant) for mutant in same]
+    assert {(answer.fate, answer.open) for answer in answers} == {(Fate.UNDECIDED, ("OpensTwo",))}
+
+
+def test_a_property_that_the_constants_alone_make_true_is_trivial(bound: Program) -> None:
+    trial = Trial(bound, [*ASKED, "Anything", "InBounds"])
+    told = {name: trial.trivial(name) for name in (*ASKED, "Anything", "InBounds")}
+    assert {name for name, why in told.items() if why} == {"Anything", "InBounds"}
+
+
+def test_a_mutant_touches_what_its_action_writes(bound: Program) -> None:
+    trial = Trial(bound, ASKED)
+    touched = {item.method: trial.touched(item) for item in mutants_of(bound, is_text)}
+    assert "OneOnItsWay" in touched["send"]
+    assert "OneOnItsWay" not in touched["unpack"]
+    assert "InOrder" in touched["receive"]
+
+
+def test_a_repair_that_is_left_out_is_a_mutant() -> None:
+    repaired = program(Judged, repairs="all")
+    (left_out,) = LeftOut.of_program(repaired)
+    assert left_out.of(repaired).constants == program(Judged).constants
+    assert Trial(repaired, ASKED).ask(left_out).fate in (Fate.EQUIVALENT, Fate.SURVIVED, Fate.INNER)
+    assert LeftOut.of_program(program(Judged)) == ()
