@@ -3,7 +3,7 @@
 #   make check        set up, then the checks of this project on real input: one table of verdicts
 #   make test         set up, then ruff, mypy --strict and pytest
 #   make lint         ruff and mypy alone
-#   make check-deep   the whole ledger, its families side by side, every repair left out alone; the tests with fresh seeds and more examples
+#   make check-deep   the whole ledger, its families side by side, every repair left out alone, mutants; the tests with fresh seeds and more examples
 #   make check-exports  SPIN on exported models against our own checker; needs spin and gcc, and says so
 #   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
 #   make clean        remove the environment and all that was built

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -13,6 +14,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import claims_bar
+from antiphon.conformance.cli.strength import by_mutants, check_written
 from antiphon.conformance.ledger import CheckResult, ClaimResult, Reports, run_ledger
 from antiphon.conformance.ledger.minimal import Need, needs
 from antiphon.conformance.report.words import counted, settings
@@ -66,16 +68,56 @@ def claims(
             help="Explore everything, also what this code has explored before for the same question.",
         ),
     ] = False,
+    mutants: Annotated[
+        bool,
+        typer.Option(
+            "--mutants",
+            help="Instead: change each specification in one place, and see which checks that hold notice.",
+        ),
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            "--sample", min=1, metavar="N", help="With --mutants: so many of each program, not all.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="With --mutants: chooses the sample.", show_default="7"),
+    ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option("--write", metavar="FILE", help="With --mutants: write the table.", show_default=False),
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check", metavar="FILE", help="With --mutants: say whether that table is up to date, without "
+            "running.", show_default=False,
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Run every check of the ledger again and compare it with what is recorded."""
     if identifiers and protocols:
         raise output.UsageProblem("name claims, or a family with --protocol, not both")
+    if not mutants and any(given is not None for given in (sample, seed, write, check)):
+        raise output.UsageProblem("--sample, --seed, --write and --check go with --mutants")
+    if mutants and (minimal or brief or engine != "auto"):
+        raise output.UsageProblem("--mutants goes with none of --minimal, --brief and --engine")
+    if check is not None:
+        return check_written(check, protocols or families(), json=json)
     chosen = (
         tuple(map(claim_of, identifiers))
         if identifiers
         else tuple(claim for name in protocols or families() for claim in claims_of(name))
     )
+    if mutants:
+        whole = () if identifiers else tuple(protocols or families())
+        return by_mutants(
+            chosen, whole=whole, deep=deep, sample=sample, seed=seed, fresh=fresh, write=write, json=json
+        )
     if brief:
         chosen = tuple(map(_briefly, chosen))
     reports = Reports.private(fresh=fresh)

@@ -220,16 +220,57 @@ class NeedDocument(msgspec.Struct, kw_only=True):
     reproduce: str
 
 
+class CheckStrength(msgspec.Struct, kw_only=True):
+    """What the mutants of its specification did to one check that is recorded to hold: `touch` of them write
+    what it reads, and of these so many break it, keep it though something is changed, change nothing, or are
+    open; `others` break it though they do not touch it.
+    """
+
+    claim: str
+    what: str
+    verdict: str
+    touch: int
+    broken: int
+    kept: int
+    equivalent: int
+    open: int
+    others: int
+
+
+class StrengthDocument(msgspec.Struct, kw_only=True):
+    """The checks of a family and its mutants: of those `tried`, `seen` change what can be seen, and `killed`
+    of these break a check; `survivors` are the others of these.
+    """
+
+    family: str
+    sample: int | None
+    seed: int
+    left_out: int
+    tried: int
+    seen: int
+    killed: int
+    inner: int
+    equivalent: int
+    undecided: int
+    invalid: int
+    survivors: list[str]
+    checks: list[CheckStrength]
+
+
 class Claims(Document, tag="claims", kw_only=True):
     """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the
     claims are true.
 
     With `--minimal` there are `needs` and no claims; the outcome then says whether every repair is needed.
+    With `--mutants` there are `mutants`, and with `--check` the families that are `stale`; the outcome then
+    says whether every check can fail, or whether the document is up to date.
     """
 
     engine: str
     claims: list[ClaimDocument]
     needs: list[NeedDocument] = []
+    mutants: list[StrengthDocument] = []
+    stale: list[str] = []
 
 
 class Errata(Document, tag="errata", kw_only=True):

@@ -37,6 +37,9 @@ FIGURES = ("rbc", "msq", "rbp")
 LONG_FOR_Z3 = ("RBP-04", "RBP-06", "RBP-37", "RBP-38")
 """Claims of theirs with a counterexample that Z3 finds only after minutes."""
 
+SAMPLE = "12"
+"""How many mutants of each program are asked."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -80,6 +83,14 @@ def _needed(document: dict[str, Any]) -> str:
         f"{counted(len(needs), 'repair')}, each left out alone: {len(needs) - covered} missed, {covered} "
         "covered by others, as recorded"
     )
+
+
+def _strong(document: dict[str, Any]) -> str:
+    checks = [check for family in document["mutants"] for check in family["checks"]]
+    strong = sum(check["verdict"] == "holds" for check in checks)
+    seen, killed = (sum(family[name] for family in document["mutants"]) for name in ("seen", "killed"))
+    noticed = f"{killed} of {seen} mutants that can be seen are noticed"
+    return f"{strong} of {counted(len(checks), 'check')} can fail; {noticed}"
 
 
 def _walked(document: dict[str, Any]) -> str:
@@ -166,8 +177,8 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
 
 
 def deep_rows() -> tuple[Row, ...]:
-    """The whole ledger by families: every check, every repair left out alone, and what takes Z3 long. What
-    takes longest begins first.
+    """The whole ledger by families: every check, every repair left out alone, mutants, and what takes Z3
+    long. What takes longest begins first.
 
     What a family's claims explored is read where its repairs are left out.
     """
@@ -197,6 +208,14 @@ def deep_rows() -> tuple[Row, ...]:
                 _needed,
             )
             for name in repaired
+        ),
+        *(
+            Row(
+                f"{name}: is there a mutant for every check that breaks it?",
+                ("claims", "--mutants", "--sample", SAMPLE, "--protocol", name),
+                _strong,
+            )
+            for name in larger
         ),
         Row(
             "does Z3 find RBP's counterexamples by itself?", ("claims", "--engine", "z3", *figures), _claimed

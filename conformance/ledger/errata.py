@@ -87,7 +87,7 @@ def digest(claim: Claim) -> str:
         if isinstance(check, Check):
             bound = program_of(check)
             meant.append(
-                [str(check), check.outcome, check.length, _meaning(bound), sorted(bound.constants.items())]
+                [str(check), check.outcome, check.length, meaning(bound), sorted(bound.constants.items())]
             )
         else:
             meant.append([check.name, check.expectation, check.outcome])
@@ -97,7 +97,7 @@ def digest(claim: Claim) -> str:
 _MEANINGS: dict[type[Spec], str] = {}
 
 
-def _meaning(bound: Program) -> str:
+def meaning(bound: Program) -> str:
     """The digest of the intermediate form of a specification, with the repairs and readings that are on."""
     if bound.text not in _MEANINGS:
         _MEANINGS[bound.text] = hashlib.sha256(dump(bound.module, prose=False).encode()).hexdigest()

@@ -155,13 +155,13 @@ def _basis(*made_of: object) -> str:
     parts = [base for item in made_of for base in (item.__mro__[:-1] if isinstance(item, type) else (item,))]
     try:
         files = sorted({Path(inspect.getfile(part)) for part in parts})  # type: ignore[arg-type]
-        return _digest(_code(), *(f"{file}\0{file.read_text(encoding='utf-8')}" for file in files))
+        return _digest(answering_code(), *(f"{file}\0{file.read_text(encoding='utf-8')}" for file in files))
     except (OSError, TypeError):
         return ""
 
 
 @cache
-def _code() -> str:
+def answering_code() -> str:
     """A digest of the code that answers: what reads specifications, what explores them, and what both stand
     on.
     """

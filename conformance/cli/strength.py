@@ -1,0 +1,160 @@
+"""`antiphon claims --mutants`: every check that is recorded to hold is asked of mutants of its specification;
+a check that none of them breaks is not said to hold.
+
+`docs/ledger-strength.md` is what `--write` makes; `--check` says whether it still rests on today's records
+and specifications, and runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from antiphon.conformance.cli import documents, output
+from antiphon.conformance.cli.progress import claims_bar
+from antiphon.conformance.ledger import strength_text
+from antiphon.conformance.ledger.strength import SEED, Answers, FamilyStrength, Strength, strength
+from antiphon.conformance.report.words import counted
+from antiphon.model.verdict import Outcome
+from antiphon.spec.claims import Claim, claims_of, families
+
+
+def by_mutants(
+    chosen: Sequence[Claim],
+    *,
+    whole: Sequence[str],
+    deep: bool,
+    sample: int | None,
+    seed: int | None,
+    fresh: bool,
+    write: Path | None,
+    json: bool,
+) -> int:
+    """Ask the mutants about these claims, family by family; `whole` are the families of which all claims are
+    chosen. A family is written as soon as it is done.
+    """
+    if write is not None:
+        if not whole:
+            raise output.UsageProblem("--write writes whole families: name none, or families with --protocol")
+        output.writable_directory("--write", write.parent)
+    seed = SEED if seed is None else seed
+    if not json:
+        every = "all mutants" if sample is None else f"{counted(sample, 'mutant')} a program"
+        output.out().print(f"{every}, seed {seed}", style="bright_black")
+    answers = Answers.private(fresh=fresh)
+    found: list[FamilyStrength] = []
+    for family in dict.fromkeys(claim.protocol for claim in chosen):
+        own = [claim for claim in chosen if claim.protocol == family]
+        with claims_bar() as show:
+            result = strength(own, deep=deep, sample=sample, seed=seed, answers=answers, progress=show)
+        found.append(result)
+        if write is not None:
+            _write(write, family, result)
+        if not json:
+            _print(result)
+    outcome = _outcome(found)
+    if json:
+        listed = [_document(item) for item in found]
+        return output.finish(documents.Claims(outcome=outcome, engine="generated", claims=[], mutants=listed))
+    if answers.read:
+        told = f"{answers.read:,} of {answers.read + answers.asked:,} mutants were asked before, by this code"
+        output.out().print(f"{told} (--fresh asks them again)", style="bright_black", soft_wrap=True)
+    checks = [item for family in found for item in family.checks]
+    weak = sum(not item.can_fail for item in checks)
+    told = f"{weak} cannot fail" if weak else "each can fail"
+    output.last_line(outcome, f"{counted(len(checks), 'check')} that hold, asked of mutants: {told}")
+    return outcome.exit_code
+
+
+def check_written(path: Path, asked: Sequence[str], *, json: bool) -> int:
+    """Whether the document's sections of these families rest on today's records and specifications."""
+    if not path.is_file():
+        raise output.UsageProblem(f"--check {path}: no such file; name the one that --write made")
+    written = strength_text.kept(path.read_text(encoding="utf-8"))
+    old = [
+        family
+        for family in asked
+        if written.get(family, ("", ""))[0] != strength_text.digest(claims_of(family))
+    ]
+    outcome = Outcome.UNKNOWN if old else Outcome.HOLDS
+    if json:
+        return output.finish(documents.Claims(outcome=outcome, engine="", claims=[], stale=old))
+    names = " ".join(f"--protocol {family}" for family in old)
+    told = f"{path} is up to date" if not old else f"stale: antiphon claims --mutants {names} --write {path}"
+    output.last_line(outcome, told)
+    return outcome.exit_code
+
+
+def _write(path: Path, family: str, result: FamilyStrength) -> None:
+    """Put the section of one family in its place, and leave the others as they are."""
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    sections = strength_text.kept(before)
+    sections[family] = strength_text.digest(claims_of(family)), strength_text.section(result)
+    ordered = {name: sections[name] for name in families() if name in sections}
+    output.write_text("--write", path, strength_text.text(ordered))
+
+
+def _outcome(found: Sequence[FamilyStrength]) -> Outcome:
+    checks = [item for family in found for item in family.checks]
+    return Outcome.HOLDS if checks and all(item.can_fail for item in checks) else Outcome.UNKNOWN
+
+
+def _print(found: FamilyStrength) -> None:
+    whole = {"no_wrap": True}
+    table = output.table(
+        ("claim", whole), ("check", {"ratio": 3}), ("mutants", {"ratio": 2}), ("verdict", whole)
+    )
+    for item in found.checks:
+        table.add_row(item.claim.id, Text(str(item.check)), _told(item), _mark(item))
+    output.out().print(table)
+    output.out().print(f"{found.family}: {strength_text.summary(found)}", soft_wrap=True)
+    for survivor in found.tally.survivors:
+        output.out().print(Text(f"  not noticed: {survivor.mutant}", style="yellow"), soft_wrap=True)
+
+
+def _told(item: Strength) -> str:
+    if item.trivial:
+        return item.trivial
+    told = f"{item.killed} of {item.asked} break it, {item.equivalent} the same"
+    told += f", {item.open} open" if item.open else ""
+    return told + (f"; {item.elsewhere} others break it" if item.elsewhere else "")
+
+
+def _mark(item: Strength) -> Text:
+    if item.can_fail:
+        return output.mark("holds")
+    return Text("refused" if item.trivial else "unknown: cannot fail", style="yellow")
+
+
+def _document(found: FamilyStrength) -> documents.StrengthDocument:
+    tally = found.tally
+    return documents.StrengthDocument(
+        family=found.family,
+        sample=found.sample,
+        seed=found.seed,
+        left_out=found.left_out,
+        tried=tally.tried,
+        seen=tally.changing,
+        killed=tally.killed,
+        inner=tally.inner,
+        equivalent=tally.equivalent,
+        undecided=tally.undecided,
+        invalid=tally.invalid,
+        survivors=[item.mutant for item in tally.survivors],
+        checks=[
+            documents.CheckStrength(
+                claim=item.claim.id,
+                what=str(item.check),
+                verdict=item.verdict,
+                touch=item.asked,
+                broken=item.killed,
+                kept=item.kept,
+                equivalent=item.equivalent,
+                open=item.open,
+                others=item.elsewhere,
+            )
+            for item in found.checks
+        ],
+    )

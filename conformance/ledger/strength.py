@@ -1,0 +1,373 @@
+"""A verdict that cannot fail is worth nothing: every check that is recorded to hold is asked again of mutants
+of its specification, and says how many of them break it.
+
+1. A check is *strong* when some mutant breaks it. One that no mutant breaks is *weak*: it cannot fail, as far
+   as these mutants reach, and its `holds` is reported as unknown. One whose constants leave no state or step
+   that could break it is *trivial*, and is refused before any mutant is asked.
+2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. A check that no
+   sampled mutant breaks is asked of the others too, until one does: a sample never makes a check weak.
+3. Of a protocol, a mutant that changes the behaviour of some program and breaks no check is told: there a
+   check is missing, or the text says more than anybody can notice.
+4. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
+
+This file knows which classes are a protocol's text, and nothing of any protocol.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from antiphon.conformance.ledger.checking import program_of
+from antiphon.conformance.ledger.kept import answering_code
+from antiphon.model.bounds import Bounds
+from antiphon.model.cache import Cache
+from antiphon.model.mutation import BOUNDS, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
+from antiphon.spec.catalogue import refinement_of
+from antiphon.spec.claims import Check, Claim
+from antiphon.spec.lang import Program
+from antiphon.spec.lang.variants import Restriction
+
+NOT_TEXT = ("bounds", "properties", "refinement", "resilience")
+"""Modules of a protocol that bound it or judge it."""
+
+SEED = 7
+SAVED_SECONDS = 10.0
+"""How often answers are written down."""
+
+Anything = Mutant | LeftOut
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What the mutants of its specification did to one check that is recorded to hold.
+
+    `asked` counts those that touch what the property reads; of them `killed` break it, `kept` change
+    something and do not, `equivalent` change nothing within the constants and `open` were not explored far
+    enough. `elsewhere` are further mutants that break it. `trivial` says why it cannot fail with these
+    constants.
+    """
+
+    claim: Claim
+    check: Check
+    asked: int = 0
+    killed: int = 0
+    kept: int = 0
+    equivalent: int = 0
+    open: int = 0
+    elsewhere: int = 0
+    trivial: str = ""
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether some mutant breaks it."""
+        return self.killed + self.elsewhere > 0
+
+    @property
+    def verdict(self) -> str:
+        """What is reported in the place of `holds`."""
+        if self.trivial:
+            return f"refused: {self.trivial}"
+        return "holds" if self.can_fail else "unknown: cannot fail"
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """A mutant that changes the behaviour of some program of the protocol and that no check notices; in how
+    many programs.
+    """
+
+    mutant: str
+    programs: int
+
+
+@dataclass
+class Tally:
+    """What became of the mutants of one family, each counted once over all its programs: `changing` ones
+    change what can be seen of some program, `killed` ones break a check of some, `inner` ones change states
+    or steps that nobody sees.
+    """
+
+    tried: int = 0
+    changing: int = 0
+    killed: int = 0
+    inner: int = 0
+    equivalent: int = 0
+    undecided: int = 0
+    invalid: int = 0
+    survivors: list[Survivor] = field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        """Which part of the mutants that change the behaviour is killed."""
+        return self.killed / self.changing if self.changing else 1.0
+
+
+@dataclass(frozen=True)
+class FamilyStrength:
+    """The checks of a family, the mutants, and how they were chosen."""
+
+    family: str
+    checks: tuple[Strength, ...]
+    tally: Tally
+    sample: int | None
+    seed: int
+    left_out: int
+
+
+def is_text(part: type) -> bool:
+    """Whether a class is the text of a protocol: not what surrounds, bounds, restricts or judges it."""
+    package, _, module = part.__module__.rpartition(".")
+    ours = package.startswith("antiphon.spec.")
+    around = ours and not package.startswith(("antiphon.spec.protocols", "antiphon.spec.examples"))
+    restricts = isinstance(vars(part).get("__antiphon_variant__"), Restriction)
+    return not (around or restricts or module in NOT_TEXT)
+
+
+def strength(
+    claims: Iterable[Claim],
+    *,
+    deep: bool = False,
+    sample: int | None = None,
+    seed: int = SEED,
+    bounds: Bounds = BOUNDS,
+    answers: Answers | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> FamilyStrength:
+    """Asks the mutants of every specification that these claims check; the claims are of one family.
+
+    Args:
+        claims: their checks that are recorded to hold are asked, but for refinements.
+        deep: also those that take long.
+        sample: how many mutants of each text are asked of all its programs; None for all of them.
+        seed: chooses the sample.
+        bounds: how far each mutant is explored.
+        answers: what was answered before.
+        progress: called before each mutant with its number, how many there are, and what it is.
+    """
+    claims, answers = tuple(claims), answers or Answers(Cache(None))
+    groups, left_out = _groups(claims, deep=deep)
+    if not groups:
+        return FamilyStrength("", (), Tally(), sample, seed, left_out)
+    plans = [_Plan(group, bounds, answers, sample, seed) for group in groups]
+    todo, done = sum(len(plan.sampled) for plan in plans), 0
+    for plan in plans:
+        try:
+            for number, mutant in enumerate(itertools.chain(plan.sampled, plan.rest())):
+                if progress is not None:
+                    progress(done + min(number, len(plan.sampled)), todo, f"{plan.program.name} {mutant}")
+                plan.ask(mutant)
+        finally:
+            plan.save()
+        done += len(plan.sampled)
+        plan.close()
+    found = tuple(item for plan in plans for item in plan.strengths())
+    order = {id(check): number for number, (_, check) in enumerate(_held(claims))}
+    family = claims[0].protocol
+    return FamilyStrength(
+        family,
+        tuple(sorted(found, key=lambda item: order[id(item.check)])),
+        _tally(plans),
+        sample,
+        seed,
+        left_out,
+    )
+
+
+def _held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
+    for claim in claims:
+        for check in claim.checks:
+            if isinstance(check, Check) and check.outcome == "holds":
+                yield claim, check
+
+
+Group = tuple[Program, list[tuple[Claim, Check]]]
+
+
+def _groups(claims: tuple[Claim, ...], *, deep: bool) -> tuple[list[Group], int]:
+    """Checks of one program together, programs of one text one after the other; and how many checks are left
+    out.
+    """
+    found: dict[tuple[object, ...], Group] = {}
+    left = 0
+    for claim, check in _held(claims):
+        if (check.deep and not deep) or refinement_of(check.spec) is not None:
+            left += 1
+            continue
+        bound = program_of(check)
+        key = bound.spec, tuple(sorted(bound.constants.items()))
+        found.setdefault(key, (bound, []))[1].append((claim, check))
+    texts = list(dict.fromkeys(bound.text for bound, _ in found.values()))
+    return sorted(found.values(), key=lambda group: texts.index(group[0].text)), left
+
+
+class Answers:
+    """What mutants of a program did, kept on disk by all that it depends on; `read` counts what was there."""
+
+    def __init__(self, cache: Cache, *, fresh: bool = False) -> None:
+        self.cache, self.fresh, self.read, self.asked = cache, fresh, 0, 0
+
+    @staticmethod
+    def private(*, fresh: bool = False) -> Answers:
+        """The answers that this user's earlier runs kept."""
+        return Answers(Cache.private("mutants"), fresh=fresh)
+
+    def of(self, key: str) -> dict[str, Answer]:
+        """All answers under a key, by mutant and property."""
+        content = None if self.fresh else self.cache.get(key)
+        if content is None:
+            return {}
+        try:
+            return msgspec.json.decode(content, type=dict[str, Answer])
+        except msgspec.DecodeError:
+            return {}
+
+    def put(self, key: str, answers: dict[str, Answer]) -> None:
+        """Keep all answers of a key."""
+        self.cache.put(key, msgspec.json.encode(answers))
+
+
+class _Plan:
+    """One program: its mutants, its checks, and what was answered."""
+
+    def __init__(
+        self, group: Group, bounds: Bounds, answers: Answers, sample: int | None, seed: int
+    ) -> None:
+        self.program, self.checks = group
+        self._answers, self._saved = answers, time.monotonic()
+        self._trial: Trial | None = None
+        self._bounds = bounds
+        properties = list(dict.fromkeys(check.property for _, check in self.checks))
+        self.properties = properties
+        self._trivial: dict[str, str] = {}
+        mutants: list[Anything] = [*mutants_of(self.program, is_text), *LeftOut.of_program(self.program)]
+        self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
+        self.sampled: Sequence[Anything] = self.mutants[:sample]
+        self._key = _digest(
+            answering_code(), self.program.name, self.program.digest, repr(bounds), *self.properties
+        )
+        self.found = answers.of(self._key)
+        self.seen: dict[str, Answer] = {}
+
+    @property
+    def trial(self) -> Trial:
+        """The trial of the program, begun when the first mutant is asked."""
+        if self._trial is None:
+            self._trial = Trial(self.program, self.properties, self._bounds)
+        return self._trial
+
+    def ask(self, mutant: Anything) -> Answer:
+        """What becomes of the mutant, from what is kept if it can."""
+        known = self.found.get(mutant.digest)
+        if known is None:
+            known = self.found[mutant.digest] = self.trial.ask(mutant)
+            self._answers.asked += 1
+            if time.monotonic() - self._saved > SAVED_SECONDS:
+                self.save()
+        else:
+            self._answers.read += 1
+        self.seen[mutant.digest] = known
+        return known
+
+    def rest(self) -> Iterator[Anything]:
+        """Mutants beyond the sample to be asked, until every property that could be broken was broken by
+        one.
+        """
+        weak = self._weak()
+        self._trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
+        for mutant in self.mutants[len(self.sampled) :]:
+            weak = self._weak() - self._trivial.keys()
+            if not weak:
+                return
+            if weak & self.touched_by(mutant):
+                yield mutant
+
+    def _weak(self) -> set[str]:
+        return set(self.properties).difference(*(answer.broken for answer in self.seen.values()))
+
+    def close(self) -> None:
+        """Nothing more is asked: the memory is given back."""
+        asked = (item for item in self.mutants if item.digest in self.seen)
+        self._touched = {item.digest: self.touched_by(item) for item in asked}
+        self._trial = None
+
+    def touched_by(self, mutant: Anything) -> frozenset[str]:
+        """The properties that read what the mutant's actions write."""
+        return self.trial.touched(mutant)
+
+    def save(self) -> None:
+        """Write down what was answered."""
+        self._answers.put(self._key, self.found)
+        self._saved = time.monotonic()
+
+    def strengths(self) -> Iterator[Strength]:
+        """How each check came out."""
+        for claim, check in self.checks:
+            name = check.property
+            if name in self._trivial:
+                yield Strength(claim, check, trivial=self._trivial[name])
+                continue
+            yield self._counted(claim, check)
+
+    def _counted(self, claim: Claim, check: Check) -> Strength:
+        name, elsewhere = check.property, 0
+        fates: Counter[str] = Counter()
+        for digest, answer in self.seen.items():
+            if answer.fate is Fate.INVALID or name in answer.apart:
+                continue
+            if name not in self._touched[digest]:
+                elsewhere += name in answer.broken
+            elif name in answer.broken:
+                fates["killed"] += 1
+            elif name in answer.open or answer.fate is Fate.UNDECIDED:
+                fates["open"] += 1
+            else:
+                fates["equivalent" if answer.fate is Fate.EQUIVALENT else "kept"] += 1
+        return Strength(
+            claim,
+            check,
+            fates.total(),
+            fates["killed"],
+            fates["kept"],
+            fates["equivalent"],
+            fates["open"],
+            elsewhere,
+        )
+
+
+def _tally(plans: Sequence[_Plan]) -> Tally:
+    names: dict[str, str] = {}
+    fates: dict[str, list[Fate]] = {}
+    for plan in plans:
+        for mutant in plan.mutants:
+            answer = plan.seen.get(mutant.digest)
+            if answer is not None:
+                names[mutant.digest] = str(mutant)
+                fates.setdefault(mutant.digest, []).append(answer.fate)
+    tally = Tally(tried=len(fates))
+    for digest, found in fates.items():
+        if Fate.KILLED in found or Fate.SURVIVED in found:
+            tally.changing += 1
+            tally.killed += Fate.KILLED in found
+            if Fate.KILLED not in found:
+                tally.survivors.append(Survivor(names[digest], found.count(Fate.SURVIVED)))
+        elif Fate.UNDECIDED in found:
+            tally.undecided += 1
+        elif Fate.INNER in found:
+            tally.inner += 1
+        elif Fate.EQUIVALENT in found:
+            tally.equivalent += 1
+        else:
+            tally.invalid += 1
+    tally.survivors.sort(key=lambda item: item.mutant)
+    return tally
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -1,0 +1,125 @@
+"""What the mutants did to the ledger's checks, as a text: a section a family, that is read without running
+anything.
+
+A section carries a digest of what it rests on (the records, and the meaning of every specification that they
+check), so that a stale one is noticed without running anything. How the mutants were chosen stands in it.
+
+This file knows no protocol and runs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+
+from antiphon.conformance.ledger.checking import program_of
+from antiphon.conformance.ledger.errata import meaning
+from antiphon.conformance.ledger.strength import FamilyStrength, Strength
+from antiphon.conformance.report.words import counted, settings
+from antiphon.spec.claims import Check, Claim
+
+FORM = 1
+"""The form of a section; a higher one makes all sections stale."""
+
+HEAD = """# What would break the ledger's verdicts
+
+Every check that the ledger records to hold is asked again of *mutants*: the text of its specification with one place changed, or one of its repairs
+left out. Made by `antiphon claims --mutants --write docs/ledger-strength.md`; do not edit.
+
+How to read it:
+
+- **touch** counts the mutants whose actions write what the property reads; **break** are those of them that the check refutes (every such run is taken
+  again by CPython), **keep** those that change something else, **same** those that have the same states and the same steps with these constants,
+  **open** those that were not explored to the end. **others** counts mutants that break it although they do not touch it.
+- A check that no mutant breaks is *unknown: cannot fail*, as far as these operators reach. One that the constants alone make true (no state that the
+  types allow, and no step that occurs, could break it) is *refused*.
+- Mutants are sampled; a check that none of the sample breaks is asked of all others too, so that *cannot fail* never rests on a sample. What takes
+  more than about five seconds in the ledger (its deep checks) and refinements are asked of no mutants, unless it is said.
+- Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
+  judge events take other values together, at some time or at the end. *Inner* ones change only what nobody sees (a packet that is sent once more).
+  Those that are seen and break nothing are listed: a check is missing there, or the text says more than can be noticed within these constants."""
+
+_END = "<!-- end -->"
+
+
+def section(found: FamilyStrength) -> str:
+    """The section of one family."""
+    parts = [f"## {found.family.upper()}", _summary(found), _table(found.checks)]
+    if found.tally.survivors:
+        listed = [f"- {item.mutant} ({counted(item.programs, 'program')})" for item in found.tally.survivors]
+        parts += ["Seen, and broken by no check:", "\n".join(listed)]
+    return "\n\n".join(parts)
+
+
+def digest(claims: Iterable[Claim]) -> str:
+    """SHA-256, in hex, of the checks of a family that are recorded to hold, and of the meaning of what they
+    check.
+    """
+    meant: list[object] = [FORM]
+    for claim in claims:
+        for check in claim.checks:
+            if isinstance(check, Check) and check.outcome == "holds":
+                bound = program_of(check)
+                constants = sorted(bound.constants.items())
+                meant.append([claim.id, str(check), check.deep, meaning(bound), constants])
+    return hashlib.sha256(json.dumps(meant, default=str).encode()).hexdigest()
+
+
+def text(sections: Mapping[str, tuple[str, str]]) -> str:
+    """The whole document from digest and text of each family, ending in a newline."""
+    parts = [HEAD]
+    for family, (found, body) in sections.items():
+        parts.append(f"<!-- family {family} {found} -->\n\n{body}\n\n{_END}")
+    return "\n\n".join(parts) + "\n"
+
+
+def kept(written: str) -> dict[str, tuple[str, str]]:
+    """The digest and the text of every section of a document that `text` made, by family."""
+    pattern = re.compile(r"<!-- family (\w+) ([0-9a-f]{64}) -->\n\n(.*?)\n\n" + re.escape(_END), re.DOTALL)
+    return {name: (found, body) for name, found, body in pattern.findall(written)}
+
+
+def summary(found: FamilyStrength) -> str:
+    """In one sentence, how strong the checks are and how many mutants were noticed."""
+    tally = found.tally
+    weak = sum(not item.can_fail and not item.trivial for item in found.checks)
+    refused = sum(bool(item.trivial) for item in found.checks)
+    strong = len(found.checks) - weak - refused
+    return (
+        f"{counted(len(found.checks), 'check')} asked: {strong} can fail, {weak} cannot, {refused} refused; "
+        f"{counted(tally.tried, 'mutant')}: {tally.changing} can be seen, {tally.killed} of them killed "
+        f"({tally.share:.0%})"
+    )
+
+
+def _summary(found: FamilyStrength) -> str:
+    tally = found.tally
+    sampled = f"{found.sample} mutants a program (seed {found.seed})"
+    chosen = "all mutants" if found.sample is None else sampled
+    return (
+        f"{summary(found)}, {tally.inner} inner, {tally.equivalent} the same, {tally.undecided} undecided, "
+        f"{tally.invalid} no specification. Asked of {chosen}; {counted(found.left_out, 'check')} left out."
+    )
+
+
+def _table(checks: Iterable[Strength]) -> str:
+    rows = ["| claim | property | program | touch | break | keep | same | open | others | verdict |"]
+    rows.append("|---|---|---|--:|--:|--:|--:|--:|--:|---|")
+    for item in checks:
+        check = item.check
+        counts = (item.asked, item.killed, item.kept, item.equivalent, item.open, item.elsewhere)
+        shown = " | ".join(map(str, counts)) if not item.trivial else " | ".join([""] * len(counts))
+        rows.append(
+            f"| {item.claim.id} | {check.property} | {_program(check)} | {shown} | "
+            f"{item.verdict if item.can_fail else f'**{item.verdict}**'} |"
+        )
+    return "\n".join(rows)
+
+
+def _program(check: Check) -> str:
+    chosen = check.repairs if isinstance(check.repairs, str) else ", ".join(check.repairs)
+    without = f" without {', '.join(check.without)}" if check.without else ""
+    repairs = f"repairs: {chosen}{without}" if chosen else "literal"
+    return f"{check.spec.__name__}, {repairs}; {', '.join(settings(check.constants))}"

@@ -1,0 +1,151 @@
+"""The ledger's checks are asked of mutants: what cannot fail is not said to hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from antiphon.conformance.ledger import strength_text
+from antiphon.conformance.ledger.strength import Answers, FamilyStrength, is_text, strength
+from antiphon.model.bounds import Bounds
+from antiphon.model.cache import Cache
+from antiphon.spec.claims import Check, Claim, claim_of
+from antiphon.spec.environment import Losses
+from antiphon.spec.lang import Between, Spec, action, invariant, require
+from antiphon.spec.protocols.moving_sequencer.bounds import MovingSequencerBounded, Urgent
+from antiphon.spec.protocols.moving_sequencer.figure12 import MovingSequencer
+from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
+from antiphon.spec.services import TotalOrder
+
+
+class Lamps(Spec):
+    """Lamps that are lit one after the other."""
+
+    first: bool = False
+    second: bool = False
+    lit: Annotated[int, Between(0, 2)] = 0
+
+    @action
+    def light_first(self) -> None:
+        """When somebody comes."""
+        require(not self.first)
+        self.first = True
+        self.lit += 1
+
+    @action
+    def light_second(self) -> None:
+        """After the first."""
+        require(self.first and not self.second)
+        self.second = True
+        self.lit += 1
+
+    @invariant
+    def InTurn(self) -> bool:
+        """The second follows the first."""
+        return self.first or not self.second
+
+    @invariant
+    def Square(self) -> bool:
+        """True of every number, though intervals alone do not show it."""
+        return self.lit * self.lit >= self.lit
+
+    @invariant
+    def Constant(self) -> bool:
+        """True at first sight."""
+        return self.first or True
+
+
+def claim(*checks: Check) -> Claim:
+    """A record with these checks."""
+    return replace(claim_of("MSQ-01"), checks=checks)
+
+
+def lamps(*properties: str) -> Claim:
+    return claim(*(Check(Lamps, name, "holds") for name in properties))
+
+
+@pytest.fixture(scope="module")
+def found() -> FamilyStrength:
+    return strength([lamps("InTurn", "Square", "Constant")])
+
+
+def test_a_check_that_no_mutant_breaks_is_unknown_and_not_said_to_hold(found: FamilyStrength) -> None:
+    strong, weak, _ = found.checks
+    assert (strong.verdict, strong.can_fail, strong.killed) == ("holds", True, 2)
+    assert (weak.verdict, weak.can_fail, weak.killed) == ("unknown: cannot fail", False, 0)
+    assert weak.asked == strong.asked == found.tally.changing
+
+
+def test_a_check_that_the_constants_make_true_is_refused_with_the_reason(found: FamilyStrength) -> None:
+    trivial = found.checks[2]
+    assert trivial.verdict == "refused: it is true of every state that the types allow with these constants"
+    assert not trivial.can_fail
+
+
+def test_one_message_has_no_order_that_could_be_wrong() -> None:
+    """With two messages the same check is asked."""
+    checks = [
+        Check(MovingSequencerChecked, "UniformTotalOrder", "holds", "all", constants=constants)
+        for constants in ({"processes": 2, "messages": number, "losses": 0} for number in (1, 2))
+    ]
+    one, two = strength([claim(*checks)], sample=1, bounds=Bounds(states=2_000)).checks
+    assert one.trivial == "no step that occurs with these constants could break it, in whatever state"
+    assert one.verdict == f"refused: {one.trivial}"
+    assert not two.trivial
+
+
+def test_a_mutant_that_can_be_seen_and_breaks_nothing_is_told(found: FamilyStrength) -> None:
+    told = [item.mutant for item in found.tally.survivors]
+    assert (found.tally.changing, found.tally.killed) == (8, 2)
+    assert len(told) == 6
+    assert any("never happens: `light_second`" in mutant for mutant in told)
+
+
+def test_a_sample_never_makes_a_check_weak(found: FamilyStrength) -> None:
+    """Whatever mutant is asked first, the others are asked until one breaks the check."""
+    for seed in range(4):
+        strong, weak, _ = strength([lamps("InTurn", "Square", "Constant")], sample=1, seed=seed).checks
+        assert strong.can_fail
+        assert (weak.can_fail, weak.asked) == (False, found.tally.changing)
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    checks = lamps("InTurn", "Square")
+    assert strength([checks], sample=2, seed=3) == strength([checks], sample=2, seed=3)
+
+
+def test_what_was_answered_is_read_and_what_was_interrupted_goes_on(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+
+    def interrupt(done: int, _: int, what: str) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        strength([lamps("InTurn")], answers=Answers(cache), progress=interrupt)
+    again = Answers(cache)
+    first = strength([lamps("InTurn")], answers=again)
+    assert (again.read, again.asked) == (2, first.tally.tried - 2)
+    fresh = Answers(cache, fresh=True)
+    assert strength([lamps("InTurn")], answers=fresh) == first
+    assert fresh.read == 0
+
+
+def test_what_surrounds_bounds_or_judges_a_protocol_is_not_its_text() -> None:
+    assert is_text(MovingSequencer)
+    assert not any(
+        map(is_text, (Losses, TotalOrder, MovingSequencerBounded, MovingSequencerChecked, Urgent))
+    )
+
+
+def test_the_text_keeps_each_family_and_knows_when_it_is_stale(found: FamilyStrength) -> None:
+    own = [lamps("InTurn", "Square", "Constant")]
+    section, digest = strength_text.section(found), strength_text.digest(own)
+    written = strength_text.text({"msq": (digest, section), "rbc": ("0" * 64, "## RBC")})
+    assert strength_text.kept(written) == {"msq": (digest, section), "rbc": ("0" * 64, "## RBC")}
+    assert "| MSQ-01 | Square | Lamps, literal;  | " in section
+    assert "**unknown: cannot fail**" in section
+    assert strength_text.digest([lamps("InTurn")]) != digest
