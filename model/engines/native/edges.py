@@ -1,7 +1,8 @@
-"""Where each state leads, and what can be reached from it; these functions become machine code like those of
-`runtime`.
+"""What can be reached from each state without faults; these functions become machine code like those of `runtime`.
 
-`link` finds the successors of known states again and writes down their numbers; `sweep` carries bits from successors to predecessors.
+`recover` makes the successors of known states again, from the last state to the first, and forgets them: most states have a successor by
+then that reaches everything. Of the few that have none `link` writes down the edges, and `sweep` carries bits along them until nothing is
+gained.
 
 The functions are in the subset of `lower`; `W` is a constant of a kernel; `successors` is generated beside them.
 """
@@ -14,17 +15,18 @@ from __future__ import annotations
 from typing import Any
 
 from antiphon.model.engines.native.fields import (
+    ASKED,
     BUFFER,
     EDGES,
     HASHES,
-    MOST,
     OFFSETS,
+    OPEN,
     QUIET,
     REACH,
-    ROOM,
     STATES,
     TRANSITIONS,
     USED,
+    WANTED,
 )
 
 W: int
@@ -38,16 +40,47 @@ lookup: Any
 empty: Any
 
 
+def recover(context: int, last: int, first: int, found: int) -> int:
+    """What successors reach, a state reaches, and whether it is quiet: for the states last - 1..first in which something is false.
+
+    The others need no successors. States that may still gain are listed from place `found` on; the end of the list is returned.
+    """
+    reach = word(context, REACH)
+    wanted = word(context, WANTED)
+    state = last
+    while state > first:
+        state = state - 1
+        new = word(reach, state)
+        if new != word(context, ASKED):
+            before = word(context, TRANSITIONS)
+            empty(context)
+            buffer = word(context, BUFFER)
+            successors(context, word(context, STATES) + state * 8 * W, buffer, state, 0)
+            used = word(context, USED)
+            place = 0
+            while place < used:
+                number = lookup(context, buffer + place * 8 * W, word(word(context, HASHES), place))
+                if number != 0:
+                    new = new | word(reach, number - 1)
+                place += 1
+            set_word(reach, state, new)
+            if word(context, TRANSITIONS) == before:
+                set_byte(word(context, QUIET), state, 1)
+            elif new & wanted != wanted:
+                set_half(word(context, OPEN), found, state)
+                found += 1
+    empty(context)
+    return found
+
+
 def link(context: int, first: int, last: int) -> int:
-    """Write the edges of the states first..last - 1, without faults; where they may not fit, the number of the state is returned."""
+    """Write the edges of the states that are listed at the places first..last - 1, without faults."""
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)
-    state = first
+    listed = first
     end = word(offsets, first)
-    while state < last:
-        if end + word(context, MOST) > word(context, ROOM):
-            return state
-        before = word(context, TRANSITIONS)
+    while listed < last:
+        state = half(word(context, OPEN), listed)
         empty(context)
         buffer = word(context, BUFFER)
         successors(context, word(context, STATES) + state * 8 * W, buffer, state, 0)
@@ -59,37 +92,34 @@ def link(context: int, first: int, last: int) -> int:
                 set_half(edges, end, number - 1)
                 end += 1
             place += 1
-        quiet = 0
-        if word(context, TRANSITIONS) == before:
-            quiet = 1
-        set_byte(word(context, QUIET), state, quiet)
-        state += 1
-        set_word(offsets, state, end)
+        listed += 1
+        set_word(offsets, listed, end)
     empty(context)
-    return state
+    return end
 
 
 def sweep(context: int, last: int) -> int:
-    """What the successors of a state reach, it reaches, for the states last - 1..0; how many gained is returned."""
+    """What the successors of a state reach, it reaches, for the states listed at 0..last - 1; how many gained is returned."""
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)
     reach = word(context, REACH)
     gained = 0
-    state = last
-    while state > 0:
-        state = state - 1
+    listed = 0
+    while listed < last:
+        state = half(word(context, OPEN), listed)
         old = word(reach, state)
         new = old
-        edge = word(offsets, state)
-        end = word(offsets, state + 1)
+        edge = word(offsets, listed)
+        end = word(offsets, listed + 1)
         while edge < end:
             new = new | word(reach, half(edges, edge))
             edge += 1
         if new != old:
             set_word(reach, state, new)
             gained += 1
+        listed += 1
     return gained
 
 
-FUNCTIONS = (link, sweep)
-EXPORTED = ("link", "sweep")
+FUNCTIONS = (recover, link, sweep)
+EXPORTED = ("recover", "link", "sweep")

@@ -18,16 +18,17 @@ entered for them, the list of those of each region and its length; how many succ
 often each step was taken; the first finding of each kind; how many transitions were seen; the number of the
 thread; successors that it has seen lately, each with its hash, or 0: none are to be left out.
 """
-EDGES, OFFSETS, QUIET, REACH, ROOM, PRINTS = range(24, 30)
-"""Fields for the graph: numbers of successors (32 bits) and where those of each state begin, a byte a state
-that says whether nothing but faults can happen, a word a state for `sweep`, and how many edges fit; the
-fingerprint of each state (mode FINGERPRINT).
+EDGES, OFFSETS, OPEN, QUIET, REACH, ASKED, WANTED, PRINTS = range(24, 32)
+"""Fields for what can be reached: numbers of successors (32 bits) of the states that are listed (32 bits) and
+where those of each begin; a byte a state that says whether nothing but faults can happen, a word a state of
+what it reaches; the bits that are asked about, and those that are true somewhere; the fingerprint of each
+state (mode FINGERPRINT).
 """
-ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(30, 35)
+ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(32, 37)
 """Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many
 orders there are, room for two states (`move` uses it, too); how many exchanges there are, and whether each is
 the first of its set (a byte each).
 """
-FIELDS = 35
+FIELDS = 37
 
 DIRECT, WHOLE, FINGERPRINT = range(3)

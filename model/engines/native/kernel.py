@@ -158,7 +158,7 @@ def uncollected() -> Iterator[None]:
 _ARGUMENTS = {
     "hash_state": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2,
     "empty": 1, "rebuild": 2, "move": 5,
-    "lookup": 3, "link": 3, "sweep": 2, "scan": 4, "fill": 4,
+    "lookup": 3, "recover": 4, "link": 3, "sweep": 2, "scan": 4, "fill": 4,
 }  # fmt: skip
 
 

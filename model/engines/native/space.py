@@ -91,7 +91,6 @@ class NativeSpace:
         self._witnesses = {
             method.mark.name for method in program.declaration.marked("witness") if method.mark
         }
-        self._linked: Graph | None = None
         self._released = 0
         self._codes: dict[str, int] = {}
         self._initial = [tuple(self.store.canonical(self.pack(state))) for state in initial]
@@ -222,38 +221,19 @@ class NativeSpace:
         """Whether nothing but faults can happen, and the numbers of the known states that other steps lead
         to.
         """
-        return self._graph(max(state + 1, len(self))).successors(state)
+        return Recovery(self.store).successors(state)
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
         """What `recovery.futures` says, in machine words: all properties at once, 64 at a time."""
         names = list(truths)
         made: dict[str, Future] = {}
         for begin in range(0, len(names), WORD):
-            made |= self._some_futures(
-                expanded, {name: truths[name] for name in names[begin : begin + WORD]}, complete=complete
-            )
+            recovery = Recovery(self.store)
+            recovery.run([truths[name] for name in names[begin : begin + WORD]], expanded, complete=complete)
+            for position, name in enumerate(names[begin : begin + WORD]):
+                lost = recovery.first_lost(position) if complete else None
+                made[name] = Future(recovery.first_quiet(truths[name]), lost)
         return made
-
-    def _some_futures(
-        self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool
-    ) -> dict[str, Future]:
-        graph = self._graph(expanded)
-        bits = np.zeros(len(self), dtype=np.uint64)
-        for position, good in enumerate(truths.values()):
-            bits |= np.frombuffer(good, dtype=np.uint8).astype(np.uint64) << np.uint64(position)
-        reach = graph.recovered(bits) if complete else bits
-        quiet = graph.quiet().astype(bool)
-        made = {}
-        for position, name in enumerate(truths):
-            false_here = bits[:expanded] >> np.uint64(position) & np.uint64(1) == 0
-            lost = reach >> np.uint64(position) & np.uint64(1) == 0
-            made[name] = Future(_first(false_here & quiet), _first(lost) if complete else None)
-        return made
-
-    def _graph(self, last: int) -> Graph:
-        if self._linked is None or self._linked.last < last:
-            self._linked = Graph(self, last)
-        return self._linked
 
     def parent(self, state: int) -> int:
         """The state that this one was found from."""
@@ -315,48 +295,92 @@ class NativeSpace:
         }
 
 
-class Graph:
-    """The edges of the states 0..last - 1 of a space, without faults."""
+class Recovery:
+    """What can be reached without faults from the states of a store: a word for each, a bit a property."""
 
-    def __init__(self, space: NativeSpace, last: int) -> None:
-        store = space.store
-        self._store, self._functions, self.last = store, store.kernel.functions, last
-        room = store.transitions() + last + store.kernel.codes.count + 1
-        self._offsets, self._quiet, self._edges = Area(8 * (last + 1)), Area(last), Area(4 * room)
+    def __init__(self, store: Store) -> None:
+        self._store, self._functions = store, store.kernel.functions
+        room = store.transitions() + store.known + store.kernel.codes.count + 1
+        self._open, self._quiet = Area(4 * store.known), Area(store.known)
+        self._offsets, self._edges = Area(8 * (store.known + 1)), Area(4 * room)
+        self._reach: Words = np.zeros(store.known, dtype=np.uint64)
         for field, value in {
-            "EDGES": self._edges.address,
-            "OFFSETS": self._offsets.address,
+            "OPEN": self._open.address,
             "QUIET": self._quiet.address,
-            "ROOM": room,
+            "OFFSETS": self._offsets.address,
+            "EDGES": self._edges.address,
+            "REACH": self._reach.ctypes.data,
         }.items():
             store.set(field, value)
-        store.remember(lately=False)
-        state = 0
-        while state < last:
-            state = self._functions["link"](store.address(), state, min(last, state + space.block))
-        store.remember(lately=True)
+
+    def run(self, truths: Sequence[bytearray], expanded: int, *, complete: bool) -> None:
+        """Find out what can be reached, given where each property is true; of the first `expanded` states all
+        successors are known. If not `complete`, only which of them are quiet.
+        """
+        reach, wanted = self._reach, 0
+        for position, good in enumerate(truths):
+            for begin, end in _parts(len(reach)):
+                bits = np.frombuffer(good, dtype=np.uint8, count=end - begin, offset=begin).astype(np.uint64)
+                reach[begin:end] |= bits << np.uint64(position)
+            wanted |= (1 in good) << position
+        self._store.set("ASKED", (1 << len(truths)) - 1)
+        self._store.set("WANTED", wanted if complete else 0)
+        self._store.remember(lately=False)
+        found = 0
+        for begin, end in reversed(_parts(expanded)):
+            found = self._functions["recover"](self._store.address(), end, begin, found)
+        self._link(found)
+        self._store.remember(lately=True)
+        while found and self._functions["sweep"](self._store.address(), found):
+            pass
+
+    def _link(self, listed: int) -> None:
+        for begin, end in _parts(listed):
+            self._functions["link"](self._store.address(), begin, end)
+
+    def first_quiet(self, truth: bytearray) -> int | None:
+        """The first state where nothing but faults can happen and a property is false."""
+        return next(
+            (
+                begin + int(both.argmax())
+                for begin, end in _parts(len(self._reach))
+                if (both := self._is_quiet(begin, end) & ~_flags(truth, begin, end)).any()
+            ),
+            None,
+        )
+
+    def _is_quiet(self, begin: int, end: int) -> npt.NDArray[np.bool_]:
+        return np.frombuffer(self._quiet.read(begin, end - begin), dtype=np.bool_)
+
+    def first_lost(self, position: int) -> int | None:
+        """The first state from which no path leads to where the property is true."""
+        bit = np.uint64(1 << position)
+        return next(
+            (
+                begin + int(lost.argmax())
+                for begin, end in _parts(len(self._reach))
+                if (lost := self._reach[begin:end] & bit == 0).any()
+            ),
+            None,
+        )
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
         """See `StateSpace.successors`."""
-        first, last = (int.from_bytes(self._offsets.read(8 * (state + more), 8), "little") for more in (0, 1))
-        content = self._edges.read(4 * first, 4 * (last - first))
-        return self._quiet.read(state, 1) == b"\x01", [
-            int.from_bytes(content[place : place + 4], "little") for place in range(0, len(content), 4)
-        ]
-
-    def quiet(self) -> Words:
-        """For each state whether nothing but faults can happen."""
-        return np.frombuffer(self._quiet.read(0, self.last), dtype=np.uint8).astype(np.uint64)
-
-    def recovered(self, truths: Words) -> Words:
-        """The bits of `truths` (a word a state) that some fault-free path from each state leads to."""
-        reach = np.ascontiguousarray(truths, dtype=np.uint64).copy()
-        self._store.set("REACH", reach.ctypes.data)
-        while self._functions["sweep"](self._store.address(), self.last):
-            pass
-        return reach
+        self._open.write(0, state.to_bytes(4, "little"))
+        before = self._store.transitions()
+        self._store.remember(lately=False)
+        self._link(1)
+        self._store.remember(lately=True)
+        length = 4 * int.from_bytes(self._offsets.read(8, 8), "little")
+        return self._store.transitions() == before, np.frombuffer(
+            self._edges.read(0, length), dtype=np.uint32
+        ).tolist()
 
 
-def _first(where: npt.NDArray[np.bool_]) -> int | None:
-    found = int(where.argmax()) if len(where) else 0
-    return found if len(where) and where[found] else None
+def _parts(size: int) -> list[tuple[int, int]]:
+    """0..size - 1 in parts, so that no pass keeps much beside the states or waits long for Ctrl-C."""
+    return [(begin, min(begin + STATES_AT_ONCE, size)) for begin in range(0, size, STATES_AT_ONCE)]
+
+
+def _flags(truth: bytearray, begin: int, end: int) -> npt.NDArray[np.bool_]:
+    return np.frombuffer(truth, dtype=np.bool_, count=end - begin, offset=begin)
