@@ -43,9 +43,12 @@ class Bound(msgspec.Struct, frozen=True, tag_field="said", tag="bound"):
 
 
 class Progress(msgspec.Struct, frozen=True, tag_field="said", tag="progress"):
-    """The node has delivered so many messages."""
+    """How far the node is: deliveries, own broadcasts that the group took, what its member waits for."""
 
     delivered: int
+    broadcast: int
+    waits: tuple[str, ...]
+    waiting_s: float
 
 
 class Finished(msgspec.Struct, frozen=True, tag_field="said", tag="finished"):

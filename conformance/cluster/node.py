@@ -2,7 +2,7 @@
 
 The life of a node, told on stdin and stdout as `control` says:
 1. It reads its orders, binds a socket on the loopback interface and names the port.
-2. At `start` it joins the group and broadcasts its share, one message after the other.
+2. At `start` it joins the group, and its application broadcasts its share; it says how far it is.
 3. When it has delivered every message of the run it says so, and stays: others may still miss
    what only this node can send again.
 4. At `stop` it leaves the group, ends its log and exits with 0.
@@ -16,23 +16,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from antiphon.conformance.cluster import control
+from antiphon.conformance.cluster.application import Application
 from antiphon.conformance.cluster.protocols import member
 from antiphon.conformance.cluster.tracer import LogTracer
 from antiphon.conformance.trace import LogWriter
 from antiphon.impl.group import Group
 
 _PROGRESS_S = 0.1
-_FILLER_BYTES_MAX = 64
 
 
 def main() -> int:
@@ -59,46 +57,24 @@ async def _take_part(
     _listen(lines, stop)
     group = member(orders.header.protocol, orders.membership, bound, LogTracer(log, _give_up))
     async with group:
-        work = asyncio.create_task(_work(orders, group))
+        application = Application(group, orders.header, orders.share, log)
+        work = asyncio.create_task(application.run())
+        speaking = asyncio.create_task(_speak(application, group))
         told = asyncio.create_task(stop.wait())
-        await asyncio.wait([work, told], return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            work.result()
-            await told
-        work.cancel()
-        await asyncio.gather(work, return_exceptions=True)
+        await asyncio.wait([work, speaking, told], return_when=asyncio.FIRST_COMPLETED)
+        speaking.cancel()
+    await work
 
 
-async def _work(orders: control.Orders, group: Group) -> None:
-    """Broadcast the share while counting deliveries; done when every message of the run is delivered."""
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(_broadcast(orders, group))
-        tasks.create_task(_deliver(orders.header.messages, group))
-
-
-async def _broadcast(orders: control.Orders, group: Group) -> None:
-    for payload in payloads(orders.header.seed, orders.header.process, orders.share):
-        await group.broadcast(payload)
-
-
-async def _deliver(messages: int, group: Group) -> None:
-    delivered, said_at = 0, time.monotonic()
-    async for _ in group.deliveries():
-        delivered += 1
-        if delivered == messages:
-            _say(control.Finished(delivered))
-            return
-        if time.monotonic() - said_at >= _PROGRESS_S:
-            said_at = time.monotonic()
-            _say(control.Progress(delivered))
-    raise RuntimeError(f"the group ended after {delivered} of {messages} deliveries")
-
-
-def payloads(seed: int, process: int, count: int) -> Iterator[bytes]:
-    """The payloads of a process: distinct within the run, of differing lengths, fixed by the seed."""
-    generator = random.Random(f"{seed}:{process}")
-    for k in range(1, count + 1):
-        yield b"%d:%d " % (process, k) + generator.randbytes(generator.randrange(_FILLER_BYTES_MAX + 1))
+async def _speak(application: Application, group: Group) -> None:
+    """Say now and then how far the application is and what its member waits for, and once that it is done."""
+    finished = asyncio.create_task(application.finished.wait())
+    while not finished.done():
+        await asyncio.wait([finished], timeout=_PROGRESS_S)
+        waits = tuple(map(str, group.waits))
+        _say(control.Progress(application.delivered, application.broadcast, waits, group.waiting_s))
+    _say(control.Finished(application.delivered))
+    await asyncio.Event().wait()
 
 
 def _listen(lines: Iterator[bytes], stop: asyncio.Event) -> None:
@@ -139,6 +115,10 @@ def _lines(descriptor: int) -> Iterator[bytes]:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except Exception:  # noqa: BLE001 - whatever failed, the parent has to learn it from the exit code
+    except Exception as error:  # noqa: BLE001 - whatever failed, the parent has to learn it from the exit code
         sys.excepthook(*sys.exc_info())
+        cause: BaseException = error
+        while isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]
+        sys.stderr.write(f"{type(cause).__name__}: {cause}\n")
         sys.exit(control.EXIT_FAILED)

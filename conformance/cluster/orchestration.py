@@ -23,7 +23,17 @@ from antiphon.conformance.cluster.relay import Relay
 from antiphon.conformance.cluster.result import ClusterResult, missing_faults
 from antiphon.conformance.cluster.settings import ClusterSettings
 from antiphon.conformance.history import judge_run
-from antiphon.conformance.trace import Broadcast, Deliver, Header, Run, digest, load_run, log_name
+from antiphon.conformance.trace import (
+    CUT_OFF,
+    TRUNCATED,
+    Broadcast,
+    Deliver,
+    Header,
+    Run,
+    digest,
+    load_run,
+    log_name,
+)
 
 RECORD = "cluster.json"
 
@@ -89,10 +99,8 @@ async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tupl
         async with asyncio.timeout(settings.deadline_s):
             await _play(settings, home, relay, nodes, news)
     except TimeoutError:
-        told = ", ".join(f"process {node.number} {node.delivered}" for node in nodes)
-        return relay, (
-            f"given up after {settings.deadline_s:g} s of {settings.messages} messages; delivered: {told}",
-        )
+        told = "; ".join(node.how_far() for node in nodes)
+        return relay, (f"given up after {settings.deadline_s:g} s of {settings.messages} messages: {told}",)
     except NodeFailed as failure:
         return relay, (str(failure),)
     finally:
@@ -167,13 +175,17 @@ def _kept(result: ClusterResult, path: Path) -> ClusterResult:
 
 
 def _log_faults(run: Run, settings: ClusterSettings) -> tuple[str, ...]:
-    """What is wrong with the logs: located problems, logs that are missing, broadcasts that lack."""
-    faults = list(map(str, run.problems))
+    """What is wrong with the logs: located problems, logs that stop early (said once) or lack broadcasts."""
+    early = {problem.path for problem in run.problems if problem.reason in (TRUNCATED, CUT_OFF)}
+    faults = [str(problem) for problem in run.problems if problem.reason not in (TRUNCATED, CUT_OFF)]
     if len(run.logs) < settings.processes:
         faults.append(f"only {len(run.logs)} of {settings.processes} logs")
+    unfinished = [process for process, log in enumerate(run.logs) if log.path in early]
+    if unfinished:
+        faults.append(f"truncated: the logs of processes {', '.join(map(str, unfinished))} have no end")
     for process, events in enumerate(run.events):
         broadcast = sum(isinstance(event, Broadcast) for event in events)
-        if broadcast != settings.share(process):
+        if process not in unfinished and broadcast != settings.share(process):
             faults.append(
                 f"process {process} broadcast {broadcast} of its {settings.share(process)} messages"
             )

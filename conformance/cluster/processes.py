@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,9 @@ from antiphon.conformance.cluster import control
 
 _GRACE_S = 2.0
 """How long a node that was told to go may take before it is killed."""
+
+_SILENT_S = 1.0
+"""A node that has not finished speaks several times a second."""
 
 
 class NodeFailed(Exception):
@@ -33,6 +37,9 @@ class Node:
         loop = asyncio.get_running_loop()
         self.number = number
         self.delivered = 0
+        self.done = False
+        self._progress: control.Progress | None = None
+        self._heard_at = time.monotonic()
         self.bound: asyncio.Future[int] = loop.create_future()
         self.finished: asyncio.Future[None] = loop.create_future()
         self._process = process
@@ -58,6 +65,19 @@ class Node:
     def pid(self) -> int:
         """The number of the operating-system process."""
         return self._process.pid
+
+    def how_far(self) -> str:
+        """Say how far the node is and what it waits for, by its last word, and how old that is if it is."""
+        said = self._progress
+        silent_s = time.monotonic() - self._heard_at
+        old = f", silent for {silent_s:.0f} s" if silent_s > _SILENT_S and not self.done else ""
+        if said is None:
+            return f"process {self.number} has said nothing{old}"
+        waits = f", waits for {'; '.join(said.waits)} for {said.waiting_s:.1f} s" if said.waits else ""
+        done = " all" if self.done else ""
+        return (
+            f"process {self.number} broadcast {said.broadcast}, delivered{done} {self.delivered}{waits}{old}"
+        )
 
     def tell(self, line: bytes) -> None:
         """Say one line to the node; a node that is gone is noticed elsewhere."""
@@ -121,8 +141,9 @@ class Node:
                 self.bound.set_result(port)
             case control.Progress(delivered):
                 self.delivered = delivered
+                self._progress, self._heard_at = said, time.monotonic()
             case control.Finished(delivered):
-                self.delivered = delivered
+                self.delivered, self.done = delivered, True
                 self.finished.set_result(None)
         self._on_news()
 

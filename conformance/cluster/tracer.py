@@ -1,12 +1,15 @@
 """The implementation's events become the schema's: what a judge needs is kept, the rest is left out.
 
-| implementation        | trace       |
-|-----------------------|-------------|
-| Broadcast             | `broadcast` |
-| Deliver               | `deliver`   |
-| Send                  | `send`      |
-| Receive               | `receive`   |
-| all others            | not logged  |
+| implementation        | trace            |
+|-----------------------|------------------|
+| Broadcast             | `core-broadcast` |
+| Deliver               | `core-deliver`   |
+| Violation             | `violation`      |
+| Send                  | `send`           |
+| Receive               | `receive`        |
+| all others            | not logged       |
+
+What the application broadcasts and gets, it writes itself (`application`).
 
 This module knows event types on both sides, and no protocol.
 """
@@ -16,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from antiphon.conformance.trace import LogWriteError, LogWriter, datagram_id, digest, message_id
-from antiphon.impl.tracing import Broadcast, Deliver, Event, Receive, Send
+from antiphon.impl.tracing import Broadcast, Deliver, Event, Receive, Send, Violation
 
 
 class LogTracer:
@@ -41,9 +44,11 @@ class LogTracer:
     def _write(self, event: Event) -> None:
         match event:
             case Broadcast():
-                self._log.broadcast(message_id(*event.identifier), digest(event.payload))
+                self._log.core_broadcast(message_id(*event.identifier), digest(event.payload))
             case Deliver():
-                self._log.deliver(message_id(*event.identifier), event.number, digest(event.payload))
+                self._log.core_deliver(message_id(*event.identifier), event.number, digest(event.payload))
+            case Violation():
+                self._log.violation(event.sender, f"{event.kind}: {event.detail}")
             case Send():
                 self._log.send(datagram_id(*event.datagram), event.to)
             case Receive():

@@ -15,6 +15,8 @@ from antiphon.conformance.history.finding import (
     BROADCAST_ONCE,
     CAUSALITY,
     DATAGRAM_INTEGRITY,
+    HANDOVER,
+    NO_VIOLATION,
     UNIFORM_AGREEMENT,
     UNIFORM_INTEGRITY,
     UNIFORM_NUMBERING,
@@ -35,6 +37,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
     name: (text, frozenset(broken))
     for name, text, broken in (
         ("all is well", "0: +a a>1 a b | 1: +b <a <a a b", set[str]()),
+        ("all is well inside", "0: +a (+a) (a) (b) a b | 1: +b (+b) (a) a (b) b", set[str]()),
         ("a gap in the numbers", "0: +a a#3 b#7 | 1: +b a#3 b#7", set[str]()),
         ("a crash", "0: +a a ! | 1: +b a b", set[str]()),
         ("broadcast twice", "0: +a +a a | 1: a", {BROADCAST_ONCE}),
@@ -58,6 +61,12 @@ EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
         ("delivered before broadcast", "0: a +a | 1: a", {CAUSALITY}),
         ("received before sent", "0: +a a <b a>1 | 1: a <a b>0", {CAUSALITY}),
         ("broadcast once it was heard of", "0: <b +a a | 1: a b>0", {CAUSALITY}),
+        ("got before the protocol delivers", "0: +a (+a) a (a) | 1: a", {HANDOVER}),
+        ("got another payload", "0: +a (+a) (a=x) a | 1: (a) a", {HANDOVER}),
+        ("delivered and never got", "0: +a (+a) (a) a (b) | 1: (a) a", {HANDOVER}),
+        ("broadcast and never taken", "0: +a (a) a | 1: a", {HANDOVER}),
+        ("taken but not broadcast", "0: +a (+a) (+b) (a) a | 1: a", {HANDOVER}),
+        ("a violation", "0: +a a ?1 | 1: a", {NO_VIOLATION}),
     )
 }
 """By what happens in it: the history, and the properties that it breaks."""

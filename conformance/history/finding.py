@@ -25,6 +25,8 @@ UNIFORM_PREFIX_ORDER: Final = "UniformPrefixOrder"
 UNIFORM_NUMBERING: Final = "UniformNumbering"
 DATAGRAM_INTEGRITY: Final = "DatagramIntegrity"
 CAUSALITY: Final = "Causality"
+HANDOVER: Final = "Handover"
+NO_VIOLATION: Final = "NoViolation"
 PROPERTIES: Final = (
     BROADCAST_ONCE,
     VALIDITY,
@@ -36,6 +38,8 @@ PROPERTIES: Final = (
     UNIFORM_NUMBERING,
     DATAGRAM_INTEGRITY,
     CAUSALITY,
+    HANDOVER,
+    NO_VIOLATION,
 )
 """All properties, in the order in which they are reported. A uniform one counts processes that crash too."""
 
@@ -59,6 +63,11 @@ SENT_BY_ANOTHER: Final = "sent by a process that it does not name as its sender"
 NEVER_SENT: Final = "received, but nobody sent it"
 RECEIVED_BY_ANOTHER: Final = "received by a process that it was not sent to"
 CYCLE: Final = "comes before its own cause"
+TOOK_OTHER: Final = "taken by the protocol other than the application broadcast it there"
+TOOK_NOTHING: Final = "broadcast by the application, never taken by the protocol"
+GOT_OTHER: Final = "got by the application other than the protocol delivered it there"
+GOT_NOTHING: Final = "delivered by the protocol, never got by the application"
+ACCUSED: Final = "reports what no correct process says"
 
 ABSENT: Final = (NEVER_BROADCAST, NEVER_SENT)
 """What a log that stops early may only seem to show: the missing event may stand in what is missing."""

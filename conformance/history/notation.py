@@ -2,7 +2,8 @@
 
 A small notation for tests and documents. Each process is `number: words`, processes are separated
 by `|`. `+m` is a broadcast, `m` a delivery, `m=d` gives it the payload d, `m#7` the number 7, `!` is a
-crash; `d>2` sends datagram d to process 2, `<d` receives it. A message is `source:id`, a datagram
+crash; `d>2` sends datagram d to process 2, `<d` receives it; `(+m)` and `(m)` are the protocol's side of a
+broadcast and a delivery, `?2` reports a violation by process 2. A message is `source:id`, a datagram
 `sender:counter`, or either is a letter: a is the first of process 0, b the first of process 1, and so on.
 Where no number is given, messages are numbered in the order in which the text first delivers them.
 """
@@ -14,18 +15,21 @@ from collections import defaultdict
 
 from antiphon.conformance.trace import (
     Broadcast,
+    CoreBroadcast,
+    CoreDeliver,
     Crash,
     Deliver,
     End,
     Event,
     Receive,
     Send,
+    Violation,
     digest,
     message_id,
 )
 
 _WORD = re.compile(
-    r"(?P<receive><?)(?P<broadcast>\+?)(?P<name>[a-z]|\d+:\d+)(=(?P<payload>\w+))?(#(?P<number>\d+))?(>(?P<to>\d+))?"
+    r"(?P<core>\(?)(?P<receive><?)(?P<broadcast>\+?)(?P<name>[a-z]|\d+:\d+)(=(?P<payload>\w+))?(#(?P<number>\d+))?(>(?P<to>\d+))?\)?"
 )
 
 
@@ -52,8 +56,12 @@ def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
     match = _WORD.fullmatch(word)
     if word == "!":
         return Crash(i)
-    if match is None:
-        raise ValueError(f"{word!r} is none of +m, m, m=payload, m#number, d>process, <d, !")
+    if word[0] == "?" and word[1:].isdigit():
+        return Violation(i, int(word[1:]), "")
+    if match is None or (word[0] == "(") != (word[-1] == ")"):
+        raise ValueError(
+            f"{word!r} is none of +m, m, m=payload, m#number, (+m), (m), d>process, <d, ?process, !"
+        )
     name = match["name"]
     name = message_id(ord(name) - ord("a"), 1) if name.isalpha() else name
     if match["to"]:
@@ -62,6 +70,6 @@ def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
         return Receive(i, name)
     payload = digest((match["payload"] or name).encode())
     if match["broadcast"]:
-        return Broadcast(i, name, payload)
+        return (CoreBroadcast if match["core"] else Broadcast)(i, name, payload)
     number = int(match["number"] or numbers.setdefault(name, len(numbers) + 1))
-    return Deliver(i, name, number, payload)
+    return (CoreDeliver if match["core"] else Deliver)(i, name, number, payload)

@@ -24,6 +24,7 @@ from antiphon.conformance.history.broadcast import (
 )
 from antiphon.conformance.history.datagrams import causality, datagram_integrity
 from antiphon.conformance.history.finding import ABSENT, LIVENESS, Finding, History
+from antiphon.conformance.history.members import handover, no_violation
 from antiphon.conformance.history.order import numbering, prefix_order, total_order
 from antiphon.conformance.trace import CUT_OFF, NO_DELIVERIES, TRUNCATED, Problem, Run
 from antiphon.model.verdict import Outcome
@@ -70,6 +71,8 @@ def judge_history(history: History) -> tuple[Finding, ...]:
         numbering(history),
         datagram_integrity(history),
         causality(history),
+        handover(history),
+        no_violation(history),
     )
 
 

@@ -1,4 +1,4 @@
-"""An event is one line of JSON, of one of six kinds; every reader and every table takes the fields from here.
+"""An event is one line of JSON, of one of nine kinds; all readers and tables take the fields from here.
 
 This module does not know where a line comes from, who reads it or what it proves. It knows no clock: order
 within a process is the index `i`, order between processes is a datagram's send and receive. Integers have 64
@@ -52,18 +52,40 @@ class _Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
 
 
 class Broadcast(_Event, frozen=True, tag="broadcast"):
-    """The process broadcasts message `m` ("source:id"); `digest` names the payload's bytes."""
+    """The application broadcasts message `m` ("source:id"); `digest` names the payload's bytes."""
 
     m: PairName
     digest: Hex
 
 
 class Deliver(_Event, frozen=True, tag="deliver"):
-    """The process delivers message `m` under the total order's number, from 1."""
+    """The application gets message `m` under the total order's number, from 1."""
 
     m: PairName
     number: Positive
     digest: Hex
+
+
+class CoreBroadcast(_Event, frozen=True, tag="core-broadcast"):
+    """The protocol takes the application's message `m`."""
+
+    m: PairName
+    digest: Hex
+
+
+class CoreDeliver(_Event, frozen=True, tag="core-deliver"):
+    """The protocol delivers message `m`, which the application will get."""
+
+    m: PairName
+    number: Positive
+    digest: Hex
+
+
+class Violation(_Event, frozen=True, tag="violation"):
+    """The process has got from process `sender` what no correct process says; `what` tells it."""
+
+    sender: Natural
+    what: str
 
 
 class Send(_Event, frozen=True, tag="send"):
@@ -87,7 +109,7 @@ class End(_Event, frozen=True, tag="end"):
     """The log is complete: nothing is missing before, and the process has finished its part in the run."""
 
 
-Event = Broadcast | Deliver | Send | Receive | Crash | End
+Event = Broadcast | Deliver | CoreBroadcast | CoreDeliver | Violation | Send | Receive | Crash | End
 
 
 def message_id(source: int, identifier: int) -> str:

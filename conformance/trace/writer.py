@@ -19,8 +19,11 @@ from typing import Self
 
 import msgspec
 
+from antiphon.conformance.trace.lines import shortened
 from antiphon.conformance.trace.schema import (
     Broadcast,
+    CoreBroadcast,
+    CoreDeliver,
     Crash,
     Deliver,
     End,
@@ -28,6 +31,7 @@ from antiphon.conformance.trace.schema import (
     Header,
     Receive,
     Send,
+    Violation,
 )
 
 
@@ -65,12 +69,24 @@ class LogWriter:
             raise
 
     def broadcast(self, m: str, digest: str) -> None:
-        """Record that the process broadcasts message `m`; call it before anybody can have it."""
+        """Record that the application broadcasts message `m`; call it before anybody can have it."""
         self._event(Broadcast(self.events, m, digest))
 
     def deliver(self, m: str, number: int, digest: str) -> None:
-        """Record that the process delivers message `m` as `number`."""
+        """Record that the application gets message `m` as `number`."""
         self._event(Deliver(self.events, m, number, digest))
+
+    def core_broadcast(self, m: str, digest: str) -> None:
+        """Record that the protocol takes message `m` from the application."""
+        self._event(CoreBroadcast(self.events, m, digest))
+
+    def core_deliver(self, m: str, number: int, digest: str) -> None:
+        """Record that the protocol delivers message `m` as `number`."""
+        self._event(CoreDeliver(self.events, m, number, digest))
+
+    def violation(self, sender: int, what: str) -> None:
+        """Record what `sender` said that no correct process says; of a long text the beginning."""
+        self._event(Violation(self.events, sender, shortened(what)))
 
     def send(self, d: str, to: int) -> None:
         """Record that the process sends datagram `d` to a process; call it before the datagram leaves."""

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -104,7 +105,7 @@ def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResul
     path.write_bytes(b"".join(lines))
     judged = judge_run(load_run(tmp_path))
     violated = {finding.property: str(finding) for finding in judged.findings if finding.offending}
-    assert set(violated) == {"UniformTotalOrder", "UniformPrefixOrder", "UniformNumbering"}
+    assert set(violated) == {"UniformTotalOrder", "UniformPrefixOrder", "UniformNumbering", "Handover"}
     assert f"process-1.ndjson:{first + 1} ({other.m})" in violated["UniformPrefixOrder"]
 
 
@@ -133,11 +134,24 @@ def test_a_second_run_gets_its_own_directory(tmp_path: Path) -> None:
 def test_a_run_that_takes_too_long_is_given_up_and_keeps_its_logs(tmp_path: Path) -> None:
     result = run_cluster(messages=1_000_000, deadline_s=1.5, directory=tmp_path)
     assert result.outcome == "unknown"
-    assert result.reasons[0].startswith("given up after 1.5 s of 1000000 messages; delivered: process 0 ")
-    assert any("truncated" in reason for reason in result.reasons)
+    assert result.reasons[0].startswith("given up after 1.5 s of 1000000 messages: process 0 broadcast ")
+    assert str(result.reasons).count("truncated") == 1
+    assert len(result.reasons) == 2
     assert all(load_run(result.directory).events)
     assert nodes_of(os.getpid()) == []
     assert result.seconds < 8
+
+
+def test_a_run_that_stalls_says_what_each_member_waits_for(tmp_path: Path) -> None:
+    """Of a hundred datagrams one arrives: nobody gets far."""
+    result = run_cluster(
+        messages=60, loss=0.99, duplication=0, reordering=0, deadline_s=2.0, directory=tmp_path
+    )
+    assert result.outcome == "unknown"
+    told = result.reasons[0].split(": ", 1)[1].split("; process ")
+    assert len(told) == 3
+    assert any(re.search(r"waits for .+ of process \d(; .+)? for \d+\.\d s", one) for one in told), told
+    assert not any("silent" in one or "all" in one for one in told), told
 
 
 def test_a_node_that_is_killed_leaves_the_run_unknown_and_is_named(tmp_path: Path) -> None:

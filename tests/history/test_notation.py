@@ -1,11 +1,24 @@
+import re
+
 import pytest
 
 from antiphon.conformance.history import history
-from antiphon.conformance.trace import Broadcast, Crash, Deliver, End, Receive, Send, digest
+from antiphon.conformance.trace import (
+    Broadcast,
+    CoreBroadcast,
+    CoreDeliver,
+    Crash,
+    Deliver,
+    End,
+    Receive,
+    Send,
+    Violation,
+    digest,
+)
 
 
 def test_a_letter_is_the_first_message_of_the_process_it_counts() -> None:
-    log = history("0: +a b 2:7=x b#5 a>2 <2:3 !")
+    log = history("0: +a b 2:7=x b#5 a>2 <2:3 (+a) (a) ?2 !")
     assert log == (
         (
             Broadcast(0, "0:1", digest(b"0:1")),
@@ -14,8 +27,11 @@ def test_a_letter_is_the_first_message_of_the_process_it_counts() -> None:
             Deliver(3, "1:1", 5, digest(b"1:1")),
             Send(4, "0:1", 2),
             Receive(5, "2:3"),
-            Crash(6),
-            End(7),
+            CoreBroadcast(6, "0:1", digest(b"0:1")),
+            CoreDeliver(7, "0:1", 3, digest(b"0:1")),
+            Violation(8, 2, ""),
+            Crash(9),
+            End(10),
         ),
     )
 
@@ -24,12 +40,16 @@ def test_a_process_that_is_not_named_has_an_empty_log() -> None:
     assert history("2: a")[:2] == ((), ())
 
 
-@pytest.mark.parametrize(
-    "text", ["a b", "0: a | 0: b", "x: a", "0: A", "0: +", "0: a=", "0: 1:", "0: a#", "0: a>", "0: <"]
-)
-def test_what_is_not_in_the_notation_is_refused_by_name(text: str) -> None:
-    with pytest.raises(ValueError, match=r"none of|does not begin"):
+@pytest.mark.parametrize("text", ["a b", "0: a | 0: b", "x: a"])
+def test_a_process_without_a_number_of_its_own_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"does not begin"):
         history(text)
+
+
+@pytest.mark.parametrize("word", ["A", "+", "a=", "1:", "a#", "a>", "<", "(a", "a)", "?"])
+def test_a_word_that_is_not_in_the_notation_is_refused_by_name(word: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{word!r} is none of")):
+        history(f"0: {word}")
 
 
 def test_messages_are_numbered_as_the_text_first_delivers_them() -> None:

@@ -164,7 +164,7 @@ def test_the_columns_of_the_files_are_the_fields_of_the_schema(report: VerifyRep
     events = parquet.read_schema(next((kept / "events" / "run=healthy").glob("*.parquet")))
     assert [(field.name, str(field.type)) for field in events] == [
         ("process", "int32"), ("line", "int64"), ("i", "int64"), ("kind", "string"), ("m", "string"), ("d", "string"),
-        ("number", "int64"), ("digest", "string"), ("to", "int64"),
+        ("number", "int64"), ("sender", "int64"), ("digest", "string"), ("to", "int64"), ("what", "string"),
     ]  # fmt: skip
     quarantine = parquet.read_schema(next((kept / "quarantine").glob("*.parquet")))
     assert [(field.name, str(field.type)) for field in quarantine] == [

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from antiphon.conformance.trace import (
     CUT_OFF,
     Broadcast,
+    CoreBroadcast,
+    CoreDeliver,
     Crash,
     Deliver,
     End,
@@ -26,6 +28,7 @@ from antiphon.conformance.trace import (
     LogWriter,
     Receive,
     Send,
+    Violation,
     datagram_id,
     digest,
     load_run,
@@ -43,6 +46,9 @@ digests = st.binary(max_size=20).map(digest)
 acts = st.one_of(
     st.tuples(st.just("broadcast"), st.tuples(pairs, digests)),
     st.tuples(st.just("deliver"), st.tuples(pairs, st.integers(1, 10**6), digests)),
+    st.tuples(st.just("core_broadcast"), st.tuples(pairs, digests)),
+    st.tuples(st.just("core_deliver"), st.tuples(pairs, st.integers(1, 10**6), digests)),
+    st.tuples(st.just("violation"), st.tuples(st.integers(0, 9), st.text(max_size=50))),
     st.tuples(st.just("send"), st.tuples(pairs, st.integers(0, 9))),
     st.tuples(st.just("receive"), st.tuples(pairs)),
 )
@@ -74,7 +80,10 @@ def test_what_is_written_is_read(history: list[tuple[str, tuple[object, ...]]], 
                 log.crash()
             log.end()
         read = read_log(path)
-    kinds = {"broadcast": Broadcast, "deliver": Deliver, "send": Send, "receive": Receive}
+    kinds = {
+        "broadcast": Broadcast, "deliver": Deliver, "core_broadcast": CoreBroadcast,
+        "core_deliver": CoreDeliver, "violation": Violation, "send": Send, "receive": Receive,
+    }  # fmt: skip
     expected: list[Event] = [kinds[kind](i, *fields) for i, (kind, fields) in enumerate(history)]
     if crashes:
         expected.append(Crash(len(expected)))

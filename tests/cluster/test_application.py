@@ -1,0 +1,215 @@
+"""A fault between the protocol and the application fails the run by name: three members in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from antiphon.conformance.cluster.application import Application
+from antiphon.conformance.cluster.tracer import LogTracer
+from antiphon.conformance.history import RunFindings, judge_run
+from antiphon.conformance.trace import Header, LogWriter, load_run, log_name
+from antiphon.impl import tracing
+from antiphon.impl.group import Delivery, Group, Identifier
+from antiphon.impl.protocols.rbp import rbp
+from antiphon.impl.protocols.rbp.violations import RbpViolation
+
+MEMBERS, SHARE, FAULTY, AT = 3, 6, 1, 7
+"""Each member broadcasts so many messages; the faulty one errs at its delivery of this place."""
+
+
+class Swapping(Group):
+    """Two deliveries change places."""
+
+    async def deliveries(self) -> AsyncIterator[Delivery]:
+        k, held = 0, None
+        async for delivery in super().deliveries():
+            k += 1
+            if k == AT:
+                held = delivery
+                continue
+            yield delivery
+            if held is not None:
+                yield held
+                held = None
+
+
+class Changing(Group):
+    """One delivery comes out as `changed` says."""
+
+    async def deliveries(self) -> AsyncIterator[Delivery]:
+        k = 0
+        async for delivery in super().deliveries():
+            k += 1
+            for one in self.changed(delivery) if k == AT else [delivery]:
+                yield one
+
+    def changed(self, delivery: Delivery) -> list[Delivery]:
+        """What comes instead of a delivery."""
+        return [delivery]
+
+
+class Emptying(Changing):
+    """One payload is empty."""
+
+    def changed(self, delivery: Delivery) -> list[Delivery]:
+        return [delivery._replace(payload=b"")]
+
+
+class Altering(Changing):
+    """One byte of a payload is another."""
+
+    def changed(self, delivery: Delivery) -> list[Delivery]:
+        return [delivery._replace(payload=bytes([delivery.payload[0] ^ 1]) + delivery.payload[1:])]
+
+
+class Dropping(Changing):
+    """One delivery is lost."""
+
+    def changed(self, delivery: Delivery) -> list[Delivery]:
+        return []
+
+
+class Doubling(Changing):
+    """One delivery comes twice."""
+
+    def changed(self, delivery: Delivery) -> list[Delivery]:
+        return [delivery, delivery]
+
+
+class Renumbering(Changing):
+    """One delivery has another number."""
+
+    def changed(self, delivery: Delivery) -> list[Delivery]:
+        return [delivery._replace(number=delivery.number + 1)]
+
+
+class Forgetting(Group):
+    """A broadcast that waits is lost: it is never served."""
+
+    calls = 0
+
+    async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
+        self.calls += 1
+        return await (asyncio.Future() if self.calls == 3 else super().broadcast(payload))
+
+
+class Overtaking(Group):
+    """A broadcast overtakes the one before it."""
+
+    calls = 0
+
+    async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
+        self.calls += 1
+        if self.calls == 3:
+            await asyncio.sleep(0)
+        return await super().broadcast(payload)
+
+
+async def play(directory: Path, faulty: type[Group], seconds: float) -> None:
+    """Let three members work until all have finished, or for a while; only then a log gets its end."""
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(MEMBERS)]
+    for bound in sockets:
+        bound.bind(("127.0.0.1", 0))
+    addresses = {p: bound.getsockname() for p, bound in enumerate(sockets)}
+    headers = [
+        Header(run="r", protocol="rbp", process=p, processes=MEMBERS, seed=7, messages=SHARE * MEMBERS)
+        for p in range(MEMBERS)
+    ]
+    applications: list[Application] = []
+
+    async def member(header: Header) -> None:
+        me = header.process
+        with LogWriter(directory / log_name(me), header) as log:
+            group = (faulty if me == FAULTY else Group)(
+                "test",
+                me=me,
+                members=MEMBERS,
+                bind=sockets[me],
+                routes={p: address for p, address in addresses.items() if p != me},
+                protocol=rbp(resend_ms=20, token_ms=5, request_ms=5),
+                tracer=LogTracer(log, on_failure=lambda error: None),
+            )
+            application = Application(group, header, SHARE, log)
+            applications.append(application)
+            async with group:
+                work = asyncio.create_task(application.run())
+                await over.wait()
+            if all(one.finished.is_set() for one in applications):
+                await work
+                log.end()
+            else:
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
+
+    over = asyncio.Event()
+    members = [asyncio.create_task(member(header)) for header in headers]
+    until = asyncio.get_running_loop().time() + seconds
+    while asyncio.get_running_loop().time() < until:
+        await asyncio.sleep(0.05)
+        if len(applications) == MEMBERS and all(one.finished.is_set() for one in applications):
+            break
+    await asyncio.sleep(0.05)
+    over.set()
+    await asyncio.gather(*members)
+
+
+def judged(directory: Path, faulty: type[Group]) -> RunFindings:
+    asyncio.run(play(directory, faulty, seconds=10.0 if faulty in FINISH else 1.5))
+    return judge_run(load_run(directory))
+
+
+FINISH = (Group, Swapping, Emptying, Altering, Doubling, Renumbering)
+"""With these every member comes to its end; with the others one waits for what is lost."""
+
+
+def violated(found: RunFindings) -> set[str]:
+    return {name for name, outcome in found.outcomes.items() if outcome == "violated"}
+
+
+def test_without_a_fault_everything_holds(tmp_path: Path) -> None:
+    found = judged(tmp_path, Group)
+    assert found.problems == ()
+    assert set(found.outcomes.values()) == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("faulty", "others"),
+    [
+        (Swapping, {"UniformTotalOrder", "UniformPrefixOrder", "UniformNumbering"}),
+        (Emptying, {"UniformIntegrity"}),
+        (Altering, {"UniformIntegrity"}),
+        (Doubling, {"UniformIntegrity"}),
+        (Renumbering, {"UniformNumbering"}),
+        (Dropping, {"UniformPrefixOrder"}),
+        (Forgetting, {"UniformIntegrity"}),
+        (Overtaking, {"UniformIntegrity"}),
+    ],
+)
+def test_a_fault_between_protocol_and_application_is_violated_by_name(
+    tmp_path: Path, faulty: type[Group], others: set[str]
+) -> None:
+    found = judged(tmp_path, faulty)
+    assert violated(found) == {"Handover"} | others
+    handover = next(finding for finding in found.findings if finding.property == "Handover")
+    assert handover.first is not None
+    assert handover.first.process == FAULTY
+
+
+def test_what_a_member_reports_of_another_fails_the_run_by_name(tmp_path: Path) -> None:
+    header = Header(run="r", protocol="rbp", process=0, processes=1, seed=7, messages=1)
+    with LogWriter(tmp_path / log_name(0), header) as log:
+        tracer = LogTracer(log, on_failure=lambda error: None)
+        tracer.record(tracing.Violation(0, RbpViolation.OUT_OF_TURN, 2, "x" * 10_000))
+        log.broadcast("0:1", "")
+        log.deliver("0:1", 1, "")
+        log.end()
+    found = judge_run(load_run(tmp_path))
+    assert violated(found) == {"NoViolation"}
+    told = next(str(finding) for finding in found.findings if finding.offending)
+    assert told.startswith("reports what no correct process says: process-0.ndjson:2 (process 2: ")
+    assert len(told) < 400
