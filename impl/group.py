@@ -125,14 +125,14 @@ class Group:
     @property
     def waits(self) -> tuple[Wait, ...]:
         """What this member cannot do without now, and from whom it has to come."""
-        return self._endpoint.waits
+        return self._endpoint.core.waits()
 
     @property
     def waiting_s(self) -> float:
         """For how many seconds it has waited for just that; 0 when it waits for nothing."""
-        if not self._endpoint.waits:
+        if not self.waits:
             return 0.0
-        return asyncio.get_running_loop().time() - self._endpoint.waiting_since / 1000.0
+        return asyncio.get_running_loop().time() - self._endpoint.progress_at / 1000.0
 
     async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once it is on its way.

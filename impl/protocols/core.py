@@ -101,7 +101,7 @@ class Send(NamedTuple, Generic[M]):
 
 
 class Wait(NamedTuple):
-    """Something that a member cannot do without; equal waits at two times mean that it got no further."""
+    """Something that a member cannot do without."""
 
     what: str
     """What is missing, in words: "number 7"."""
@@ -140,7 +140,17 @@ class ProtocolCore(Protocol[M]):
         ...
 
     def waits(self) -> tuple[Wait, ...]:
-        """What has to come from other members before this one can go on; it changes with any progress."""
+        """What has to come from other members before this one can go on; it changes only with `progress`."""
+        ...
+
+    @property
+    def progress(self) -> int:
+        """How far this member has come: it grows with all that brings it, or sets it, further to go."""
+        ...
+
+    @property
+    def broken(self) -> Violation | None:
+        """The violation that proves that the members have no common order any more, if there was one."""
         ...
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:

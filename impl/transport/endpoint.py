@@ -4,8 +4,9 @@ Every shell does with it the same: hand in datagrams and the time, then take the
 deliveries. The order of events within one step is: what came in, what it caused in the core, what is
 delivered, what is sent.
 
-A member that waits for the same things for `stall_ms` cannot go on, and says so: `tick` raises `GroupFailed`.
-Whose tick comes late was not waiting but asleep (a stopped process, a suspended machine), and waits anew.
+A member that waits for others and makes no progress for `stall_ms` cannot go on, and says so: `tick` raises
+`GroupFailed`. Whose tick comes late was not waiting but asleep (a stopped process, a suspended machine), and
+waits anew.
 
 This module must not know a protocol, an address or a clock.
 """
@@ -18,7 +19,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import GroupFailed, Rejection
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, Wait
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.wire import Admission, Codec, Rejected
 
@@ -65,10 +66,9 @@ class Endpoint(Generic[M]):
         """Datagrams sent, by kind of message: one for each receiver."""
         self.transmissions: Counter[str] = Counter()
         """Messages sent, by kind: one message to all counts once, as the papers count."""
-        self.waits: tuple[Wait, ...] = ()
-        """What this member cannot do without."""
-        self.waiting_since = 0.0
-        """The `now` since which it waits for just that."""
+        self.progress_at = 0.0
+        """The `now` at which this member got further the last time."""
+        self._progress = 0
         self._stall_ms = stall_ms
         self._tracer = tracer
         self._counter = 0
@@ -78,6 +78,7 @@ class Endpoint(Generic[M]):
     def start(self, now: float) -> None:
         """Take part from now on: once, before every other call."""
         self.core.start(now)
+        self.progress_at = now
         self._settle(now)
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
@@ -106,10 +107,10 @@ class Endpoint(Generic[M]):
                 tracing.Receive(self.core.me, datagram, self.codec.messages.kind(envelope.message))
             )
         self.core.receive(envelope.sender, envelope.message, now)
-        for violation in self.core.violations:
-            if violation.breaks_order:
-                said = f"{self.codec.messages.kind(envelope.message)} of process {sender}"
-                raise GroupFailed(f"the order is no longer common: {violation.value}, by the {said}")
+        broken = self.core.broken
+        if broken is not None:
+            said = f"{self.codec.messages.kind(envelope.message)} of process {sender}"
+            raise GroupFailed(f"the order is no longer common: {broken.value}, by the {said}")
         self._settle(now)
 
     def drop(self, rejected: Rejected, data: bytes) -> None:
@@ -124,21 +125,25 @@ class Endpoint(Generic[M]):
         """
         self.core.tick(now)
         self._settle(now)
-        deadline = self._stall_deadline()
-        if deadline is None or now < deadline:
+        deadline = self.progress_at + self._stall_ms
+        if now < deadline:
             return
-        if now > deadline + _LATE * self._stall_ms:
-            self.waiting_since = now
+        waits = self.core.waits()
+        if not waits or now > deadline + _LATE * self._stall_ms:
+            self.progress_at = now
             return
-        missing = "; ".join(str(wait) for wait in self.waits)
+        missing = "; ".join(str(wait) for wait in waits)
         raise GroupFailed(
             f"no progress for {self._stall_ms / 1000.0:g} s: process {self.core.me} needs {missing}"
         )
 
     def next_deadline(self) -> float | None:
         """When `tick` has something to do, or None."""
-        deadlines = (self.core.next_deadline(), self._stall_deadline())
-        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+        deadline = self.core.next_deadline()
+        if self._stall_ms == math.inf:
+            return deadline
+        stalled = self.progress_at + self._stall_ms
+        return stalled if deadline is None else min(deadline, stalled)
 
     def datagrams_to_send(self) -> list[Datagram]:
         """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""
@@ -151,12 +156,9 @@ class Endpoint(Generic[M]):
 
     def _settle(self, now: float) -> None:
         self._deliveries += self.core.settle(now)
-        waits = self.core.waits()
-        if waits != self.waits:
-            self.waits, self.waiting_since = waits, now
-
-    def _stall_deadline(self) -> float | None:
-        return self.waiting_since + self._stall_ms if self.waits and self._stall_ms < math.inf else None
+        progress = self.core.progress
+        if progress != self._progress:
+            self._progress, self.progress_at = progress, now
 
     def _dropped(self, rejected: Rejected, data: bytes) -> None:
         if self._tracer.recording:

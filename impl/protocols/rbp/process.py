@@ -345,6 +345,16 @@ class Core:
 
     # Looking at a core from outside.
 
+    @property
+    def progress(self) -> int:
+        """How many numbers and bodies there are."""
+        return len(self._queues.numbers) + len(self._queues.received)
+
+    @property
+    def broken(self) -> Violation | None:
+        """The first violation that proves two orders."""
+        return next((kind for kind in self._violations if kind.breaks_order), None)
+
     def waits(self) -> tuple[Wait, ...]:
         """The first missing number, the missing bodies, and the number of the first message that has none."""
         queues = self._queues
