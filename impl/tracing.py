@@ -21,6 +21,7 @@ from antiphon.impl.errors import Rejection
 from antiphon.impl.errors import Violation as ViolationKind
 
 __all__ = [
+    "DETAIL_MAX",
     "NULL_TRACER",
     "Broadcast",
     "Deliver",
@@ -35,6 +36,9 @@ __all__ = [
     "TransportFault",
     "Violation",
 ]
+
+DETAIL_MAX = 200
+"""How many characters of what others sent an event shows at most."""
 
 Pair = tuple[int, int]
 """(source, id) of a broadcast message, or (sender, counter) of a datagram."""

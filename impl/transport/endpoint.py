@@ -162,7 +162,8 @@ class Endpoint(Generic[M]):
 
     def _dropped(self, rejected: Rejected, data: bytes) -> None:
         if self._tracer.recording:
-            self._tracer.record(tracing.Dropped(self.core.me, rejected.kind, len(data), rejected.detail))
+            detail = rejected.detail[: tracing.DETAIL_MAX]
+            self._tracer.record(tracing.Dropped(self.core.me, rejected.kind, len(data), detail))
 
     def _encode(self, to: int, message: M) -> bytes:
         if self._counter == NATURAL_MAX:

@@ -8,7 +8,7 @@ from antiphon.impl.errors import GroupFailed, Rejection
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.rbp import MESSAGES, rbp
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered
-from antiphon.impl.tracing import Dropped, RecordingTracer
+from antiphon.impl.tracing import DETAIL_MAX, Dropped, RecordingTracer, Violation
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.wire import Codec
 
@@ -39,6 +39,17 @@ def test_a_datagram_is_taken_from_the_member_that_it_names_only() -> None:
     assert endpoint.deliveries() == []
     endpoint.datagram_received(0, data, START)
     assert len(endpoint.deliveries()) == 1
+
+
+def test_an_event_shows_little_of_what_others_sent() -> None:
+    tracer = RecordingTracer()
+    endpoint = Endpoint(rbp(), "g", 1, 3, tracer)
+    endpoint.start(START)
+    foreign = CODEC.envelope("x" * 8_000, 0, 1, Ack(None, 1, 1))
+    endpoint.datagram_received(0, CODEC.encode(foreign), START)
+    endpoint.datagram_received(0, datagram(0, Data(Identifier(2, 99), bytes(8_000))), START)
+    details = [event.detail for event in tracer.events if isinstance(event, Dropped | Violation)]
+    assert [len(detail) for detail in details] == [DETAIL_MAX, DETAIL_MAX]
 
 
 def test_a_member_that_gets_no_further_fails_in_time_and_says_why() -> None:

@@ -8,13 +8,14 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import Sequence
+from inspect import signature
 from typing import cast
 
 import pytest
 
 from antiphon.impl.errors import GroupClosed, GroupFailed, InvalidMembership, PayloadTooLarge, Rejection
 from antiphon.impl.group import Delivery, Group
-from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX
+from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX, Identifier
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import Dropped, RecordingTracer, Step, TransportFault
 
@@ -124,6 +125,16 @@ def test_strange_datagrams_are_counted_and_traced() -> None:
             await asyncio.wait_for(take(second, 1), 5)
             assert first.statistics.dropped == {Rejection.FOREIGN_ADDRESS: 3}
             assert sum(isinstance(event, Dropped) for event in tracer.events) == 3
+
+    asyncio.run(scenario())
+
+
+def test_an_address_of_ip_version_6_has_more_than_host_and_port() -> None:
+    async def scenario() -> None:
+        first, second = groups(2)
+        async with first, second:
+            first._shell.datagram_received(b"", cast(tuple[str, int], (*second.address, 0, 0)))
+            assert first.statistics.dropped == {Rejection.TRUNCATED: 1}
 
     asyncio.run(scenario())
 
@@ -344,8 +355,9 @@ def test_a_group_that_cannot_go_on_says_what_is_missing() -> None:
             assert first.waits == second.waits == ()
             assert first.waiting_s == 0.0
             await first.broadcast(b"never delivered")
+            await asyncio.sleep(0.02)
             assert str(first.waits[0]) == "a number after 2 for message 0:2 of process 2"
-            assert 0.0 <= first.waiting_s < 5.0
+            assert 0.02 <= first.waiting_s < 5.0
             for group in (first, second):
                 with pytest.raises(
                     GroupFailed, match=r"no progress for 0.2 s: .* for message 0:2 of process 2"
@@ -365,6 +377,43 @@ def test_two_members_at_one_address_are_refused() -> None:
             await group.__aenter__()
 
     asyncio.run(scenario())
+
+
+def test_a_call_that_fails_fails_all_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library's own failure in a broadcast ends the group; nobody goes on waiting."""
+
+    async def scenario() -> None:
+        first, second = groups(2)
+        async with first, second:
+
+            def broken(payload: bytes, now: float) -> Identifier:
+                raise RuntimeError("planted")
+
+            monkeypatch.setattr(first._endpoint.core, "broadcast", broken)
+            reading = asyncio.create_task(take(first, 1))
+            await asyncio.sleep(0)
+            calls = [first.broadcast(b"m"), first.broadcast(b"m"), reading]
+            for outcome in await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 5):
+                assert isinstance(outcome, GroupFailed)
+                assert str(outcome) == "RuntimeError: planted"
+            with pytest.raises(GroupClosed):
+                first.address  # noqa: B018
+
+    asyncio.run(scenario())
+
+
+def test_a_group_has_its_name_and_is_what_async_with_gives() -> None:
+    async def scenario() -> None:
+        first, second = groups(2)
+        async with first as entered, second:
+            assert entered is first
+            assert entered.name == "test"
+
+    asyncio.run(scenario())
+
+
+def test_the_time_without_progress_is_the_documented_one() -> None:
+    assert signature(Group).parameters["stall_s"].default == 30.0
 
 
 class LossyRelay(asyncio.DatagramProtocol):

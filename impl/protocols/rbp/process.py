@@ -56,9 +56,6 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["Core", "Observation", "Snapshot", "Timer"]
 
-_DETAIL_MAX = 200
-"""How many characters of a message an event shows."""
-
 
 class Core:
     """Process `me` of the ring 0..members-1; `antiphon.impl.protocols.core` tells a shell how to use it."""
@@ -541,7 +538,8 @@ class Core:
     def _violated(self, kind: Violation, sender: int, message: Message) -> None:
         self._violations[kind] += 1
         if self._tracer.recording:
-            self._tracer.record(tracing.Violation(self.me, kind, sender, repr(message)[:_DETAIL_MAX]))
+            detail = repr(message)[: tracing.DETAIL_MAX]
+            self._tracer.record(tracing.Violation(self.me, kind, sender, detail))
 
 
 def _pair(identifier: Identifier) -> tuple[int, int]:
