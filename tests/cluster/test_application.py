@@ -15,8 +15,10 @@ from antiphon.conformance.history import RunFindings, judge_run
 from antiphon.conformance.trace import Header, LogWriter, load_run, log_name
 from antiphon.impl import tracing
 from antiphon.impl.group import Delivery, Group, Identifier
-from antiphon.impl.protocols.rbp import rbp
-from antiphon.impl.protocols.rbp.violations import RbpViolation
+from antiphon.impl.protocols.core import Implementation, Send
+from antiphon.impl.protocols.rbp import Core, Message, RbpViolation, rbp
+from antiphon.impl.protocols.rbp.messages import Data
+from antiphon.impl.tracing import Tracer
 
 MEMBERS, SHARE, FAULTY, AT = 3, 6, 1, 7
 """Each member broadcasts so many messages; the faulty one errs at its delivery of this place."""
@@ -110,8 +112,26 @@ class Overtaking(Group):
         return await super().broadcast(payload)
 
 
-async def play(directory: Path, faulty: type[Group], seconds: float) -> None:
-    """Let three members work until all have finished, or for a while; only then a log gets its end."""
+class Lying(Core):
+    """A protocol that once sends a message under an identifier that is far from its next."""
+
+    lied = False
+
+    def outputs(self) -> list[Send[Message]]:
+        lie = [] if self.lied else [Send(0, Data(Identifier(self.me, 10_000), b"lie"))]
+        self.lied = True
+        return super().outputs() + lie
+
+
+def lying_rbp(me: int, members: int, tracer: Tracer) -> Lying:
+    return Lying(me, members, resend_ms=20, token_ms=5, request_ms=5, backoff_max=8, tracer=tracer)
+
+
+RBP = rbp(resend_ms=20, token_ms=5, request_ms=5)
+
+
+async def play(directory: Path, faulty: type[Group], protocol: Implementation[Message] = RBP) -> None:
+    """Let three members work until all have finished, and their logs get their end, or nothing goes on."""
     sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(MEMBERS)]
     for bound in sockets:
         bound.bind(("127.0.0.1", 0))
@@ -131,7 +151,7 @@ async def play(directory: Path, faulty: type[Group], seconds: float) -> None:
                 members=MEMBERS,
                 bind=sockets[me],
                 routes={p: address for p, address in addresses.items() if p != me},
-                protocol=rbp(resend_ms=20, token_ms=5, request_ms=5),
+                protocol=protocol if me == FAULTY else RBP,
                 tracer=LogTracer(log, on_failure=lambda error: None),
             )
             application = Application(group, header, SHARE, log)
@@ -148,10 +168,14 @@ async def play(directory: Path, faulty: type[Group], seconds: float) -> None:
 
     over = asyncio.Event()
     members = [asyncio.create_task(member(header)) for header in headers]
-    until = asyncio.get_running_loop().time() + seconds
-    while asyncio.get_running_loop().time() < until:
+    now, seen, since = asyncio.get_running_loop().time, -1, 0.0
+    until = now() + 15.0
+    while now() < until and not (applications and all(one.finished.is_set() for one in applications)):
         await asyncio.sleep(0.05)
-        if len(applications) == MEMBERS and all(one.finished.is_set() for one in applications):
+        done = sum(one.delivered + one.broadcast for one in applications)
+        if done != seen:
+            seen, since = done, now()
+        elif seen and now() > since + 0.5:
             break
     await asyncio.sleep(0.05)
     over.set()
@@ -159,12 +183,8 @@ async def play(directory: Path, faulty: type[Group], seconds: float) -> None:
 
 
 def judged(directory: Path, faulty: type[Group]) -> RunFindings:
-    asyncio.run(play(directory, faulty, seconds=10.0 if faulty in FINISH else 1.5))
+    asyncio.run(play(directory, faulty))
     return judge_run(load_run(directory))
-
-
-FINISH = (Group, Swapping, Emptying, Altering, Doubling, Renumbering)
-"""With these every member comes to its end; with the others one waits for what is lost."""
 
 
 def violated(found: RunFindings) -> set[str]:
@@ -200,7 +220,18 @@ def test_a_fault_between_protocol_and_application_is_violated_by_name(
     assert handover.first.process == FAULTY
 
 
-def test_what_a_member_reports_of_another_fails_the_run_by_name(tmp_path: Path) -> None:
+def test_a_member_that_says_what_no_correct_member_says_fails_the_run_by_name(tmp_path: Path) -> None:
+    asyncio.run(play(tmp_path, Group, RBP._replace(core=lying_rbp)))
+    found = judge_run(load_run(tmp_path))
+    assert found.problems == ()
+    assert violated(found) == {"NoViolation"}
+    told = next(finding for finding in found.findings if finding.offending)
+    assert told.first is not None
+    assert told.first.process == 0
+    assert told.first.message.startswith(f"process {FAULTY}: {RbpViolation.IDENTIFIER_AHEAD}")
+
+
+def test_what_a_member_reports_at_length_is_shortened(tmp_path: Path) -> None:
     header = Header(run="r", protocol="rbp", process=0, processes=1, seed=7, messages=1)
     with LogWriter(tmp_path / log_name(0), header) as log:
         tracer = LogTracer(log, on_failure=lambda error: None)
