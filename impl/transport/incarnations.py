@@ -7,7 +7,9 @@ frame without such bytes is a greeting.
 1. What does not name the own incarnation never reaches the endpoint. It is answered with a greeting, which is
    never longer than what came in; a member gets at most GREETINGS_MAX of them in GREETINGS_MS.
 2. Who names the own incarnation has heard from this member in this run, so what it says about itself is
-   believed. If it named another incarnation before, it was started again, and the group cannot go on.
+   believed. An incarnation from which nothing has reached the endpoint may be followed by another: an earlier
+   run of a member can still answer while the next run of the group begins. After that, another one means that
+   the member was started again, and the group cannot go on.
 3. What is for a member that is not known yet waits until it is: the first WAITING_MAX datagrams. More are
    lost, as datagrams may be.
 4. A member greets all others when it starts, so that nobody's timer decides when a group begins.
@@ -64,6 +66,7 @@ class Incarnations:
         self._own = own
         self._others = tuple(process for process in range(members) if process != me)
         self._known: dict[int, bytes] = {}
+        self._heard: set[int] = set()
         self._waiting: defaultdict[int, list[bytes]] = defaultdict(list)
         self._greetings: dict[int, tuple[float, int]] = {}
         self._frames: list[Datagram] = []
@@ -102,15 +105,17 @@ class Incarnations:
             if not data:
                 return None
             return Rejected(Rejection.FOREIGN_INCARNATION, f"for incarnation {target.hex()} of this process")
-        if sender not in self._known:
+        if self._known.get(sender) != source:
+            if sender in self._heard:
+                raise GroupFailed(
+                    f"process {sender} was started again, as incarnation {source.hex()}; a group has the "
+                    "members that it began with: end all of them, then start all again"
+                )
             self._learn(sender, source, answer=not data, now=now)
-        known = self._known[sender]
-        if known != source:
-            raise GroupFailed(
-                f"process {sender} was started again, with incarnation {source.hex()} after {known.hex()}; "
-                "a group has the members that it began with: start all of them again"
-            )
-        return data or None
+        if not data:
+            return None
+        self._heard.add(sender)
+        return data
 
     def frames_to_send(self) -> list[Datagram]:
         """Hand over, once, the frames to send, in order."""
