@@ -20,7 +20,7 @@ that a snapshot does not count retransmissions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused, Stimulus
@@ -108,7 +108,6 @@ class RbpBinding:
         self._cores = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
         self._probes = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
         self._shells = [RbpShell(GROUP, me, self.members, self._core) for me in range(self.members)]
-        self._constants = constants
         self._standing: list[Snapshot | None] = [None] * self.members
 
     def start(self, me: int) -> Effect:
@@ -218,20 +217,15 @@ class RbpBinding:
     def _fresh(self, me: int, tracer: tracing.Tracer) -> Core:
         return core_of(self._core, me, self.members, 1, tracer)
 
-    @cached_property
-    def _unbounded(self) -> Machine:
-        """The specification without the bounds that an exploration puts on timers."""
-        free = {"unlimited": True, "urgent": False, "patient": False}
-        return compiled_machine(program(RbpBounded, repairs="all", **self._constants | free))
-
     def _waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
         """The timers that the specification would let expire if nothing bounded it."""
-        (state,) = self._unbounded.initial()
+        machine = _unbounded(self.members, int(self.program.constants["messages"]))
+        (state,) = machine.initial()
         view, values = self.project(me, snapshot), dict(zip(self.program.variables, state, strict=True))
         for name in view.keys() - {"broadcasts"}:  # the others' values decide nothing about its timers
             values[name] = (*values[name][:me], view[name], *values[name][me + 1 :])
         values |= {self.channel: frozenset(), "broadcasts": self.program.constants["messages"]}
-        enabled = set(self._unbounded.enabled(tuple(values.values())))
+        enabled = set(machine.enabled(tuple(values.values())))
         return [timer for timer in Timer if Step(timer.value, (Process(me),)) in enabled]
 
     def _effect(self, me: int) -> Effect:
@@ -259,6 +253,13 @@ def packet_of(sender: int, to: int, message: wire_messages.Message) -> spec.Pack
             return spec.Request(receiver, Process(sender), identifier_of(name))
         case wire_messages.RequestNumbers(first=first, last=last):
             return spec.RequestNumbers(receiver, Process(sender), first, last)
+
+
+@cache
+def _unbounded(processes: int, messages: int) -> Machine:
+    """The specification without the bounds that an exploration puts on timers."""
+    unbounded = program(RbpBounded, repairs="all", processes=processes, messages=messages, unlimited=True)
+    return compiled_machine(unbounded)
 
 
 def _asked(step: Step, datagram: bytes | None) -> Asked:

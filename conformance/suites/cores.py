@@ -22,7 +22,7 @@ from collections.abc import Callable, Hashable
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
-from antiphon.conformance.suites.values import mutable_parts
+from antiphon.conformance.suites.values import mutable_parts, spoil
 from antiphon.impl.protocols.core import Delivery, Implementation, ProtocolCore, Send
 from antiphon.impl.tracing import NULL_TRACER, RecordingTracer
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
@@ -131,6 +131,7 @@ class _Run:
         parts = list(mutable_parts(before))
         if parts:
             raise self._broken(me, what, f"a snapshot can be changed: {parts[0]}")
+        self._views(me, what, core)
         twin.restore(before, self.last[me] + SHIFT_MS)
         if twin.snapshot() != before or hash(twin.snapshot()) != hash(before):
             told = f"a core that was put to a snapshot has another one: {before!r}, then {twin.snapshot()!r}"
@@ -165,9 +166,8 @@ class _Run:
             parts = list(mutable_parts(getattr(answer, name), name))
             if parts:
                 raise self._broken(me, what, f"what is handed out can be changed: {parts[0]}")
-        deliveries.clear()
-        outputs.clear()
-        violations.clear()
+        for handed_out in (deliveries, outputs, violations):
+            spoil(handed_out)
         if core is self.cores[me]:
             self._same(
                 me, what, "changing a list or counter that was handed out changes the core", answer.snapshot
@@ -175,6 +175,15 @@ class _Run:
             if tuple(sorted(core.violations.items())) != answer.violations:
                 raise self._broken(me, what, "violations are handed out themselves, not a copy")
         return answer
+
+    def _views(self, me: int, what: str, core: Core) -> None:
+        """What shows the core is a copy, too: spoiling it leaves the next look as it was."""
+        for name in ("waits", *(("observe",) if hasattr(core, "observe") else ())):
+            look = getattr(core, name)
+            before = repr(look())
+            spoil(look())
+            if repr(look()) != before:
+                raise self._broken(me, what, f"{name} hands out the core's own state, not a copy")
 
     def _same(self, me: int, what: str, otherwise: str, snapshot: Hashable) -> None:
         if self.cores[me].snapshot() != snapshot:

@@ -1,4 +1,4 @@
-"""A value is immutable when nothing that it is made of can change.
+"""A value is immutable when nothing that it is made of can change; what is not can be spoiled.
 
 This module knows the kinds of values that cores and bindings hand out, and nothing about them.
 """
@@ -6,12 +6,25 @@ This module knows the kinds of values that cores and bindings hand out, and noth
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Iterator
 from enum import Enum
 
 import msgspec
 
 _ATOMS = (bool, int, float, str, bytes, type(None), Enum)
+
+
+def spoil(value: object) -> None:
+    """Empty every container that `value` is made of, as a caller may with what is its own."""
+    if isinstance(value, dict):
+        for part in value.values():
+            spoil(part)
+    elif isinstance(value, list | tuple | set | frozenset | deque):
+        for part in value:
+            spoil(part)
+    if isinstance(value, dict | list | set | deque | bytearray):
+        value.clear()
 
 
 def mutable_parts(value: object, path: str = "") -> Iterator[str]:

@@ -478,3 +478,22 @@ def test_members_agree_through_relays_that_lose_and_duplicate() -> None:
         assert all(relay.lost and relay.duplicated for relay in relays.values())
 
     asyncio.run(scenario())
+
+
+def test_what_statistics_hand_out_is_the_callers_own() -> None:
+    """Changing it changes nothing that is counted, nor what is handed out next."""
+
+    async def scenario() -> None:
+        a, b = groups(2)
+        async with a, b:
+            await a.broadcast(b"m")
+            await asyncio.gather(take(a, 1), take(b, 1))
+            handed_out = a.statistics
+            assert handed_out.datagrams["data"] == handed_out.transmissions["data"] == 1
+            for counter in cast(tuple[Counter[str], ...], handed_out):
+                counter.clear()
+                counter["spoiled"] = 1
+            assert a.statistics.datagrams["data"] == a.statistics.transmissions["data"] == 1
+            assert not any("spoiled" in counter for counter in cast(tuple[Counter[str], ...], a.statistics))
+
+    asyncio.run(asyncio.wait_for(scenario(), 10.0))

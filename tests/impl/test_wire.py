@@ -74,6 +74,7 @@ REJECTED = [
     (b"\x97\xa3rbp\x01\xa1g\x00\x07" + b"\x91" * 8_000, Rejection.MALFORMED),
     (b"\x97\xa3abc\x01\xa1g\x00\x07" + b"\x91" * 8_000, Rejection.MALFORMED),
     (raw("rbp", 2, "anything", ["else"]), Rejection.FOREIGN_VERSION),
+    (raw("rbp", 2, "g", 0, 7, ["data", [0, 1], b""]), Rejection.FOREIGN_VERSION),
     (raw("dtp", 1, "g", 0, 7, ["data", [0, 1], b""]), Rejection.FOREIGN_VERSION),
     (raw("rbp", 1, "other", 0, 7, ["data", [0, 1], b""]), Rejection.FOREIGN_GROUP),
     (raw("rbp", 1, "g", 1, 7, ["data", [0, 1], b""]), Rejection.OWN_ECHO),

@@ -80,6 +80,13 @@ FAULTS = {
 """,
         "changing a list or counter that was handed out changes the core",
     ),
+    "a view of its own state": (
+        """
+    def observe(self):
+        return super().observe() | {"numbers": self._queues.numbers}
+""",
+        "observe hands out the core's own state",
+    ),
     "the payload of its caller": (
         """
     def broadcast(self, payload, now):
