@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import select
 import signal
 import sys
@@ -97,7 +98,9 @@ def measure(tree: Path, files: Sequence[str], tests: Sequence[str]) -> Iterator[
     """
     for message in _lines_of(tree, lambda tell: _measure_all(tree, files, tests, tell)):
         if "error" in message:
-            print(f"left out, since it fails on the code as it stands: {message['error']}")
+            raise RuntimeError(f"the tests were not measured: {message['error']}")
+        if "failed" in message:
+            print(f"left out, since it fails on the code as it stands: {message['failed']}")
             continue
         yield Killer(
             message["test"],
@@ -137,7 +140,7 @@ def hunt(
     test, since, spent = "", time.monotonic(), 0.0
     try:
         while True:
-            for message in child.read(0.1):
+            for message in child.read(0.3):
                 if "error" in message:
                     raise RuntimeError(f"the hunt itself failed: {message['error']}")
                 if "status" in message:
@@ -193,12 +196,13 @@ class _Measurer:
     """Runs each collected test in a process forked from this one."""
 
     def __init__(self, tree: Path, tell: Callable[..., None]) -> None:
+        self.done = False
         self._touched = tree / "touched"
         self._tell = tell
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self._tell(error=str(report.longrepr))
+            self._tell(failed=report.nodeid)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for item in session.items:
@@ -212,15 +216,17 @@ class _Measurer:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 os._exit(failures.failed)
             if os.waitpid(pid, 0)[1]:
-                self._tell(error=item.nodeid)
+                self._tell(failed=item.nodeid)
                 continue
-            lines = sorted({line for line in self._touched.read_text().split("\n") if line})
+            # a test that limits its processes' files leaves a line cut off
+            lines = sorted(set(re.findall(r"^(.+\.py):(\d+)$", self._touched.read_text(), re.MULTILINE)))
             self._tell(
                 test=item.nodeid,
                 seconds=round(time.monotonic() - started, 3),
                 processor_seconds=round(_processor_seconds_of_children() - before, 3),
-                lines=[(name, int(number)) for name, _, number in (line.rpartition(":") for line in lines)],
+                lines=[(name, int(number)) for name, number in lines],
             )
+        self.done = True
         return True
 
 
@@ -238,7 +244,10 @@ def _measure_all(tree: Path, files: Sequence[str], tests: Sequence[str], tell: C
         touched.FILES: ":".join(files),
         touched.TOUCHED: str(tree / "touched"),
     }
-    _pytest(tree, tests, _Measurer(tree, tell))
+    measurer = _Measurer(tree, tell)
+    _pytest(tree, tests, measurer)
+    if not measurer.done:
+        raise RuntimeError("pytest ended before its last test")
 
 
 def _pytest(tree: Path, names: Sequence[str], plugin: object) -> None:
