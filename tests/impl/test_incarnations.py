@@ -40,6 +40,58 @@ def talk(one: Incarnations, other: Incarnations) -> tuple[list[object], int]:
     return got, count
 
 
+def test_everybody_else_is_greeted() -> None:
+    assert [frame.to for frame in member(1, members=3).frames_to_send()] == [0, 2]
+
+
+def test_what_documentation_and_memory_count_on() -> None:
+    """The numbers that docs/library.md states."""
+    assert (FRAME_BYTES, WAITING_MAX, GREETINGS_MAX, GREETINGS_MS) == (20, 8, 8, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "frames"),
+    [
+        ([], [], 2 + 2 + 2),  # each greets, each answers, each answers the first that names it
+        ([b"a"], [], 3 + 3 + 1 + 1),  # what is sent greets once more; what waited says as much as an answer
+        ([b"a"], [b"b"], 4 + 4 + 1 + 1),
+    ],
+)
+def test_a_greeting_is_answered_when_that_tells_something(
+    early: list[bytes], late: list[bytes], frames: int
+) -> None:
+    one, other = member(0), member(1)
+    for data in early:
+        one.send(1, data, 0.0)
+    for data in late:
+        other.send(0, data, 0.0)
+    assert talk(one, other) == ([*early, *late], frames)
+
+
+def test_greetings_begin_anew_after_their_time() -> None:
+    victim = member(1)
+    victim.frames_to_send()
+    frame = member(0, run=666).frames_to_send()[0].data
+    for now, expected in ((50.0, GREETINGS_MAX - 1), (99.9, 0), (100.0, GREETINGS_MAX), (199.9, 0)):
+        for _ in range(20):
+            victim.received(0, frame, now)
+        assert len(victim.frames_to_send()) == expected, now
+
+
+def test_a_member_that_is_known_is_not_greeted_for_what_it_sends() -> None:
+    one, other = member(0), member(1)
+    one.frames_to_send()
+    other.frames_to_send()
+    one.send(1, b"a", 0.0)
+    one_greeting, *_ = one.frames_to_send()
+    other.received(0, one_greeting.data, 0.0)
+    (answer,) = other.frames_to_send()
+    one.received(1, answer.data, 0.0)
+    (data,) = one.frames_to_send()
+    assert other.received(0, data.data, 0.0) == b"a"
+    assert other.frames_to_send() == []
+
+
 def test_two_members_greet_once_and_then_only_speak() -> None:
     one, other = member(0), member(1)
     one.send(1, b"early", 0.0)
