@@ -76,7 +76,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             endpoint.core.members,
             secrets.token_bytes(INCARNATION_BYTES),
         )
-        self._routes = dict(routes)
+        self._routes = {process: address for process, address in routes.items() if process in expected}
         self._peers: dict[Address, int] = {}
         self._on_progress = on_progress
         self._on_failure = on_failure

@@ -139,6 +139,20 @@ def test_an_address_of_ip_version_6_has_more_than_host_and_port() -> None:
     asyncio.run(scenario())
 
 
+def test_nobody_speaks_from_the_own_address() -> None:
+    """A route to oneself may be given, as part of a list that is the same everywhere; it leads nowhere."""
+
+    async def scenario() -> None:
+        (bound,) = sockets(1)
+        own = bound.getsockname()
+        group = Group("test", me=0, members=2, bind=bound, routes={0: own, 1: ("127.0.0.1", 9)})
+        async with group:
+            group._shell.datagram_received(b"", own)
+            assert group.statistics.dropped == {Rejection.FOREIGN_ADDRESS: 1}
+
+    asyncio.run(scenario())
+
+
 def test_what_the_system_refuses_is_counted_and_survived() -> None:
     async def scenario() -> None:
         tracer = RecordingTracer()
