@@ -100,14 +100,13 @@ def validity(history: History) -> Finding:
 
 def _agreement(history: History, name: str, deliverers: list[int]) -> Finding:
     correct = correct_processes(history)
-    lacking = [
-        (min(places.items())[1], Place(process, None, message))
+    offences: list[Offence] = [
+        (NOT_BY_ALL, next(iter(places.values())), Place(process, None, message))
         for message, places in _delivered_by(history, deliverers).items()
         for process in correct
         if process not in places
     ]
-    lacking.sort(key=lambda pair: (pair[0].process, pair[0].index, pair[1].process))
-    return finding(name, [(NOT_BY_ALL, delivered, missing) for delivered, missing in lacking])
+    return finding(name, offences)
 
 
 def _names(message: str, process: int) -> bool:
@@ -126,7 +125,7 @@ def _broadcasts(history: History) -> dict[str, tuple[Place, str]]:
 
 
 def _delivered_by(history: History, processes: list[int]) -> dict[str, dict[int, Place]]:
-    """Map every message that these processes delivered to the first delivery of it at each of them."""
+    """Map every message that these processes delivered to its first delivery at each of them, in order."""
     delivered: dict[str, dict[int, Place]] = {}
     for process in processes:
         for event in history[process]:

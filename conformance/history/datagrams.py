@@ -20,7 +20,7 @@ from antiphon.conformance.history.finding import (
     Place,
     finding,
 )
-from antiphon.conformance.trace import At, Broadcast, Deliver, Receive, Send, causal_order
+from antiphon.conformance.trace import At, Receive, Send, causal_order
 
 
 def datagram_integrity(history: History) -> Finding:
@@ -61,19 +61,12 @@ def causality(history: History) -> Finding:
     Shown are an event and the cause that comes after it; other events may stand between them.
     """
     offences: list[Offence] = [
-        (CYCLE, _place(history, effect), _place(history, cause))
-        for effect, cause in causal_order(history).contradictions
+        (CYCLE, _place(history, effect, name), _place(history, cause, name))
+        for effect, cause, name in causal_order(history).contradictions
     ]
     return finding(CAUSALITY, offences)
 
 
-def _place(history: History, at: At) -> Place:
+def _place(history: History, at: At, name: str) -> Place:
     process, position = at
-    event = history[process][position]
-    match event:
-        case Broadcast() | Deliver():
-            return Place(process, event.i, event.m)
-        case Send() | Receive():
-            return Place(process, event.i, event.d)
-        case _:
-            return Place(process, event.i, "")
+    return Place(process, history[process][position].i, name)

@@ -62,7 +62,7 @@ def prefix_order(history: History) -> Finding:
 
     Counts the positions at which not all processes that got so far deliver the same message.
     """
-    sequences = [sequence for sequence in _deliveries(history) if sequence]
+    sequences = _deliveries(history)
     offending = 0
     example: tuple[Place, Place] | None = None
     for position in range(max(map(len, sequences), default=0)):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from antiphon.conformance.trace.schema import Broadcast, Deliver, Event, Receive, Send
 
@@ -29,15 +30,20 @@ class Step:
     event: Event
 
 
+class Contradiction(NamedTuple):
+    """An event whose cause can only come after it; `name` is the datagram or message of both."""
+
+    effect: At
+    cause: At
+    name: str
+
+
 @dataclass(frozen=True)
 class Merge:
-    """All events of a run in one topological order of causality, and what contradicts it.
-
-    A contradiction is an event and its cause, which can only come after it.
-    """
+    """All events of a run in one topological order of causality, and what contradicts it."""
 
     steps: tuple[Step, ...]
-    contradictions: tuple[tuple[At, At], ...]
+    contradictions: tuple[Contradiction, ...]
 
 
 def causal_order(events: Sequence[Sequence[Event]]) -> Merge:
@@ -54,8 +60,9 @@ class _Merging:
     def __init__(self, events: Sequence[Sequence[Event]]) -> None:
         self.events = events
         self.causes = _causes(events)
+        self.names = {at: name for (_, name), at in self.causes.items()}
         self.times: list[list[int]] = [[] for _ in events]
-        self.contradictions: list[tuple[At, At]] = []
+        self.contradictions: list[Contradiction] = []
 
     def merge(self) -> Merge:
         ready = list(range(len(self.events)))
@@ -84,7 +91,8 @@ class _Merging:
         while len(times) < len(events):
             position = len(times)
             time = times[-1] + 1 if times else 0
-            cause = self.causes.get(_effect_of(events[position]))
+            effect = _effect_of(events[position])
+            cause = None if effect is None else self.causes.get(effect)
             if cause is not None and not self._freed(process, position):
                 if cause[1] >= len(self.times[cause[0]]):
                     waiting.setdefault(cause, []).append(process)
@@ -102,16 +110,18 @@ class _Merging:
             seen.append(process)
             process = waits_for[process][0]
         freed = min(seen[seen.index(process) :])
-        self.contradictions.append(((freed, len(self.times[freed])), waits_for[freed]))
-        return freed, waits_for[freed]
+        cause = waits_for[freed]
+        name = self.names[cause]
+        self.contradictions.append(Contradiction((freed, len(self.times[freed])), cause, name))
+        return freed, cause
 
     def _freed(self, process: int, position: int) -> bool:
-        return bool(self.contradictions) and self.contradictions[-1][0] == (process, position)
+        return bool(self.contradictions) and self.contradictions[-1].effect == (process, position)
 
 
-def _causes(events: Sequence[Sequence[Event]]) -> dict[tuple[str, str] | None, At]:
+def _causes(events: Sequence[Sequence[Event]]) -> dict[tuple[str, str], At]:
     """Where each datagram is sent, and each message broadcast by its source; the first place counts."""
-    causes: dict[tuple[str, str] | None, At] = {}
+    causes: dict[tuple[str, str], At] = {}
     for process, of_process in enumerate(events):
         for position, event in enumerate(of_process):
             if isinstance(event, Send):

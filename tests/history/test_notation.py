@@ -40,16 +40,21 @@ def test_a_process_that_is_not_named_has_an_empty_log() -> None:
     assert history("2: a")[:2] == ((), ())
 
 
-@pytest.mark.parametrize("text", ["a b", "0: a | 0: b", "x: a"])
+@pytest.mark.parametrize("text", ["a b", "0: a | 0: b", "x: a", "7"])
 def test_a_process_without_a_number_of_its_own_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"does not begin"):
         history(text)
 
 
-@pytest.mark.parametrize("word", ["A", "+", "a=", "1:", "a#", "a>", "<", "(a", "a)", "?"])
+@pytest.mark.parametrize("word", ["A", "+", "a=", "1:", "a#", "a>", "<", "(a", "a)", "?", "b2"])
 def test_a_word_that_is_not_in_the_notation_is_refused_by_name(word: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"{word!r} is none of")):
         history(f"0: {word}")
+
+
+def test_no_text_is_no_process_and_one_process_is_one_log() -> None:
+    assert history("") == ()
+    assert history("0:") == ((End(0),),)
 
 
 def test_messages_are_numbered_as_the_text_first_delivers_them() -> None:

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from antiphon.conformance.history import PROPERTIES, Finding, History, Place, history, judge_history
 from antiphon.conformance.history.examples import BROKEN_WITH, EXAMPLES
 from antiphon.conformance.history.finding import (
+    ACCUSED,
     BROADCAST_AGAIN,
     BROADCAST_BY_ANOTHER,
     CYCLE,
+    GOT_NOTHING,
+    GOT_OTHER,
     NEVER_BROADCAST,
     NEVER_SENT,
     NOT_GREATER,
@@ -25,6 +28,8 @@ from antiphon.conformance.history.finding import (
     RECEIVED_BY_ANOTHER,
     SENT_AGAIN,
     SENT_BY_ANOTHER,
+    TOOK_NOTHING,
+    TOOK_OTHER,
     TWICE,
 )
 from antiphon.conformance.trace import Broadcast, Crash, Deliver, Receive, Send, causal_order
@@ -63,8 +68,11 @@ def test_findings_come_in_the_order_of_report() -> None:
         ("0: +a a a=x | 1: a", "UniformIntegrity", 1, TWICE, (0, 2, "0:1"), (0, 1, "0:1")),
         ("0: +a a b | 1: a b", "UniformIntegrity", 2, NEVER_BROADCAST, (0, 2, "1:1"), None),
         ("0: a | 1: +a a", "UniformIntegrity", 2, NEVER_BROADCAST, (0, 0, "0:1"), None),
-        ("0: +a a | 1: a=x", "UniformIntegrity", 1, OTHER_PAYLOAD, (1, 0, "0:1"), (0, 0, "0:1")),
+        ("0: a a b | 1: b", "UniformIntegrity", 4, NEVER_BROADCAST, (0, 0, "0:1"), None),
+        ("0: +0:2 +a a | 1: a=x", "UniformIntegrity", 1, OTHER_PAYLOAD, (1, 0, "0:1"), (0, 1, "0:1")),
         ("0: +a +0:2 a 0:2 | 1: a", "Agreement", 1, None, (0, 3, "0:2"), (1, None, "0:2")),
+        ("0: b +a a | 1: a | 2: | 3:", "Agreement", 5, None, (0, 0, "1:1"), (1, None, "1:1")),
+        ("0: +a | 1: a | 2: a | 3: a", "Agreement", 1, None, (1, 0, "0:1"), (0, None, "0:1")),
         ("0: +a a ! | 1: +b b | 2: b", "UniformAgreement", 2, None, (0, 1, "0:1"), (1, None, "0:1")),
         ("0: a +0:2 0:2 | 1: 0:2 a", "UniformTotalOrder", 2, None, (0, 0, "0:1"), (1, 0, "0:2")),
         ("0: +a +0:2 a 0:2 | 1: 0:2 !", "UniformPrefixOrder", 1, None, (0, 2, "0:1"), (1, 0, "0:2")),
@@ -76,7 +84,15 @@ def test_findings_come_in_the_order_of_report() -> None:
         ("0: <a <b | 1: b>0", "DatagramIntegrity", 1, NEVER_SENT, (0, 0, "0:1"), None),
         ("0: a>1 <a | 1: <a <a", "DatagramIntegrity", 1, RECEIVED_BY_ANOTHER, (0, 1, "0:1"), (0, 0, "0:1")),
         ("0: a b +a | 1: +b", "Causality", 1, CYCLE, (0, 0, "0:1"), (0, 2, "0:1")),
-        ("0: <b a>1 | 1: <a b>0", "Causality", 1, CYCLE, (0, 0, "1:1"), (1, 1, "1:1")),
+        ("0: a b | 1: b a | 2: b a", "UniformTotalOrder", 4, None, (0, 0, "0:1"), (1, 0, "1:1")),
+        ("0: c>1 <b a>1 | 1: <a b>0", "Causality", 1, CYCLE, (0, 1, "1:1"), (1, 1, "1:1")),
+        ("0: +a (+a=x) a", "Handover", 2, TOOK_OTHER, (0, 1, "0:1"), (0, 0, "0:1")),
+        ("0: +a (+a) +0:2 a", "Handover", 2, TOOK_NOTHING, (0, 2, "0:2"), None),
+        ("0: +a a | 1: (b) a", "Handover", 1, GOT_OTHER, (1, 1, "0:1"), (1, 0, "1:1")),
+        ("0: (a#1) a#2", "Handover", 1, GOT_OTHER, (0, 1, "0:1"), (0, 0, "0:1")),
+        ("0: b (b) (a) a", "Handover", 1, GOT_OTHER, (0, 0, "1:1"), None),
+        ("0: (a) a (b) (c)", "Handover", 1, GOT_NOTHING, (0, 2, "1:1"), None),
+        ("0: +a a ?1 ?2", "NoViolation", 2, ACCUSED, (0, 2, "process 1: "), None),
     ],
 )
 def test_an_offence_is_told_by_its_two_events(
@@ -93,12 +109,38 @@ def test_an_offence_is_told_by_its_two_events(
     assert reason in (None, finding.reason)
 
 
+def test_in_a_log_without_end_the_last_delivery_may_be_under_way() -> None:
+    whole = history("0: +a (+a) (a) a +0:2 (b)")
+    judged = {finding.property: finding.offending for finding in judge_history(whole)}
+    cut = {finding.property: finding.offending for finding in judge_history([whole[0][:-1]])}
+    assert (judged["Handover"], cut["Handover"]) == (2, 0)
+
+
+def test_a_process_that_wrote_nothing_owes_nothing() -> None:
+    assert found("1: +b b") == {}
+
+
+def test_a_finding_is_told_in_json() -> None:
+    finding = found("0: +a a | 1:")["Agreement"]
+    assert finding.to_json() == {
+        "property": "Agreement",
+        "offending": 1,
+        "reason": finding.reason,
+        "first": {"process": 0, "index": 1, "message": "0:1"},
+        "second": {"process": 1, "index": None, "message": "0:1"},
+    }
+    nothing = {"offending": 0, "reason": None, "first": None, "second": None}
+    assert Finding("Validity").to_json() == {"property": "Validity"} | nothing
+
+
 def test_a_finding_says_where_in_which_file() -> None:
     assert str(found("0: +a a a | 1: a")["UniformIntegrity"]) == (
         "delivered a second time: process-0.ndjson:4 (0:1), against process-0.ndjson:3 (0:1)"
     )
     assert str(found("0: +a a | 1:")["Agreement"]).endswith("against no delivery of 0:1 by process 1")
     assert str(found("0: a b | 1:")["UniformIntegrity"]).endswith("process-0.ndjson:2 (0:1), and 1 more")
+    assert str(Finding("Validity")) == ""
+    assert str(Finding("Validity", 1, "why")) == "why"
 
 
 @st.composite

@@ -117,7 +117,7 @@ def test_a_contradiction_is_reported_exactly_when_there_is_one(histories: list[l
     cyclic = not nx.is_directed_acyclic_graph(causality(histories))
     assert bool(merge.contradictions) == cyclic
     graph = causality(histories)
-    for effect, cause in merge.contradictions:
+    for effect, cause, _ in merge.contradictions:
         assert nx.has_path(graph, effect, cause)
         assert nx.has_path(graph, cause, effect)
     assert len(merge.steps) == sum(map(len, histories))
@@ -135,13 +135,13 @@ def test_an_effect_without_its_cause_waits_for_nothing() -> None:
 
 def test_a_cycle_is_told_once_by_an_event_and_its_cause() -> None:
     merge = causal_order(events(["r1:1", "s0:1"], ["r0:1", "s1:1"], ["."]))
-    assert merge.contradictions == (((0, 0), (1, 1)),)
+    assert merge.contradictions == (((0, 0), (1, 1), "1:1"),)
     assert len(merge.steps) == 5
 
 
 def test_a_process_that_is_before_its_own_cause_is_a_cycle() -> None:
-    assert causal_order(events(["r0:1", "s0:1"])).contradictions == (((0, 0), (0, 1)),)
-    assert causal_order(events([".", "d0:1", "b0:1"])).contradictions == (((0, 1), (0, 2)),)
+    assert causal_order(events(["r0:1", "s0:1"])).contradictions == (((0, 0), (0, 1), "0:1"),)
+    assert causal_order(events([".", "d0:1", "b0:1"])).contradictions == (((0, 1), (0, 2), "0:1"),)
 
 
 def test_of_two_causes_the_first_counts_and_a_broadcast_only_by_its_source() -> None:
