@@ -10,7 +10,7 @@ from antiphon.impl.protocols.rbp import MESSAGES, rbp
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered
 from antiphon.impl.tracing import DETAIL_MAX, Dropped, RecordingTracer, Violation
 from antiphon.impl.transport.endpoint import Endpoint
-from antiphon.impl.transport.wire import Codec
+from antiphon.impl.transport.wire import Codec, Rejected
 
 CODEC = Codec(MESSAGES)
 START = 7e6
@@ -86,6 +86,27 @@ def test_a_member_that_slept_has_not_waited() -> None:
     endpoint.tick(START + 60_999.0)
     with pytest.raises(GroupFailed):
         endpoint.tick(START + 61_000.0)
+
+
+@pytest.mark.parametrize(("late_ms", "slept"), [(100.0, False), (100.5, True)])
+def test_who_is_late_by_a_tenth_of_the_limit_has_slept(late_ms: float, slept: bool) -> None:
+    endpoint = member(stall_ms=1_000.0)
+    endpoint.broadcast(b"b", START)
+    if slept:
+        endpoint.tick(START + 1_000.0 + late_ms)
+    else:
+        with pytest.raises(GroupFailed):
+            endpoint.tick(START + 1_000.0 + late_ms)
+
+
+def test_a_limit_may_be_short() -> None:
+    assert member(stall_ms=0.5).next_deadline() == START + 0.5
+
+
+def test_datagrams_are_counted_from_one() -> None:
+    endpoint = member(me=0)
+    envelopes = [CODEC.decode(data) for _, data in endpoint.datagrams_to_send()]
+    assert [envelope.counter for envelope in envelopes if not isinstance(envelope, Rejected)] == [1, 2]
 
 
 def test_without_a_limit_a_member_waits_for_ever() -> None:
