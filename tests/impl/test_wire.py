@@ -80,6 +80,8 @@ REJECTED = [
     (raw("rbp", 1, "g", 1, 7, ["data", [0, 1], b""]), Rejection.OWN_ECHO),
     (raw("rbp", 1, "g", 3, 7, ["data", [0, 1], b""]), Rejection.FOREIGN_SENDER),
     (raw("rbp", 1, "g", -1, 7, ["data", [0, 1], b""]), Rejection.MALFORMED),
+    (raw("rbp", 1, "g", MEMBERS_MAX, 7, ["data", [0, 1], b""]), Rejection.MALFORMED),
+    (raw("rbp", 1, "g", MEMBERS_MAX - 1, 7, ["data", [0, 1], b""]), Rejection.FOREIGN_SENDER),
     (raw("rbp", 1, "g", 0, 0, ["data", [0, 1], b""]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["data", [0, 1], b""], 1), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["data", [0, 0], b""]), Rejection.MALFORMED),
@@ -169,6 +171,12 @@ def test_whatever_is_let_in_can_be_sent_on(message: Message, data: st.DataObject
     else:
         name = "g" * wire.GROUP_NAME_BYTES_MAX
         CODEC.encode(CODEC.envelope(name, MEMBERS_MAX - 1, BIG, message))
+
+
+def test_the_limits_are_the_documented_ones() -> None:
+    """The numbers that docs/library.md states."""
+    assert (PAYLOAD_BYTES_MAX, wire.DATAGRAM_BYTES_MAX, NUMBERS_ASKED_MAX) == (8_000, 8_192, 8)
+    assert (MEMBERS_MAX, wire.GROUP_NAME_BYTES_MAX) == (32_768, 64)
 
 
 def test_a_member_survives_a_payload_above_the_limit() -> None:
