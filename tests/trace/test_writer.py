@@ -1,0 +1,76 @@
+"""What a log holds, and what its process keeps open, when the system cuts writes short or refuses them."""
+
+import errno
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from antiphon.conformance.trace import Header, LogWriteError, LogWriter, log_name, read_log
+
+HEADER = Header(run="r", protocol="rbp", process=0, processes=1, seed=7, messages=0)
+
+
+def test_a_line_is_whole_however_the_system_cuts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:3]))
+    with LogWriter(tmp_path / log_name(0), HEADER) as log:
+        log.send("0:1", 0)
+        log.end()
+    read = read_log(tmp_path / log_name(0))
+    assert read.header == HEADER
+    assert len(read.events) == 2
+    assert not read.problems
+
+
+@pytest.mark.parametrize("events", [0, 2])
+def test_after_a_write_that_failed_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, events: int
+) -> None:
+    path = tmp_path / log_name(0)
+    with LogWriter(path, HEADER) as log:
+        for _ in range(events):
+            log.send("0:1", 0)
+        before = path.read_bytes()
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "write", _full)
+            with pytest.raises(LogWriteError) as refused:
+                log.crash()
+        told = f"{path}: cannot write event {events}: {os.strerror(errno.ENOSPC)}"
+        assert str(refused.value) == f"{told}; {events} events before it are kept"
+        with pytest.raises(LogWriteError, match="an earlier write failed"):
+            log.end()
+    assert path.read_bytes() == before
+    assert before.count(b"\n") == events + 1
+
+
+def test_a_log_that_cannot_begin_says_why_and_leaves_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = psutil.Process()
+    before = process.num_fds()
+    with pytest.raises(LogWriteError, match="cannot create the log: No such file or directory"):
+        LogWriter(tmp_path / "nowhere" / log_name(0), HEADER)
+    monkeypatch.setattr(os, "write", _full)
+    with pytest.raises(LogWriteError, match="cannot write the header"):
+        LogWriter(tmp_path / log_name(0), HEADER)
+    assert process.num_fds() == before
+
+
+def test_closing_twice_closes_one_file(tmp_path: Path) -> None:
+    """Between the two another file may get the number of the first."""
+    process = psutil.Process()
+    before = process.num_fds()
+    log = LogWriter(tmp_path / log_name(0), HEADER)
+    log.close()
+    assert process.num_fds() == before
+    with (tmp_path / "another").open("wb") as another:
+        log.close()
+        assert process.num_fds() == before + 1
+        another.write(b"x")
+    assert (tmp_path / "another").read_bytes() == b"x"
+
+
+def _full(file: int, data: bytes) -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
