@@ -273,7 +273,9 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        if type(node.op) in SWAPPED and not (_is_text(node.left) or _is_text(node.right)):
+        """What `|` joins in a module or a class are types."""
+        types = not self._functions and isinstance(node.op, ast.BitOr)
+        if type(node.op) in SWAPPED and not types and not (_is_text(node.left) or _is_text(node.right)):
             changed = copy(node)
             changed.op = SWAPPED[type(node.op)]()
             self._expression(node, "arithmetic swapped", changed)

@@ -86,6 +86,7 @@ def test_each_operator_makes_exactly_its_changes(
         "x = f'{a + 1}'",
         "x = f'{a}' + b",
         "x = isinstance(a, b)",
+        "Event = Sent | Received",
         "@f(1)\nclass A: ...",
         "class A(B, frozen=True, slots=True): ...",
         "def f():\n    return None",
