@@ -73,7 +73,7 @@ def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -
     """Run specification and implementation side by side at random, with Hypothesis, and shorten what differs.
 
     Args:
-        bound: a binding, or the name of a bound protocol.
+        bound: a binding, or the name of a bound protocol, with constants that find every planted fault.
         runs: how many runs.
         steps: greatest number of steps of a run.
         seed: number of the random run.
@@ -81,8 +81,10 @@ def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -
     from antiphon.conformance.stateful import run_stateful  # here: Hypothesis takes long to load
     from antiphon.model.engines import compiled_machine
 
-    joined = binding(bound) if isinstance(bound, str) else bound
-    return run_stateful(joined, compiled_machine(joined.program), runs=runs, steps=steps, seed_number=seed)
+    if isinstance(bound, str):
+        protocol = bound_protocol(bound)
+        bound = protocol.bind(**protocol.random)
+    return run_stateful(bound, compiled_machine(bound.program), runs=runs, steps=steps, seed_number=seed)
 
 
 def verify(path: str | Path, *, master: str = "local[*]", output: str | Path | None = None) -> VerifyReport:

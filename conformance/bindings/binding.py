@@ -117,9 +117,12 @@ class Bound:
         bind: makes the binding; it takes the constants of the specification as keywords, and `fault`, the
             name of a planted one.
         small: the constants of a model that is walked in seconds: what the commands use when none are named.
+        random: the constants of a larger model, for random runs: what `antiphon stateful` uses when none are
+            named.
         faults: the planted faults, with one sentence about each.
     """
 
     bind: Callable[..., Binding]
     small: Mapping[str, int | bool]
+    random: Mapping[str, int | bool]
     faults: Mapping[str, str]

@@ -24,7 +24,7 @@ from functools import cache
 from typing import Any
 
 from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused, Stimulus
-from antiphon.conformance.bindings.rbp_faults import FAULTS
+from antiphon.conformance.bindings.rbp_faults import FAULTS, SIZE_FAULTS
 from antiphon.conformance.bindings.rbp_shell import Asked, RbpShell, core_of, single
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
@@ -102,7 +102,7 @@ class RbpBinding:
         self.members = int(self.program.constants["processes"])
         self.ordered = bool(self.program.constants["urgent"])
         self.restores = 0
-        self._core = Core if fault is None else FAULTS[fault]
+        self._core = Core if fault is None else (FAULTS | SIZE_FAULTS)[fault]
         self._recorder = Recorder()
         self._admissions = [wire.Admission(CODEC, GROUP, me, self.members) for me in range(self.members)]
         self._cores = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
@@ -284,6 +284,7 @@ def _payload(view: Observation) -> bytes:
 RBP = Bound(
     RbpBinding,
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 1, "urgent": True},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "urgent": True},
+    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in (FAULTS | SIZE_FAULTS).items()},
 )
 """Figure 16."""

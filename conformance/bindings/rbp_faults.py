@@ -1,8 +1,9 @@
 """Plausible mistakes in an implementation of figure 16, each a core with one thing wrong.
 
 Those of `FAULTS` differ from the specification in one step: `antiphon lockstep rbp --fault NAME` shows the
-shortest trace. Those of `TIME_FAULTS` show only after seconds or minutes: `check_times` finds them on
-simulated clocks. All were written down before anything was run against them.
+shortest trace. Those of `SIZE_FAULTS` need several messages: `antiphon stateful rbp --fault NAME` finds them.
+Those of `TIME_FAULTS` show only after seconds or minutes: `check_times` finds them on simulated clocks. All
+were written down before anything was run against them.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import Any
 
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier, Send
-from antiphon.impl.protocols.rbp import Core, Timer
+from antiphon.impl.protocols.rbp import Core, Snapshot, Timer
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered, RequestNumbers
+from antiphon.impl.protocols.rbp.queues import Queues
 
 
 class AcceptsEarly(Core):
@@ -148,6 +150,56 @@ FAULTS: dict[str, type[Core]] = {
     "stops-at-any-number": StopsAtAnyNumber,
 }
 """The cores that differ in a step, by name."""
+
+
+class NumbersNewest(Core):
+    """Wrong end of the queue (line 46): of several messages without a number the last one gets the next."""
+
+    def sequence(self, now: float) -> bool:
+        """Put the last one first."""
+        waiting = [name for name in self._queues._candidates if name not in self._queues.number_of]
+        if self._holding and waiting:
+            self._queues._candidates.remove(waiting[-1])
+            self._queues._candidates.appendleft(waiting[-1])
+        return super().sequence(now)
+
+
+class AnswersFirst(Core):
+    """Forgotten loop (lines 56-57): of the numbers asked for only the first is told."""
+
+    def receive_request_numbers(self, sender: int, message: RequestNumbers, now: float) -> None:
+        """Answer one."""
+        super().receive_request_numbers(sender, RequestNumbers(message.first, message.first), now)
+
+
+class _OneStepQueues(Queues):
+    def record(self, identifier: Identifier | None, number: int) -> None:
+        before = self.last_number
+        super().record(identifier, number)
+        self._beyond.update(range(before + 2, self.last_number + 1))
+        self.last_number = min(self.last_number, before + 1)
+
+
+class MovesOneNumber(Core):
+    """`if` for `while` (lines 36, 40): a number that fills a gap does not bring the numbers beyond it."""
+
+    def __init__(self, me: int, members: int, **settings: Any) -> None:
+        """Keep such queues."""
+        super().__init__(me, members, **settings)
+        self._queues = _OneStepQueues()
+
+    def restore(self, snapshot: Snapshot, now: float) -> None:
+        """Keep such queues."""
+        super().restore(snapshot, now)
+        self._queues = _OneStepQueues.of(snapshot.received, snapshot.numbers)
+
+
+SIZE_FAULTS: dict[str, type[Core]] = {
+    "answers-first": AnswersFirst,
+    "moves-one-number": MovesOneNumber,
+    "numbers-newest": NumbersNewest,
+}
+"""The cores that differ when there are several messages, by name."""
 
 
 class LosesIdleToken(Core):

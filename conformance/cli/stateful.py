@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import antiphon
+from antiphon.conformance.bindings import bound_protocol
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.lockstep import bound_binding, print_difference
 from antiphon.conformance.cli.options import Constants
@@ -25,7 +26,10 @@ def stateful(
     json: options.Json = False,
 ) -> int:
     """Run specification and implementation side by side at random, and shrink what differs."""
-    binding = bound_binding(protocol, constants, fault)
+    if constants.told:
+        binding = bound_binding(protocol, constants, fault)
+    else:
+        binding = antiphon.binding(protocol, fault=fault, **bound_protocol(protocol).random)
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")

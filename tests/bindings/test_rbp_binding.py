@@ -6,6 +6,7 @@ from antiphon.conformance.bindings import Refused, binding_of, bound_protocol
 from antiphon.conformance.bindings import rbp as module
 from antiphon.conformance.bindings import system as systems
 from antiphon.conformance.bindings.rbp import RbpBinding
+from antiphon.conformance.bindings.rbp_faults import FAULTS, SIZE_FAULTS
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import SpecError, Step
@@ -131,6 +132,7 @@ def test_an_unknown_fault_is_answered_with_the_known_ones() -> None:
         binding_of("rpb")
 
 
-def test_ten_faults_are_planted_and_each_says_what_it_is() -> None:
-    assert len(bound_protocol("rbp").faults) == 10
+def test_thirteen_faults_are_planted_and_each_says_what_it_is() -> None:
+    assert set(bound_protocol("rbp").faults) == set(FAULTS) | set(SIZE_FAULTS)
+    assert (len(FAULTS), len(SIZE_FAULTS)) == (10, 3)
     assert all(about.endswith(".") for about in bound_protocol("rbp").faults.values())

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.bindings import binding_of
+from antiphon.conformance.bindings import binding_of, bound_protocol
+from antiphon.conformance.bindings.rbp_faults import SIZE_FAULTS
 from antiphon.conformance.lockstep import Comparison, Differs, lockstep
 from antiphon.conformance.replay import on_implementation
 from antiphon.conformance.stateful import Tally, run_stateful, shorten, state_machine
@@ -15,6 +16,9 @@ from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Disabled, State, Step
 
 TWO = {"processes": 2, "messages": 1}
+
+LARGER = Comparison(binding_of("rbp", **bound_protocol("rbp").random)).machine
+"""Compiled once."""
 
 FAULTS = [
     "accepts-early",
@@ -41,6 +45,14 @@ def test_a_planted_fault_shrinks_to_at_most_two_steps_above_breadth_first(fault:
     assert shortest is not None
     assert report.difference is not None
     assert len(shortest.trace) <= len(report.difference.trace) <= len(shortest.trace) + 2
+
+
+@pytest.mark.parametrize("fault", SIZE_FAULTS)
+def test_what_needs_several_messages_is_found_by_default(fault: str) -> None:
+    """Three processes and three messages, which no walk completes."""
+    bound = bound_protocol("rbp")
+    report = run_stateful(bound.bind(fault=fault, **bound.random), LARGER, seed_number=0, shrinks=0)
+    assert report.outcome is Outcome.VIOLATED
 
 
 def test_a_seed_gives_the_same_run_again() -> None:
