@@ -25,6 +25,7 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from killers import Hunt, Killer, Limits, hunt, load_dependencies, measure
@@ -66,9 +67,8 @@ def main() -> None:
         raise SystemExit(
             f"{options.marks}: no mutant fits {mark}; the code has changed: mend or remove the mark"
         )
-    if options.sample:
-        print(f"a sample of at most {options.sample} mutants a file, seed {options.seed}")
-        found = _sample(found, options.sample, options.seed)
+    found = _drawn(found, options.sample, options.seed)
+    print(f"at most {options.sample or len(found)} mutants a file, drawn with seed {options.seed}")
     version = digest(root)
     results = Results(kept / "results.jsonl", version)
     excused = {mutant.key for mutant in found for mark in marks if mark.excuses and mark.fits(mutant)}
@@ -106,14 +106,15 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _sample(found: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:
+def _drawn(found: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:
+    """So many mutants of each file, or all, one of each in turn: a run that ends early is a smaller one."""
     by_file: defaultdict[str, list[Mutant]] = defaultdict(list)
     for mutant in found:
         by_file[mutant.file].append(mutant)
-    drawn: list[Mutant] = []
     for name, mine in by_file.items():
-        drawn += random.Random(f"{seed} {name}").sample(mine, min(size, len(mine)))
-    return sorted(drawn, key=lambda mutant: (mutant.file, mutant.start, mutant.end))
+        random.Random(f"{seed} {name}").shuffle(mine)
+    turns = zip_longest(*(mine[: size or None] for mine in by_file.values()))
+    return [mutant for turn in turns for mutant in turn if mutant]
 
 
 def _measured(

@@ -160,7 +160,7 @@ def summary(
             results.of_this_version.get(mutant.key, Hunt("marked")),
             next((mark for mark in marks if mark.fits(mutant)), None),
         )
-        for mutant in found
+        for mutant in sorted(found, key=lambda mutant: (mutant.file, mutant.start, mutant.end))
     ]
     kept = [fate for fate in fates if not fate.excluded]
     killed = [fate for fate in fates if fate.killed]
