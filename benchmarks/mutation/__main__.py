@@ -55,7 +55,8 @@ BY_THE_CLOCK = ("tests/cluster/", "tests/impl/test_udp")
 def main() -> None:
     """Measure, hunt, and tell."""
     options = _options()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell's background ignores the first
+        signal.signal(ending, signal.default_int_handler)
     root = options.project.resolve()
     kept = options.results or root / "build" / "mutants"
     files = sorted({str(path.relative_to(root)) for each in options.files for path in root.glob(each)})

@@ -333,6 +333,7 @@ class _Child:
 def _work(tree: Path, there: int, work: Callable[[Callable[..., None]], None]) -> None:
     """The life of a child: its own session, directory and way to the house; it never returns."""
     os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     pipe: IO[bytes] = os.fdopen(there, "wb", buffering=0)
 
     def tell(**message: object) -> None:
