@@ -5,7 +5,8 @@ of its specification, and says how many of them break it.
    as these mutants reach, and its `holds` is reported as unknown. One whose constants leave no state or step
    that could break it is *trivial*, and is refused before any mutant is asked.
 2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. A check that no
-   sampled mutant breaks is asked of the others too, until one does: a sample never makes a check weak.
+   sampled mutant breaks is asked of the others too, within fewer states, until one does: a sample never
+   makes a check weak.
 3. Of a protocol, a mutant that changes the behaviour of some program and breaks no check is told: there a
    check is missing, or the text says more than anybody can notice.
 4. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
@@ -16,11 +17,10 @@ This file knows which classes are a protocol's text, and nothing of any protocol
 from __future__ import annotations
 
 import hashlib
-import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -38,6 +38,11 @@ NOT_TEXT = ("bounds", "properties", "refinement", "resilience")
 """Modules of a protocol that bound it or judge it."""
 
 SEED = 7
+FEWER_STATES = 5_000
+"""How far a mutant is explored that is asked only about what the sample did not break: most of what breaks
+something breaks it early.
+"""
+
 SAVED_SECONDS = 10.0
 """How often answers are written down."""
 
@@ -158,15 +163,13 @@ def strength(
     plans = [_Plan(group, bounds, answers, sample, seed) for group in groups]
     todo, done = sum(len(plan.sampled) for plan in plans), 0
     for plan in plans:
-        try:
-            for number, mutant in enumerate(itertools.chain(plan.sampled, plan.rest())):
-                if progress is not None:
-                    progress(done + min(number, len(plan.sampled)), todo, f"{plan.program.name} {mutant}")
-                plan.ask(mutant)
-        finally:
-            plan.save()
+
+        def tell(number: int, mutant: Anything, plan: _Plan = plan, before: int = done) -> None:
+            if progress is not None:
+                progress(before + number, todo, f"{plan.program.name} {mutant}")
+
+        plan.run(tell)
         done += len(plan.sampled)
-        plan.close()
     found = tuple(item for plan in plans for item in plan.strengths())
     order = {id(check): number for number, (_, check) in enumerate(_held(claims))}
     family = claims[0].protocol
@@ -233,92 +236,120 @@ class Answers:
         self.cache.put(key, msgspec.json.encode(answers))
 
 
+class _Asking:
+    """Some properties of one program, the mutants that were asked about them within some bounds, and their
+    answers.
+    """
+
+    def __init__(self, program: Program, properties: Sequence[str], bounds: Bounds, answers: Answers) -> None:
+        self.program, self.properties = program, properties
+        self.seen: dict[str, Answer] = {}
+        self._answers, self._saved, self._bounds = answers, time.monotonic(), bounds
+        self._trial: Trial | None = None
+        self._key = _digest(answering_code(), program.name, program.digest, repr(bounds), *properties)
+        self._kept = answers.of(self._key)
+
+    @property
+    def trial(self) -> Trial:
+        """The trial of the program, begun when it is needed."""
+        if self._trial is None:
+            self._trial = Trial(self.program, self.properties, self._bounds)
+        return self._trial
+
+    def ask(self, mutant: Anything) -> None:
+        """Have the answer of the mutant, from what is kept if it is there."""
+        if mutant.digest in self._kept:
+            self._answers.read += 1
+        else:
+            self._kept[mutant.digest] = self.trial.ask(mutant)
+            self._answers.asked += 1
+            if time.monotonic() - self._saved > SAVED_SECONDS:
+                self.save()
+        self.seen[mutant.digest] = self._kept[mutant.digest]
+
+    def unbroken(self) -> set[str]:
+        """The properties that no mutant broke."""
+        return set(self.properties).difference(*(answer.broken for answer in self.seen.values()))
+
+    def save(self) -> None:
+        """Write down what was answered."""
+        self._answers.put(self._key, self._kept)
+        self._saved = time.monotonic()
+
+    def forget(self) -> None:
+        """Nothing more is asked: the memory is given back."""
+        self._trial = None
+
+
 class _Plan:
-    """One program: its mutants, its checks, and what was answered."""
+    """One program and its checks: the sample is asked about all of them, the other mutants about those that
+    none of the sample breaks.
+    """
 
     def __init__(
         self, group: Group, bounds: Bounds, answers: Answers, sample: int | None, seed: int
     ) -> None:
         self.program, self.checks = group
-        self._answers, self._saved = answers, time.monotonic()
-        self._trial: Trial | None = None
-        self._bounds = bounds
+        self._bounds, self._answers = bounds, answers
         properties = list(dict.fromkeys(check.property for _, check in self.checks))
-        self.properties = properties
-        self._trivial: dict[str, str] = {}
         mutants: list[Anything] = [*mutants_of(self.program, is_text), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
         self.sampled: Sequence[Anything] = self.mutants[:sample]
-        self._key = _digest(
-            answering_code(), self.program.name, self.program.digest, repr(bounds), *self.properties
-        )
-        self.found = answers.of(self._key)
-        self.seen: dict[str, Answer] = {}
+        self.first = _Asking(self.program, properties, bounds, answers)
+        self.later: _Asking | None = None
+        self._trivial: dict[str, str] = {}
+        self._touched: dict[str, frozenset[str]] = {}
 
-    @property
-    def trial(self) -> Trial:
-        """The trial of the program, begun when the first mutant is asked."""
-        if self._trial is None:
-            self._trial = Trial(self.program, self.properties, self._bounds)
-        return self._trial
+    def run(self, tell: Callable[[int, Anything], object]) -> None:
+        """Ask all mutants that are to be asked; `tell` is called before each, with how many of the sample
+        were.
 
-    def ask(self, mutant: Anything) -> Answer:
-        """What becomes of the mutant, from what is kept if it can."""
-        known = self.found.get(mutant.digest)
-        if known is None:
-            known = self.found[mutant.digest] = self.trial.ask(mutant)
-            self._answers.asked += 1
-            if time.monotonic() - self._saved > SAVED_SECONDS:
-                self.save()
-        else:
-            self._answers.read += 1
-        self.seen[mutant.digest] = known
-        return known
-
-    def rest(self) -> Iterator[Anything]:
-        """Mutants beyond the sample to be asked, until every property that could be broken was broken by
-        one.
+        What was answered is kept, however this ends.
         """
-        weak = self._weak()
-        self._trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
-        for mutant in self.mutants[len(self.sampled) :]:
-            weak = self._weak() - self._trivial.keys()
-            if not weak:
-                return
-            if weak & self.touched_by(mutant):
-                yield mutant
+        first = self.first
+        try:
+            for number, mutant in enumerate(self.sampled):
+                tell(number, mutant)
+                first.ask(mutant)
+        finally:
+            first.save()
+        weak = sorted(first.unbroken())
+        self._trivial = {name: why for name in weak if (why := first.trial.trivial(name))}
+        weak = [name for name in weak if name not in self._trivial]
+        rest = self.mutants[len(self.sampled) :]
+        others = [item for item in rest if not first.trial.touched(item).isdisjoint(weak)]
+        if others:
+            self._ask_others(others, weak, tell)
+        self._touched = {item.digest: first.trial.touched(item) for item in (*self.sampled, *others)}
+        first.forget()
 
-    def _weak(self) -> set[str]:
-        return set(self.properties).difference(*(answer.broken for answer in self.seen.values()))
-
-    def close(self) -> None:
-        """Nothing more is asked: the memory is given back."""
-        asked = (item for item in self.mutants if item.digest in self.seen)
-        self._touched = {item.digest: self.touched_by(item) for item in asked}
-        self._trial = None
-
-    def touched_by(self, mutant: Anything) -> frozenset[str]:
-        """The properties that read what the mutant's actions write."""
-        return self.trial.touched(mutant)
-
-    def save(self) -> None:
-        """Write down what was answered."""
-        self._answers.put(self._key, self.found)
-        self._saved = time.monotonic()
+    def _ask_others(
+        self, others: Sequence[Anything], weak: list[str], tell: Callable[[int, Anything], object]
+    ) -> None:
+        fewer = replace(self._bounds, states=min(self._bounds.states or FEWER_STATES, FEWER_STATES))
+        later = self.later = _Asking(self.program, weak, fewer, self._answers)
+        try:
+            for mutant in others:
+                if later.unbroken() & later.trial.touched(mutant):
+                    tell(len(self.sampled), mutant)
+                    later.ask(mutant)
+        finally:
+            later.save()
+        later.forget()
 
     def strengths(self) -> Iterator[Strength]:
         """How each check came out."""
         for claim, check in self.checks:
-            name = check.property
-            if name in self._trivial:
-                yield Strength(claim, check, trivial=self._trivial[name])
-                continue
-            yield self._counted(claim, check)
+            if check.property in self._trivial:
+                yield Strength(claim, check, trivial=self._trivial[check.property])
+            else:
+                yield self._counted(claim, check)
 
     def _counted(self, claim: Claim, check: Check) -> Strength:
         name, elsewhere = check.property, 0
         fates: Counter[str] = Counter()
-        for digest, answer in self.seen.items():
+        later = self.later.seen if self.later is not None and name in self.later.properties else {}
+        for digest, answer in (*self.first.seen.items(), *later.items()):
             if answer.fate is Fate.INVALID or name in answer.apart:
                 continue
             if name not in self._touched[digest]:
@@ -346,7 +377,7 @@ def _tally(plans: Sequence[_Plan]) -> Tally:
     fates: dict[str, list[Fate]] = {}
     for plan in plans:
         for mutant in plan.mutants:
-            answer = plan.seen.get(mutant.digest)
+            answer = plan.first.seen.get(mutant.digest)
             if answer is not None:
                 names[mutant.digest] = str(mutant)
                 fates.setdefault(mutant.digest, []).append(answer.fate)
