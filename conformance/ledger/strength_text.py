@@ -34,7 +34,7 @@ How to read it:
   again by CPython), **keep** those that change something else, **same** those that have the same states and the same steps with these constants,
   **open** those that were not explored to the end. **others** counts mutants that break it although they do not touch it.
 - A check that no mutant breaks is *unknown: cannot fail*, as far as these operators reach. One that the constants alone make true (no state that the
-  types allow, and no step that occurs, could break it) is *refused*.
+  types allow, and no step in one of them, could break it) is *refused*.
 - Mutants are sampled; a check that none of the sample breaks is asked of all others that touch it too, each within 5,000 states, so that *cannot fail*
   never rests on a sample. What takes more than about five seconds in the ledger (its deep checks) and refinements are asked of no mutants.
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that

@@ -28,8 +28,8 @@ from antiphon.model.engines.python.transitions import PythonTransitions
 from antiphon.model.explore import liveness
 from antiphon.model.explore.search import Search
 from antiphon.model.explore.verdicts import Judge
-from antiphon.model.ground import ground_predicate, layout
-from antiphon.model.ground.form import Operator
+from antiphon.model.ground import LargeStep, ground, ground_predicate, layout
+from antiphon.model.ground.form import GroundStep, Operator
 from antiphon.model.ground.shape import Raw
 from antiphon.model.mutation.mutants import LeftOut, Mutant, reached
 from antiphon.model.properties import kinds_asked
@@ -42,6 +42,9 @@ BOUNDS = Bounds(states=25_000, seconds=120.0)
 """How far a mutant is explored: so many states, so that the answer is the same on any machine; the time ends
 what hangs.
 """
+
+LARGE = 200_000
+"""A step that takes more nodes than this is not seen through."""
 
 
 class Fate(StrEnum):
@@ -66,6 +69,12 @@ class Answer:
     open: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     reason: str = ""
+
+
+def is_always_true(program: Program, predicate: str) -> bool:
+    """Whether the types alone make a predicate true: the grounder has nothing left to ask of a state."""
+    holds = ground_predicate(program, predicate).holds
+    return holds.operator is Operator.CONSTANT and bool(holds.value)
 
 
 class Trial:
@@ -121,17 +130,26 @@ class Trial:
         something could.
         """
         kind = self.kinds[property]
-        if kind is PropertyKind.INVARIANT:
-            holds = ground_predicate(self.program, property).holds
-            if holds.operator is Operator.CONSTANT and holds.value:
-                return "it is true of every state that the types allow with these constants"
-        if kind is PropertyKind.SERVICE:
-            self._explore_original()
-            steps = [step.ground for step in self._known.made.values() if step is not None]
-            broken = [item.broken for step in steps for item in step.breaks if item.property == property]
-            if not any(item.operator is not Operator.CONSTANT or item.value for item in broken):
-                return "no step that occurs with these constants could break it, in whatever state"
+        if kind is PropertyKind.INVARIANT and is_always_true(self.program, property):
+            return "it is true of every state that the types allow with these constants"
+        if kind is PropertyKind.SERVICE and not self._could_break(property):
+            return "no step could break it with these constants, in whatever state"
         return ""
+
+    def _could_break(self, property: str) -> bool:
+        """Whether some step, in some state that the types allow, breaks the property: any step with any
+        arguments, or, where all states are seen, a step that occurs. One that is too large to see through
+        could.
+        """
+        try:
+            whole = [ground(self.program, item.name, most=LARGE) for item in self.program.module.actions]
+        except (LargeStep, SpecError):
+            whole = None
+        if whole is not None and not _some_breaks(whole, property):
+            return False
+        self._explore_original()
+        steps = [step.ground for step in self._known.made.values() if step is not None]
+        return self._states is None or _some_breaks(steps, property)
 
     def _ask(self, changed: Program, differing: frozenset[str], *, shares: bool) -> Answer:
         self._explore_original()
@@ -287,6 +305,12 @@ class _Hunt(Search):
         self.exhaustive = not kinds or any(
             kind not in (PropertyKind.INVARIANT, PropertyKind.SERVICE) for kind in kinds.values()
         )
+
+
+def _some_breaks(steps: Iterable[GroundStep], property: str) -> bool:
+    """Whether the grounder left a way in which one of the steps breaks the property."""
+    broken = (item.broken for step in steps for item in step.breaks if item.property == property)
+    return any(item.operator is not Operator.CONSTANT or item.value for item in broken)
 
 
 def _confirm(changed: Program, space: TransitionSpace, search: Search, name: str) -> None:

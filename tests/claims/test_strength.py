@@ -8,13 +8,17 @@ from typing import Annotated
 
 import pytest
 
-from antiphon.conformance.ledger import strength_text
+from antiphon.conformance.ledger import program_of, strength_text
 from antiphon.conformance.ledger.strength import Answers, FamilyStrength, is_text, strength
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
-from antiphon.spec.claims import Check, Claim, claim_of
+from antiphon.model.mutation import Trial, is_always_true
+from antiphon.model.properties import kinds_of
+from antiphon.model.verdict import PropertyKind
+from antiphon.spec.catalogue import refinement_of
+from antiphon.spec.claims import Check, Claim, claim_of, claims_of
 from antiphon.spec.environment import Losses
-from antiphon.spec.lang import Between, Spec, action, invariant, require
+from antiphon.spec.lang import Between, Program, Spec, action, invariant, program, require
 from antiphon.spec.protocols.moving_sequencer.bounds import MovingSequencerBounded, Urgent
 from antiphon.spec.protocols.moving_sequencer.figure12 import MovingSequencer
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
@@ -87,14 +91,11 @@ def test_a_check_that_the_constants_make_true_is_refused_with_the_reason(found: 
 
 def test_one_message_has_no_order_that_could_be_wrong() -> None:
     """With two messages the same check is asked."""
-    checks = [
-        Check(MovingSequencerChecked, "UniformTotalOrder", "holds", "all", constants=constants)
-        for constants in ({"processes": 2, "messages": number, "losses": 0} for number in (1, 2))
-    ]
-    one, two = strength([claim(*checks)], sample=1, bounds=Bounds(states=2_000)).checks
-    assert one.trivial == "no step that occurs with these constants could break it, in whatever state"
-    assert one.verdict == f"refused: {one.trivial}"
-    assert not two.trivial
+    told = []
+    for messages in (1, 2):
+        bound = program(MovingSequencerChecked, repairs="all", processes=2, messages=messages, losses=0)
+        told.append(Trial(bound, ["UniformPrefixOrder"], Bounds(states=2_000)).trivial("UniformPrefixOrder"))
+    assert told == ["no step could break it with these constants, in whatever state", ""]
 
 
 def test_a_mutant_that_can_be_seen_and_breaks_nothing_is_told(found: FamilyStrength) -> None:
@@ -149,3 +150,21 @@ def test_the_text_keeps_each_family_and_knows_when_it_is_stale(found: FamilyStre
     assert "| MSQ-01 | Square | Lamps, literal;  | " in section
     assert "**unknown: cannot fail**" in section
     assert strength_text.digest([lamps("InTurn")]) != digest
+
+
+def test_no_bound_of_dtp_that_is_recorded_to_hold_is_out_of_reach(subtests: pytest.Subtests) -> None:
+    """Deep checks too: no invariant is true of every state for want of messages. Of DTP, whose claims state
+    limits; of all families `antiphon claims --mutants` asks.
+    """
+    programs: dict[tuple[object, ...], Program] = {}
+    asked = set()
+    for recorded in (check for item in claims_of("dtp") for check in item.checks if isinstance(check, Check)):
+        if recorded.outcome == "holds" and refinement_of(recorded.spec) is None:
+            bound = program_of(recorded)
+            bound = programs.setdefault((bound.text, tuple(sorted(bound.constants.items()))), bound)
+            if kinds_of(bound).get(recorded.property) is PropertyKind.INVARIANT:
+                asked.add((bound, recorded.property))
+    for bound, invariant_name in asked:
+        with subtests.test(f"{bound.name}.{invariant_name} {bound.constants}"):
+            assert not is_always_true(bound, invariant_name)
+    assert len(asked) > 20
