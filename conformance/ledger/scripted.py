@@ -13,6 +13,7 @@ from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.explore.search import Search
 from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Program, State, program
+from antiphon.spec.protocols.dtp.properties import DtpChecked
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 _BODY = "(m0, (p1, 1))"
@@ -42,6 +43,34 @@ ASKED_ONCE = (
 """The body of m0 does not get to p0, and neither does p0's request for it to p1; then m1 is numbered, and
 nobody speaks of m0 any more.
 """
+
+
+SIX_MESSAGES = (
+    "broadcast(p0, m0)",
+    "acknowledge(p0, m0, p1)",
+    "broadcast(p1, m1)",
+    "broadcast(p2, m2)",
+    "receive_next_message(Msg(p1, m2))",
+    "receive_next_message(Msg(p1, m0))",
+    "broadcast(p0, m3)",
+    "receive_next_message(Msg(p1, m3))",
+    "receive_next_message(Msg(p0, m2))",
+    "receive_next_message(Msg(p2, m1))",
+    "receive_next_message(Msg(p2, m0))",
+    "receive_next_ack(Ack(p1, p0, m0, 1, p1))",
+    "acknowledge(p1, m2, p2)",
+    "receive_early_ack(Ack(p2, p1, m2, 2, p2))",
+    "broadcast(p2, m4)",
+    "receive_next_message(Msg(p1, m4))",
+    "receive_next_message(Msg(p0, m4))",
+    "receive_next_message(Msg(p0, m1))",
+    "receive_next_message(Msg(p2, m3))",
+    "receive_next_ack(Ack(p2, p0, m0, 1, p1))",
+    "acknowledge(p2, m4, p0)",
+    "broadcast(p2, m5)",
+    "receive_next_message(Msg(p0, m5))",
+)
+"""DTP with all repairs: nobody tells p0 what others have, while it sends two updates, p1 one and p2 three."""
 
 
 def follow(bound: Program, script: Sequence[str]) -> State:
@@ -98,3 +127,15 @@ def asked_once() -> tuple[bool, str]:
             f"{'has m0 in one' if met else 'has m0 in none'} of them"
         ),
     )
+
+
+def six_messages() -> tuple[bool, str]:
+    """Whether a process of DTP, among three with all repairs and no loss, keeps more than the 2n - 1 MSGs
+    that the paper allows.
+    """
+    bound = program(DtpChecked, repairs="all", processes=3, messages=6, losses=0, timeouts=0, nulls=0)
+    state = follow(bound, SIX_MESSAGES)
+    kept = max(len(buffer) for buffer in state[bound.variables.index("buffer")])
+    broken = not bound.reference.holds(state, "MessageBound")
+    run = f"after {len(SIX_MESSAGES)} steps, no loss among them"
+    return broken, f"{run}, a process keeps {kept} MSGs; 2n - 1 is 5"

@@ -79,7 +79,8 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "violated",
         "nextdeliver is the next number, so a missed last number shows as token.seqnum = nextdeliver, and "
         "line 8 tests `>`. The holder then gives a second number to a message that has one, and the message "
-        "is delivered twice.",
+        "is delivered twice. Order is checked between two processes: one message has none, and three "
+        "processes with two messages have more than 66 million states even where nothing is lost.",
         (
             Check(
                 MovingSequencerChecked,
@@ -98,13 +99,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             _check("UniformPrefixOrder", "holds", **_TWO),
             _check("NumberMissed", "holds", **_ONE, length=7),
             _check("AllDelivered", "holds", **_TWO, length=18),
-            *_three(
-                "UniqueNumbers",
-                "UniqueMessages",
-                "UniformIntegrity",
-                "UniformTotalOrder",
-                "UniformPrefixOrder",
-            ),
+            *_three("UniformIntegrity"),
         ),
         defect="text",
         repairs=("start_token", "wait_for_missing_number", "await_body"),

@@ -205,8 +205,6 @@ RBP: tuple[Claim, ...] = (
                 "OneHolder",
                 "UniqueNumbers",
                 "UniformIntegrity",
-                "UniformTotalOrder",
-                "UniformPrefixOrder",
                 "HolderHasAll",
             ),
         ),
@@ -241,13 +239,6 @@ RBP: tuple[Claim, ...] = (
         "protocol lives without it: the ACK is sent "
         "again with the token, and gaps are asked for.",
         (
-            Check(
-                RbpProperties,
-                "NobodyFollowsItself",
-                "holds",
-                ("start_rotation", "skip_null", "ring_from_one"),
-                constants=_TWO,
-            ),
             _check("Returns", "holds", "holder_answers", **_TWO),
             _check("Returns", "holds", **_TWO),
         ),

@@ -205,7 +205,6 @@ SEQUENCER: tuple[Claim, ...] = (
         "member that starts again counts from 1.",
         (
             _literal("UniqueTags", "holds", _CRASH),
-            _literal("UniqueTags", "holds", _LAST),
             _literal("UniqueTags", "holds", _HAND_OVER),
             _repaired("UniqueTags", _CRASHES),
             _literal("Resent", "holds", _CRASH, 5),

@@ -36,3 +36,9 @@ def test_a_script_that_does_not_run_says_where(repaired: Program) -> None:
         LookupError, match=r"step 2, accept\(p1\), is not enabled; enabled are .*broadcast\(p1, m0\)"
     ):
         follow(repaired, (ASKED_ONCE[0], "accept(p1)"))
+
+
+def test_a_process_of_dtp_keeps_more_messages_than_the_paper_allows() -> None:
+    """Claim DTP-22, section 4.2: `BUF_i holds 2n-1 MSG and n-1 ACK messages at most`."""
+    found = measure("six messages")
+    assert found == (True, "after 23 steps, no loss among them, a process keeps 6 MSGs; 2n - 1 is 5")
