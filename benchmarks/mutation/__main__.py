@@ -43,10 +43,14 @@ FILES = (
 
 TESTS = (
     "tests/impl", "tests/bindings", "tests/suites/test_bindings.py", "tests/suites/test_cores.py",
-    "tests/suites/test_memory.py", "tests/suites/test_times.py", "tests/lockstep", "tests/stateful",
-    "tests/trace", "tests/history", "tests/services", "tests/cluster",
+    "tests/suites/test_memory.py", "tests/suites/test_times.py", "tests/lockstep", "tests/trace",
+    "tests/history", "tests/services", "tests/cluster",
 )  # fmt: skip
-"""What hunts: the tests of the library, of the judges, and of what drives the library; none starts Java."""
+"""What hunts: the tests of the library, of the judges, and of what drives the library.
+
+Left out for what they cost: those that start Java, and `tests/stateful`, whose walks stay within what
+`tests/lockstep` walks through completely.
+"""
 
 BY_THE_CLOCK = ("tests/cluster/", "tests/impl/test_udp")
 """Tests on sockets and processes: what fails there must fail twice."""
