@@ -79,7 +79,9 @@ class Strength:
         """What is reported in the place of `holds`."""
         if self.trivial:
             return f"refused: {self.trivial}"
-        return "holds" if self.can_fail else "unknown: cannot fail"
+        if self.can_fail:
+            return "holds"
+        return "unknown: cannot fail" if self.asked else "unknown: no mutant touches it"
 
 
 @dataclass(frozen=True)
@@ -292,7 +294,7 @@ class _Plan:
         self.program, self.checks = group
         self._bounds, self._answers = bounds, answers
         properties = list(dict.fromkeys(check.property for _, check in self.checks))
-        mutants: list[Anything] = [*mutants_of(self.program, is_text), *LeftOut.of_program(self.program)]
+        mutants: list[Anything] = [*_mutants(self.program), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
         self.sampled: Sequence[Anything] = self.mutants[:sample]
         self.first = _Asking(self.program, properties, bounds, answers)
@@ -370,6 +372,12 @@ class _Plan:
             fates["open"],
             elsewhere,
         )
+
+
+def _mutants(program: Program) -> tuple[Mutant, ...]:
+    """The mutants of a protocol's text; of a service that is checked by itself, those of its own module."""
+    own = program.spec.__module__
+    return mutants_of(program, is_text) or mutants_of(program, lambda part: part.__module__ == own)
 
 
 def _tally(plans: Sequence[_Plan]) -> Tally:

@@ -23,6 +23,7 @@ from antiphon.spec.protocols.moving_sequencer.bounds import MovingSequencerBound
 from antiphon.spec.protocols.moving_sequencer.figure12 import MovingSequencer
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.services import TotalOrder
+from antiphon.spec.services.ordering import OrderingChecked
 
 
 class Lamps(Spec):
@@ -140,6 +141,12 @@ def test_what_surrounds_bounds_or_judges_a_protocol_is_not_its_text() -> None:
     assert not any(
         map(is_text, (Losses, TotalOrder, MovingSequencerBounded, MovingSequencerChecked, Urgent))
     )
+
+
+def test_a_service_that_is_checked_by_itself_is_its_own_text() -> None:
+    check = Check(OrderingChecked, "UniformIntegrity", "holds", constants={"processes": 2, "messages": 1})
+    (found,) = strength([claim(check)], sample=4, bounds=Bounds(states=500)).checks
+    assert found.asked > 0
 
 
 def test_the_text_keeps_each_family_and_knows_when_it_is_stale(found: FamilyStrength) -> None:
