@@ -7,8 +7,9 @@ of its specification, and says how many of them break it.
 2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. A check that no
    sampled mutant breaks is asked of the others too, within fewer states, until one does: a sample never
    makes a check weak.
-3. Of a protocol, a mutant that changes the behaviour of some program and breaks no check is told: there a
-   check is missing, or the text says more than anybody can notice.
+3. Of a protocol, a mutant that can be seen in some program and breaks no check there is asked in the others
+   too, until it breaks one. What then is left is told: there a check is missing, or the text says more than
+   anybody can notice.
 4. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
 
 This file knows which classes are a protocol's text, and nothing of any protocol.
@@ -172,6 +173,9 @@ def strength(
 
         plan.run(tell)
         done += len(plan.sampled)
+    for plan in plans:
+        if wanted := [item for item in plan.mutants if item.digest in _unnoticed(plans)]:
+            plan.pursue(wanted, lambda mutant: progress and progress(todo, todo, f"pursued: {mutant}"))
     found = tuple(item for plan in plans for item in plan.strengths())
     order = {id(check): number for number, (_, check) in enumerate(_held(claims))}
     family = claims[0].protocol
@@ -325,6 +329,19 @@ class _Plan:
         self._touched = {item.digest: first.trial.touched(item) for item in (*self.sampled, *others)}
         first.forget()
 
+    def pursue(self, mutants: Sequence[Anything], tell: Callable[[Anything], object]) -> None:
+        """Ask mutants that no check of another program notices, if they were not asked here."""
+        first = self.first
+        try:
+            for mutant in mutants:
+                if mutant.digest not in first.seen:
+                    tell(mutant)
+                    first.ask(mutant)
+                    self._touched[mutant.digest] = first.trial.touched(mutant)
+        finally:
+            first.save()
+        first.forget()
+
     def _ask_others(
         self, others: Sequence[Anything], weak: list[str], tell: Callable[[int, Anything], object]
     ) -> None:
@@ -378,6 +395,13 @@ def _mutants(program: Program) -> tuple[Mutant, ...]:
     """The mutants of a protocol's text; of a service that is checked by itself, those of its own module."""
     own = program.spec.__module__
     return mutants_of(program, is_text) or mutants_of(program, lambda part: part.__module__ == own)
+
+
+def _unnoticed(plans: Sequence[_Plan]) -> set[str]:
+    """The mutants that can be seen in some program and break no check of any."""
+    fates = [(digest, answer.fate) for plan in plans for digest, answer in plan.first.seen.items()]
+    seen, killed = ({name for name, fate in fates if fate is of} for of in (Fate.SURVIVED, Fate.KILLED))
+    return seen - killed
 
 
 def _tally(plans: Sequence[_Plan]) -> Tally:

@@ -63,6 +63,18 @@ class Lamps(Spec):
         return self.first or True
 
 
+class Switched(Lamps):
+    """The same, with a switch beside them."""
+
+    switch: bool = False
+
+    @action
+    def press(self) -> None:
+        """Nothing depends on it."""
+        require(not self.switch and not self.first)
+        self.switch = True
+
+
 def claim(*checks: Check) -> Claim:
     """A record with these checks."""
     return replace(claim_of("MSQ-01"), checks=checks)
@@ -112,6 +124,15 @@ def test_a_sample_never_makes_a_check_weak(found: FamilyStrength) -> None:
         strong, weak, _ = strength([lamps("InTurn", "Square", "Constant")], sample=1, seed=seed).checks
         assert strong.can_fail
         assert (weak.can_fail, weak.asked) == (False, found.tally.changing)
+
+
+def test_a_mutant_that_one_program_does_not_notice_is_asked_in_the_others() -> None:
+    """A sample never tells as unnoticed what another program of the family would notice."""
+    both = claim(Check(Lamps, "Square", "holds"), Check(Switched, "InTurn", "holds"))
+    unnoticed = {item.mutant for item in strength([both]).tally.survivors}
+    for seed in range(10):
+        sampled = strength([both], sample=4, seed=seed).tally
+        assert {item.mutant for item in sampled.survivors} <= unnoticed
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:
