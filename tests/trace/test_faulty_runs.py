@@ -33,6 +33,7 @@ def told(directory: Path) -> list[tuple[str, int, str]]:
         ({0: header(0, 2)}, [(1, 0, "the log of this process is missing")]),
         ({0: header(0, 2), 1: "{}"}, [(1, 1, "no header: the first line must say")]),
         ({0: "{}", 1: "{}"}, [(0, 1, "no header"), (1, 1, "no header")]),
+        ({0: "{}", 1: header(1, 3)}, [(2, 0, "the log of this process is missing"), (0, 1, "no header")]),
         ({1: "{}"}, [(0, 0, "the log of this process is missing"), (1, 1, "no header")]),
         ({0: header(0, 1), 1: header(1, 1)}, [(1, 1, "process 1 in a run of 1 processes")]),
         (
