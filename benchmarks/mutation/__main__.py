@@ -19,6 +19,7 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import tempfile
 import time
@@ -37,7 +38,8 @@ from report import Results, read_marks, stale, summary, write_section
 
 FILES = (
     "impl/*.py", "impl/protocols/**/*.py", "impl/transport/*.py",
-    "conformance/history/*.py", "conformance/trace/*.py", "spec/services/*.py",
+    "conformance/history/*.py", "conformance/trace/*.py",
+    "spec/services/broadcast.py", "spec/services/order.py",
 )  # fmt: skip
 """What is mutated: the library, and what judges it."""
 
@@ -85,7 +87,7 @@ def main() -> None:
             where = Path(name).resolve()
             trees = [Tree(root, where / str(job)) for job in range(min(options.jobs, len(left)))]
             killers = _measured(kept / "killers.json", version, files, options.tests, trees[0].path)
-            _hunt_all(left, killers, Limits(options.processor_seconds), results, trees)
+            _hunt_all(left, killers, Limits(options.processor_seconds, options.seconds), results, trees)
         results = Results(kept / "results.jsonl", version)
     text = summary(found, results, marks, sample=options.sample, seed=options.seed)
     print(text)
@@ -101,6 +103,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=0, help="mutants a file; 0: all")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=1, help="mutants hunted at the same time")
+    parser.add_argument(
+        "--seconds", type=float, default=0, help="of tests a mutant, as measured; 0: all that touch it"
+    )
     parser.add_argument(
         "--processor-seconds", type=float, default=4.0, help="beyond five times what a test usually takes"
     )
@@ -187,7 +192,7 @@ def _work(
         for mutant in some:
             source = (tree.path / mutant.file).read_text(encoding="utf-8")
             tree.write(mutant.file, mutant.apply(source))
-            groups = _chosen(mutant, killers, results.hints.get(mutant.lasting, ""))
+            groups = _chosen(mutant, killers, results.hints.get(mutant.lasting, ""), tree.path, limits.budget)
             if groups:
                 ended = hunt(tree.path, groups, limits, lambda test: test.startswith(BY_THE_CLOCK))
             else:
@@ -203,21 +208,44 @@ def _work(
         os._exit(code)
 
 
-def _chosen(mutant: Mutant, killers: Sequence[Killer], first: str) -> list[list[Killer]]:
+def _chosen(
+    mutant: Mutant, killers: Sequence[Killer], first: str, tree: Path, budget: float
+) -> list[list[Killer]]:
     """The tests that touch the mutant, the quickest first, in groups of one file; `first` before all.
 
-    What runs at import touches no test's lines: there every test counts that touches the file at all.
+    What runs at import touches no test's lines: there every test counts that touches the file at all, or
+    whose file imports it or its package by name, with those that import the very module before the others.
+    Beyond `budget` seconds the last groups are left out, but not the first two.
     """
+    importing = {file: _imports(tree / file, mutant.file) for file in {each.file for each in killers}}
     if mutant.imported:
-        chosen = [each for each in killers if any(name == mutant.file for name, _ in each.lines)]
+        chosen = [
+            each
+            for each in killers
+            if importing[each.file] or any(name == mutant.file for name, _ in each.lines)
+        ]
     else:
         lines = {(mutant.file, line) for line in range(mutant.line, mutant.last_line + 1)}
         chosen = [each for each in killers if lines & each.lines]
-    groups: defaultdict[str, list[Killer]] = defaultdict(list)
+    by_file: defaultdict[str, list[Killer]] = defaultdict(list)
     for killer in sorted(chosen, key=lambda each: each.seconds):
-        groups[killer.file].append(killer)
-    hint = [[each] for each in chosen if each.test == first]
-    return hint + sorted(groups.values(), key=lambda group: sum(each.seconds for each in group))
+        by_file[killer.file].append(killer)
+    cost = {file: sum(each.seconds for each in group) for file, group in by_file.items()}
+    groups = [[each] for each in chosen if each.test == first]
+    spent = 0.0
+    for file in sorted(by_file, key=lambda file: (mutant.imported and -importing[file], cost[file])):
+        spent += cost[file]
+        if not budget or spent <= budget or len(groups) < 2:
+            groups.append(by_file[file])
+    return groups
+
+
+def _imports(test: Path, file: str) -> int:
+    """How a file of tests imports another: 2 by its own name, 1 by that of a package, 0 not at all."""
+    module = f"antiphon.{file.removesuffix('.py').replace('/', '.')}"
+    text = test.read_text(encoding="utf-8")
+    names = re.findall(r"^\s*(?:from|import) (antiphon[\w.]*)", text, re.MULTILINE)
+    return 2 if module in names else int(any(module.startswith(f"{name}.") for name in names))
 
 
 if __name__ == "__main__":

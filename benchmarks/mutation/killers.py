@@ -62,6 +62,8 @@ class Limits:
 
     processor_seconds: float = 4.0
     """On top of five times what it takes on the code as it stands."""
+    budget: float = 0.0
+    """Seconds of tests, as measured, for a mutant; 0: every test that touches it."""
     seconds: float = 25.0
     """On top of ten times what it takes; generous, since other programs use the machine too."""
     megabytes: int = 3000
