@@ -16,7 +16,7 @@ This file knows nothing of claims, and of operators nothing but that they make m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -345,22 +345,26 @@ def _differing(module: ir.Module, changed: ir.Module) -> frozenset[str]:
 
 
 def _all_reached(action: ir.Action, module: ir.Module) -> frozenset[str]:
-    called = reached(action.body, module)
-    helpers = [item for item in (*module.functions, *module.procedures) if item.name in called]
-    handlers = [item for item in module.handlers if item.event in _events((action, *helpers))]
-    more = reached(tuple(item.body for item in handlers), module) if handlers else frozenset()
-    return called | more | {item.name for item in handlers}
+    """The helpers that an action calls and the handlers of what it emits, with all that these call and emit
+    in turn.
+    """
+    definitions = {item.name: item for item in (*module.functions, *module.procedures, *module.handlers)}
+    found: set[str] = set()
+    todo: list[ir.Definition] = [action]
+    while todo:
+        body = todo.pop().body
+        events = _events(body)
+        names = reached(body, module) | {item.name for item in module.handlers if item.event in events}
+        todo.extend(definitions[name] for name in names - found)
+        found |= names
+    return frozenset(found)
 
 
-def _events(definitions: Collection[ir.Definition]) -> set[str]:
-    """The records that are emitted there; what handlers emit in turn is no handler's business here."""
-    emitted = [node for item in definitions for node in nodes(item.body) if isinstance(node, ir.Emit)]
-    names = set()
-    for node in emitted:
-        kind = node.event.type
-        for record in getattr(kind, "records", (kind,)):
-            names.add(getattr(record, "name", ""))
-    return names
+def _events(body: tuple[ir.Statement, ...]) -> set[str]:
+    """The records that are emitted there."""
+    kinds = [node.event.type for node in nodes(body) if isinstance(node, ir.Emit)]
+    records = (record for kind in kinds for record in getattr(kind, "records", (kind,)))
+    return {getattr(record, "name", "") for record in records}
 
 
 def _written(module: ir.Module, method: str) -> frozenset[str]:

@@ -295,3 +295,50 @@ def test_a_repair_that_is_left_out_is_a_mutant() -> None:
     assert left_out.of(repaired).constants == program(Judged).constants
     assert Trial(repaired, ASKED).ask(left_out).fate in (Fate.EQUIVALENT, Fate.SURVIVED, Fate.INNER)
     assert LeftOut.of_program(program(Judged)) == ()
+
+
+@record
+class Passed:
+    """What a handler says in turn."""
+
+    number: Annotated[int, Between(0, "rounds")]
+
+
+class Chain(Judged):
+    """A handler speaks in turn, and who hears that counts with a helper: two layers that meet at events."""
+
+    heard: Round = 0
+
+    @on(Taken)
+    def pass_on(self, event: Taken) -> None:
+        """To the layer above."""
+        emit(Passed(event.number))
+
+    @on(Passed)
+    def hear(self, event: Passed) -> None:
+        """The layer above."""
+        self.count(event.number)
+
+    def count(self, number: Round) -> None:
+        """The highest."""
+        if number > self.heard:
+            self.heard = number
+
+    @invariant
+    def HearsAll(self) -> bool:
+        """The layer above has heard of what was judged."""
+        return self.heard == self.latest
+
+    @action
+    def recount(self) -> None:
+        """So that an action of its own reaches the helper."""
+        self.count(0)
+
+
+def test_a_change_behind_what_a_handler_emits_reaches_the_step_that_began_it() -> None:
+    """Steps that it reaches are not shared with the program; else it would break nothing."""
+    chain = program(Chain)
+    trial = Trial(chain, ["HearsAll"])
+    mutants = [item for item in mutants_of(chain, lambda part: part is Chain) if item.method == "count"]
+    broken = {str(item): trial.ask(item).broken for item in mutants}
+    assert [name for name, found in broken.items() if name.endswith("`self.heard = number`") and found]
