@@ -259,6 +259,24 @@ def test_a_network_without_faults_delivers_everything_once_in_order_after_its_de
     assert (network.sent, network.lost, network.duplicated, network.reordered) == (100, 0, 0, 0)
 
 
+def test_a_network_may_take_no_time_at_all() -> None:
+    network, cores = listening(2, faults=Faults(delay_ms=(0.0, 0.0)))
+    assert (network.now, network.steps) == (0.0, 0)
+    talk(network, 3, apart_ms=1.0)
+    assert cores[1].heard == [(0, k + 1, float(k)) for k in range(3)]
+    assert network.steps == 3
+
+
+def test_a_network_is_idle_when_nobody_waits_and_nobody_is_busy() -> None:
+    network, cores = listening(3)
+    assert network.idle
+    cores[1].busy = True
+    assert not network.idle
+    network.broadcast(1, b"")
+    cores[1].busy = False
+    assert not network.idle
+
+
 def test_receivers_miss_the_share_that_the_network_loses() -> None:
     network, cores = listening(3, faults=Faults(loss=0.3))
     talk(network, 500)

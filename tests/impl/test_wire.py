@@ -156,6 +156,22 @@ def test_the_largest_payload_with_the_largest_envelope_fits_a_datagram() -> None
         CODEC.encode(CODEC.envelope(name, 0, 1, Data(Identifier(0, 1), bytes(wire.DATAGRAM_BYTES_MAX))))
 
 
+def test_a_datagram_may_be_as_large_as_the_limit_and_no_larger() -> None:
+    def envelope(size: int) -> Envelope[Message]:
+        return CODEC.envelope("g", 0, 1, Data(Identifier(0, 1), bytes(size)))
+
+    room = wire.DATAGRAM_BYTES_MAX - (len(CODEC.encode(envelope(PAYLOAD_BYTES_MAX))) - PAYLOAD_BYTES_MAX)
+    largest = CODEC.encode(envelope(room))
+    assert len(largest) == wire.DATAGRAM_BYTES_MAX
+    with pytest.raises(PayloadTooLarge):
+        CODEC.encode(envelope(room + 1))
+    refused = [CODEC.decode(data) for data in (largest, largest + b"x")]
+    assert [each.kind for each in refused if isinstance(each, Rejected)] == [
+        Rejection.MALFORMED,
+        Rejection.OVERSIZED,
+    ]
+
+
 @given(messages, st.data())
 def test_whatever_is_let_in_can_be_sent_on(message: Message, data: st.DataObject) -> None:
     """A message at the limits of the gate fits a datagram of every member, whatever the counters are."""
