@@ -161,7 +161,7 @@ RBP: tuple[Claim, ...] = (
         Kind.LIVENESS,
         "violated",
         "No `when receive` takes (B, seqnum) or m' alone. A lost body or number is asked for and never "
-        "gets in.",
+        "gets in. (ACKs with a wrong number of fields are RBP-44, of line 15, and RBP-45, of figure 25.)",
         (
             _check("UniformAgreement", "violated", "handled_replies", **_THREE, length=10),
             _check("UniformAgreement", "holds", **_THREE),
@@ -183,7 +183,9 @@ RBP: tuple[Claim, ...] = (
         "violated",
         "The test is ts > seqnum, ts is the number of the token and not of what the process assigned, and "
         "after line 39 the control goes on to "
-        "line 45. A retransmitted ACK makes its receiver a holder again; two messages can get one number.",
+        "line 45. A retransmitted ACK makes its receiver a holder again; two messages can get one number, "
+        "and two processes deliver in different orders. The idea, to compare numbers, is right: the repair "
+        "compares the highest number that is known.",
         (
             _check("OneHolder", "violated", "old_token", **_SAFE, length=10),
             _long_for_z3(
@@ -198,7 +200,9 @@ RBP: tuple[Claim, ...] = (
                     length=14,
                 )
             ),
+            _long_for_z3(_check("UniformPrefixOrder", "violated", "old_token", **_THIRD, length=20)),
             _check("UniqueNumbers", "holds", **_THIRD),
+            _long_for_z3(_check("UniformPrefixOrder", "holds", **_THIRD)),
             _check("OneHolder", "holds", **_SAFE),
             _check("UniqueNumbers", "holds", **_SAFE),
             *_three(
@@ -253,9 +257,9 @@ RBP: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "holds",
-        "If `+` is union, as the comments of figure 12 call it (“adds the message”); duplicates then "
-        "change nothing.",
-        (_check("UniqueNumbers", "holds", **_SAFE), _check("UniformIntegrity", "holds", **_SAFE)),
+        "By reading: `+` is union, as the comments of figure 12 call it (“adds the message”), and seqQ is a "
+        "set here, so that a second copy changes nothing, and no check of a state could fail. Nothing rests "
+        "on it: each use of seqQ asks whether a pair is in it, and line 61 counts by lastdelivered.",
     ),
     Claim(
         "RBP-10",

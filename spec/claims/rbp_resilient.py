@@ -247,7 +247,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("OneTurnBufferedByAll", "holds", of=_THREE),
             _check("OneTurnBuffered", "violated", "pass_over_null", of=_TWO, length=7),
         ),
-        defect="text",
+        defect="design",
         repairs=("pass_over_null",),
     ),
     Claim(
@@ -460,12 +460,12 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "violated",
         "Lines 20 and 26 recognise what is in seqQ, and lines 77-78 take it out. A copy that was on its way "
         "is stored, gets a second number, and "
-        "is delivered twice.",
+        "is delivered twice. Whatever the queues forget must be known elsewhere.",
         (
             _check("UniformIntegrity", "violated", "keep_collected", of=_AGAIN, length=31),
             _check("UniformIntegrity", "holds", of=_AGAIN),
         ),
-        defect="text",
+        defect="design",
         repairs=("keep_collected",),
     ),
     Claim(

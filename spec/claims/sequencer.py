@@ -325,7 +325,7 @@ SEQUENCER: tuple[Claim, ...] = (
             _with(("keep_early",), "Acknowledged", "holds", _CRASH),
             _with(("keep_early",), "Resent", "holds", _CRASH, 5),
         ),
-        defect="text",
+        defect="design",
         repairs=("keep_early",),
     ),
     Claim(

@@ -87,19 +87,20 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Source(
             Document.RBP,
             "3.1.1",
-            "If each process q that receives the token delivers the message m attached to the token, at the "
-            "end of the token passing, when p gets the token again, p can be sure that all processes "
-            "delivered m.",
+            "If they were not, q delivers the “missing” messages, append new ones to the token and passes it "
+            "away. This ensures that all processes that receive the token will deliver a message",
             figure="2",
             lines="7-13",
         ),
-        "When the token is back at the process that listed a message, every process has delivered the "
-        "message.",
+        "Whoever receives the token of figure 2 delivers what it misses, so that every process has delivered "
+        "a message when the token is back at the process that listed it.",
         Standing.STATED,
         Kind.BOUND,
         "violated",
-        "Line 8 is an `if` about one m': a process that missed two listed messages delivers one and passes "
-        "the token on. With every missing message delivered the sentence is true.",
+        "Line 8 is an `if` about one m', where the text has messages: a process that missed two listed "
+        "messages delivers one and passes the token on. With every missing message delivered the sentence is "
+        "true. So is the one about the scheme before it, which is conditional (“If each process q that "
+        "receives the token delivers the message m attached to the token”): figure 2 breaks its condition.",
         (
             Check(
                 Figure2Checked,
@@ -192,10 +193,24 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "Line 8 is an `if` about one m': the holder passes the token although it misses another listed "
-        "message, against the sentence. With all of them recovered before line 15, and delivered once, "
-        "reliable broadcast holds.",
+        "Integrity fails: what is asked for is delivered twice (RBC-05). Once that is repaired, the rest "
+        "holds. The figure does not meet the condition of the sentence, since line 8 is an `if` about one "
+        "m', and the holder passes the token although it misses another listed message; but reliable "
+        "broadcast does not rest on it: within these bounds it holds whether or not all are recovered before "
+        "line 15, since what a holder passes over it asks for in a later round.",
         (
+            Check(
+                Figure5Checked,
+                "UniformIntegrity",
+                "violated",
+                ("start_token",),
+                constants=_TWO_LOST,
+                length=8,
+            ),
+            *(
+                Check(Figure5Checked, name, "holds", ("start_token", "deliver_once"), constants=_TWO_LOST)
+                for name in ("UniformIntegrity", "UniformAgreement", "Validity")
+            ),
             Check(
                 Figure5Checked,
                 "ListedWherePassed",

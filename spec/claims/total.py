@@ -263,7 +263,7 @@ TOTAL: tuple[Claim, ...] = (
             _check("NextView", "holds", length=5, **_REFORM),
             *_larger("ViewPrefix", "TotalOrder", "PrefixOrder", "UniformIntegrity", "GapsAreFilled"),
         ),
-        defect="text",
+        defect="design",
         repairs=("await_new_view", "acknowledge_new_view"),
     ),
     Claim(
