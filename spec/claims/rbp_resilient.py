@@ -133,11 +133,11 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "holds",
         "What came with another version is dropped, and comes again: the sender repeats it until it is "
         "acknowledged, and afterwards whoever has it "
-        "tells it on request.",
+        "tells it on request, if a body is kept that comes after its number (RBP-39).",
         (
-            _check("UniformAgreement", "holds", of={**_TWO, "late": True}),
-            _check("Validity", "holds", of={**_TWO, "late": True}),
-            _check("UniformAgreement", "holds", of={**_THREE, "late": True}),
+            _check("EverybodyDelivers", "violated", "store_late_body", of={**_TWO, "late": True}, length=9),
+            _check("EverybodyDelivers", "holds", of={**_TWO, "late": True}),
+            _check("EverybodyDelivers", "holds", of={**_THREE, "late": True}),
         ),
     ),
     Claim(
@@ -367,8 +367,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "The situation is reached, and without passive detection nobody ever calls Reformation.",
         (
             _check("TokenLost", "holds", of=_FAILED, length=2),
-            _check("BlockNoticed", "violated", of={**_FAILED, "passive": False}, length=2),
-            _check("BlockNoticed", "violated", of={**_BROKEN, "passive": False}, length=2),
+            _check("GoesOnOrNoticed", "violated", of={**_FAILED, "passive": False}, length=2),
+            _check("GoesOnOrNoticed", "violated", of={**_BROKEN, "passive": False}, length=2),
         ),
     ),
     Claim(
@@ -384,15 +384,12 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "holds",
         "From every state after one or two failures and one loss, among two and three processes, somebody "
         "that is up gets to call Reformation, "
-        "unless the numbers of the exploration are used up first. The timeout is taken to be long enough: "
-        "it fires only where the token is lost.",
+        "unless the token goes on to the last number of the exploration. The timeout is taken to be long "
+        "enough: it fires only where the token is lost.",
         (
-            _check("FailureNoticed", "holds", of=_FAILED),
-            _check("BlockNoticed", "holds", of=_FAILED),
-            _check("FailureNoticed", "holds", of=_BROKEN),
-            _check("BlockNoticed", "holds", of=_BROKEN),
-            _check("FailureNoticed", "holds", of={**_BROKEN, "crashes": 2}),
-            _check("BlockNoticed", "holds", of={**_BROKEN, "crashes": 2}),
+            _check("GoesOnOrNoticed", "holds", of=_FAILED),
+            _check("GoesOnOrNoticed", "holds", of=_BROKEN),
+            _check("GoesOnOrNoticed", "holds", of={**_BROKEN, "crashes": 2}),
         ),
     ),
     Claim(
@@ -430,13 +427,13 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("BothFailed", "holds", of={**_BROKEN, "crashes": 2}, length=2),
             _shown(
                 _check(
-                    "BlockNoticed",
+                    "GoesOnOrNoticed",
                     "violated",
                     of={**_RING, "passes": 1, "crashes": 2, "brief": False, "passive": False},
                     length=2,
                 )
             ),
-            _check("BlockNoticed", "holds", of={**_BROKEN, "crashes": 2}),
+            _check("GoesOnOrNoticed", "holds", of={**_BROKEN, "crashes": 2}),
         ),
     ),
     Claim(

@@ -14,7 +14,7 @@ from antiphon.conformance.ledger import Reports
 from antiphon.model.bounds import Bounds
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
-from antiphon.spec.lang import Step, program
+from antiphon.spec.lang import Step, action, program, require
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 from antiphon.spec.services import Process
 
@@ -181,3 +181,33 @@ def test_the_sequencer_cannot_tell_the_three_failures_of_the_next_one_apart() ->
     first, second, third = (history(trace, Process(0)) for trace in traces)
     assert first == second == third
     assert len({trace.states[-1] for trace in traces}) == len(names)
+
+
+class NeverInstalled(RbpResilientChecked):
+    """A process that is late never installs the list."""
+
+    @action(fairness="weak")
+    def install(self, p: Process) -> None:
+        require(False)
+
+
+class Unnoticed(RbpResilientChecked):
+    """A lost token looks as if it were still on its way."""
+
+    def is_blocked(self) -> bool:
+        return False
+
+
+def test_who_never_installs_the_list_delivers_nothing() -> None:
+    """Claim RBP-20: agreement is empty there, and holds."""
+    late = {**TWO, "late": True}
+    bound = program(NeverInstalled, repairs="all", **late)
+    report = check(bound, properties=("UniformAgreement", "EverybodyDelivers"))
+    assert report["UniformAgreement"].outcome is Outcome.HOLDS
+    assert report["EverybodyDelivers"].outcome is Outcome.VIOLATED
+
+
+def test_a_block_that_no_timeout_sees_is_not_noticed() -> None:
+    """Claims RBP-33 and RBP-35: the property does not ask the guard of line 70."""
+    report = check(program(Unnoticed, repairs="all", **FAILED), properties=("GoesOnOrNoticed",))
+    assert report["GoesOnOrNoticed"].outcome is Outcome.VIOLATED

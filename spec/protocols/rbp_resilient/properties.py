@@ -180,19 +180,27 @@ class RbpResilientProperties(RbpResilientBounded):
         return any(self.reforming[p] and not self.down[p] for p in self.each(Process))
 
     @obligation
+    def EverybodyDelivers(self) -> bool:
+        """What was broadcast everybody that is up delivers."""
+        return all(
+            m.index >= self.broadcasts
+            or self.down[p]
+            or any(body.message == m and self.has_delivered(p, body) for body in self.each(Body))
+            for p in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    @obligation
     def Returns(self) -> bool:
         """The procedure TO-broadcast ends: its message is acknowledged (line 16)."""
         return all(self.pending[p] is None or self.down[p] for p in self.each(Process))
 
     @obligation
-    def FailureNoticed(self) -> bool:
-        """Where a process has failed, a process that is up calls Reformation in the end."""
-        return not any(self.down[p] for p in self.each(Process)) or self.is_noticed() or self.is_used_up()
-
-    @obligation
-    def BlockNoticed(self) -> bool:
-        """Where the token is lost, a process that is up calls Reformation in the end."""
-        return not self.is_blocked() or self.is_noticed() or self.is_used_up()
+    def GoesOnOrNoticed(self) -> bool:
+        """In the end the token has gone on to the last number of the exploration, or a process that is up has
+        called Reformation.
+        """
+        return self.is_noticed() or self.is_used_up()
 
     @obligation
     def NoVainWait(self) -> bool:
