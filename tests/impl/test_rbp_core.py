@@ -268,6 +268,15 @@ def test_the_token_is_sent_again_until_a_higher_number_is_known() -> None:
     assert core.outputs() == []
 
 
+def test_whoever_gave_a_number_is_asked_for_those_before_it_and_none_after() -> None:
+    """Only it is sure to have them. It takes four processes to know a later number already."""
+    core = fresh(0, 4)
+    core.receive(3, Ack(C, 4, 0), 0.0)
+    assert core.outputs() == [Send(3, RequestNumbers(2, 4)), Send(3, Request(C))]
+    core.receive(2, Ack(B, 3, 3), 0.0)
+    assert core.outputs() == [Send(2, RequestNumbers(2, 3)), Send(2, Request(B))]
+
+
 def test_a_body_is_sent_with_its_identifier_to_who_asks() -> None:
     """Lines 51-53; claim RBP-05."""
     core = fresh(1)

@@ -238,7 +238,7 @@ class Core:
                 return
             self._arriving = number
         if queues.last_number < number:
-            self._to(sender, self._missing_numbers())
+            self._to(sender, self._missing_numbers(number))
         if message.identifier is not None and message.identifier not in queues.received:
             self._to(sender, Request(message.identifier))
 
@@ -252,7 +252,7 @@ class Core:
         before = queues.last_number
         self._learn(sender, message)
         if before // NUMBERS_ASKED_MAX < queues.last_number // NUMBERS_ASKED_MAX and queues.gap:
-            self._ask(queues.highest, self._missing_numbers())
+            self._ask(queues.highest, self._missing_numbers(queues.highest))
 
     def receive_request(self, sender: int, message: Request, now: float) -> None:
         """Lines 51-53: send the body, with its identifier, to who asks."""
@@ -494,14 +494,14 @@ class Core:
             return RbpViolation.IDENTIFIER_AHEAD
         return None
 
-    def _missing_numbers(self) -> RequestNumbers:
-        """Line 29: the question for what is missing up to the highest number, or for the first part of it.
+    def _missing_numbers(self, last: int) -> RequestNumbers:
+        """Line 29: the question for what is missing up to the number `last`, or for the first part of it.
 
         The parts end at multiples of NUMBERS_ASKED_MAX, so that each is asked for once.
         """
         first = self._queues.last_number + 1
         end = -(-first // NUMBERS_ASKED_MAX) * NUMBERS_ASKED_MAX
-        return RequestNumbers(first, min(end, self._queues.highest))
+        return RequestNumbers(first, min(end, last))
 
     def _resend(self) -> bool:
         """Lines 12-15."""
@@ -524,7 +524,7 @@ class Core:
         if not queues.incomplete:
             return False
         if queues.gap:
-            self._ask(queues.highest, self._missing_numbers())
+            self._ask(queues.highest, self._missing_numbers(queues.highest))
         for identifier in queues.missing_bodies():
             self._ask(queues.highest, Request(identifier))
         return True
