@@ -197,10 +197,10 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @obligation
     def GoesOnOrNoticed(self) -> bool:
-        """In the end the token has gone on to the last number of the exploration, or a process that is up has
-        called Reformation.
+        """In the end the token has gone on to the last number of the exploration (with `brief`, until all is
+        collected), or a process that is up has called Reformation.
         """
-        return self.is_noticed() or self.is_used_up()
+        return self.is_noticed() or self.is_used_up() or not self.is_wanted()
 
     @obligation
     def NoVainWait(self) -> bool:
