@@ -57,7 +57,9 @@ class LogWriter:
         self._encoder = msgspec.json.Encoder()
         self._failed = False
         try:
-            self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
+            self._descriptor: int | None = os.open(
+                path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644
+            )
         except FileExistsError as error:
             raise LogWriteError(f"{path}: a log is never overwritten; choose another run") from error
         except OSError as error:
@@ -106,9 +108,9 @@ class LogWriter:
 
     def close(self) -> None:
         """Close the file; closing twice is harmless."""
-        if self._descriptor >= 0:
+        if self._descriptor is not None:
             os.close(self._descriptor)
-            self._descriptor = -1
+            self._descriptor = None
 
     def __enter__(self) -> Self:
         return self
@@ -126,7 +128,7 @@ class LogWriter:
         self.events += 1
 
     def _write(self, line: Header | Event, what: str) -> None:
-        if self._descriptor < 0:
+        if self._descriptor is None:
             raise LogWriteError(f"{self.path}: cannot write {what}: the log is closed")
         if self._failed:
             raise LogWriteError(f"{self.path}: cannot write {what}: an earlier write failed")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.cluster.application import Application
+from antiphon.conformance.cluster.application import Application, payloads
 from antiphon.conformance.cluster.tracer import LogTracer
 from antiphon.conformance.history import RunFindings, judge_run
-from antiphon.conformance.trace import Header, LogWriter, load_run, log_name
+from antiphon.conformance.trace import Header, LogWriteError, LogWriter, digest, load_run, log_name
 from antiphon.impl import tracing
 from antiphon.impl.group import Delivery, Group, Identifier
 from antiphon.impl.protocols.core import Implementation, Send
@@ -130,8 +130,11 @@ def lying_rbp(me: int, members: int, tracer: Tracer) -> Lying:
 RBP = rbp(resend_ms=20, token_ms=5, request_ms=5)
 
 
-async def play(directory: Path, faulty: type[Group], protocol: Implementation[Message] = RBP) -> None:
-    """Let three members work until all have finished, and their logs get their end, or nothing goes on."""
+async def play(directory: Path, faulty: type[Group], protocol: Implementation[Message] = RBP) -> list[object]:
+    """Let three members work until all have finished, and their logs get their end, or nothing goes on.
+
+    What the applications ended with, if not all have finished.
+    """
     sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(MEMBERS)]
     for bound in sockets:
         bound.bind(("127.0.0.1", 0))
@@ -141,6 +144,7 @@ async def play(directory: Path, faulty: type[Group], protocol: Implementation[Me
         for p in range(MEMBERS)
     ]
     applications: list[Application] = []
+    failures: list[object] = []
 
     async def member(header: Header) -> None:
         me = header.process
@@ -164,7 +168,7 @@ async def play(directory: Path, faulty: type[Group], protocol: Implementation[Me
                 log.end()
             else:
                 work.cancel()
-                await asyncio.gather(work, return_exceptions=True)
+                failures.extend(await asyncio.gather(work, return_exceptions=True))
 
     over = asyncio.Event()
     members = [asyncio.create_task(member(header)) for header in headers]
@@ -180,6 +184,7 @@ async def play(directory: Path, faulty: type[Group], protocol: Implementation[Me
     await asyncio.sleep(0.05)
     over.set()
     await asyncio.gather(*members)
+    return failures
 
 
 def judged(directory: Path, faulty: type[Group]) -> RunFindings:
@@ -229,6 +234,43 @@ def test_a_member_that_says_what_no_correct_member_says_fails_the_run_by_name(tm
     assert told.first is not None
     assert told.first.process == 0
     assert told.first.message.startswith(f"process {FAULTY}: {RbpViolation.IDENTIFIER_AHEAD}")
+
+
+class Misnaming(Group):
+    """A broadcast returns the identifier of another."""
+
+    async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
+        name = await super().broadcast(payload)
+        return name._replace(id=name.id + 1)
+
+
+def test_a_broadcast_that_returns_another_identifier_ends_the_application(tmp_path: Path) -> None:
+    (failure,) = [each for each in asyncio.run(play(tmp_path, Misnaming)) if isinstance(each, Exception)]
+    with pytest.raises(ExceptionGroup) as raised:
+        raise failure
+    assert raised.group_contains(RuntimeError, match=f"broadcast 1 was given the identifier {FAULTY}:2")
+
+
+def test_a_write_that_fails_is_told_once_and_ends_the_writing(tmp_path: Path) -> None:
+    told: list[LogWriteError] = []
+    log = LogWriter(
+        tmp_path / log_name(0), Header(run="r", protocol="rbp", process=0, processes=1, seed=7, messages=1)
+    )
+    tracer = LogTracer(log, on_failure=told.append)
+    assert tracer.recording
+    log.close()
+    for _ in range(2):
+        tracer.record(tracing.Receive(0, (1, 1), "ack"))
+    assert [str(error) for error in told] == [f"{log.path}: cannot write event 0: the log is closed"]
+    assert not tracer.recording
+
+
+def test_payloads_are_distinct_and_fixed_by_the_seed() -> None:
+    """The same on every machine and in every version, so that a run can be taken again."""
+    some = list(payloads(7, 1, 100))
+    assert len(set(some)) == 100
+    assert {len(payload) - len(b"1:%d " % k) for k, payload in enumerate(some, 1)} <= set(range(65))
+    assert digest(b"".join(some)) == "adb53236e101217b14cb7101611f2c23"
 
 
 def test_what_a_member_reports_at_length_is_shortened(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from antiphon.conformance.cluster import ClusterResult, Counts, run_cluster
 from antiphon.conformance.cluster.faults import Faults
 from antiphon.conformance.cluster.relay import LOOPBACK, Relay
 from antiphon.conformance.history import judge_run
-from antiphon.conformance.trace import Broadcast, Deliver, load_run, log_name
+from antiphon.conformance.trace import Broadcast, Deliver, Receive, Send, load_run, log_name
 
 
 def nodes_of(parent: int) -> list[int]:
@@ -114,6 +114,11 @@ def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Pat
     assert result.outcome == "holds"
     assert (result.counts.dropped, result.counts.duplicated, result.counts.reordered) == (0, 0, 0)
     assert result.counts.offered > 60
+    events = [event for of_process in load_run(result.directory).events for event in of_process]
+    sent = {event.d for event in events if isinstance(event, Send)}
+    received = [event.d for event in events if isinstance(event, Receive)]
+    assert set(received) <= sent
+    assert 0.8 * len(sent) < len(received) == len(set(received)) <= len(sent)
 
 
 def test_a_fault_that_was_asked_for_and_never_happened_leaves_the_run_unknown(tmp_path: Path) -> None:

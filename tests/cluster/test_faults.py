@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.conformance.cluster import ClusterSettings, Counts, Faults, Link, decisions
+from antiphon.conformance.cluster import ClusterResult, ClusterSettings, Counts, Faults, Link, decisions
 from antiphon.conformance.cluster.faults import HOLD_MS, LATE_MS_MAX
 from antiphon.conformance.cluster.result import missing_faults
+from antiphon.conformance.history import Finding, Place, RunFindings
+from antiphon.conformance.history.finding import ACCUSED
 
 probabilities = st.floats(0, 0.9)
 faults = st.builds(Faults, loss=probabilities, duplication=probabilities, reordering=probabilities)
@@ -126,6 +130,17 @@ def test_a_fault_that_never_happened_is_not_a_pass() -> None:
         "none of 9 datagrams was dropped although the probability is 0.1; none is not a pass",
     )
     assert len(missing_faults(settings, Counts(offered=9))) == 2
+
+
+def test_what_is_violated_stays_so_and_is_told_before_the_faults_of_the_run() -> None:
+    clean, offended = Finding("Validity"), Finding("NoViolation", 1, ACCUSED, Place(0, 3, "process 1"))
+    judged = RunFindings((clean, offended))
+    result = ClusterResult(ClusterSettings(), Path(), "r", 1.0, (1,), {}, ("a node died",), judged)
+    assert result.outcome == "violated"
+    assert result.reasons == (f"NoViolation: {offended}", "a node died")
+    whole = replace(result, judged=RunFindings((clean,)))
+    assert (whole.outcome, whole.reasons) == ("unknown", ("a node died",))
+    assert (replace(whole, faults=()).outcome, replace(whole, faults=()).reasons) == ("holds", ())
 
 
 @pytest.mark.parametrize(

@@ -297,6 +297,15 @@ def test_receivers_get_some_datagrams_twice() -> None:
     assert network.duplicated == twice
 
 
+def test_a_network_may_duplicate_everything_and_lose_everything() -> None:
+    network, cores = listening(2, faults=Faults(duplication=1.0))
+    talk(network, 20)
+    assert Counter(k for _, k, _ in cores[1].heard) == dict.fromkeys(range(1, 21), 2)
+    network, cores = listening(2, faults=Faults(loss=1.0))
+    talk(network, 20)
+    assert (cores[1].heard, network.lost) == ([], 20)
+
+
 def test_receivers_get_datagrams_late_and_in_another_order() -> None:
     network, cores = listening(2, faults=Faults(delay_ms=(2.0, 40.0)))
     talk(network, 500, apart_ms=1.0)

@@ -216,6 +216,39 @@ def test_closing_ends_deliveries_and_waiting_broadcasts() -> None:
     asyncio.run(scenario())
 
 
+def test_a_holder_delivers_its_own_message_without_any_datagram_or_timer() -> None:
+    async def scenario() -> None:
+        tracer = RecordingTracer()
+        never = rbp(resend_ms=60_000, token_ms=60_000, request_ms=60_000)
+        a, b = groups(2, protocol=never, tracer=tracer)
+        async with asyncio.timeout(5), b:
+            async with a:  # its first ACK makes the other the holder
+                while Step(1, "accept", number=1) not in tracer.events:
+                    await asyncio.sleep(0.001)
+            await b.broadcast(b"alone")
+            (delivery,) = await take(b, 1)
+            assert delivery.payload == b"alone"
+
+    asyncio.run(scenario())
+
+
+def test_who_waits_behind_a_cancelled_broadcast_is_served_with_the_one_before() -> None:
+    async def scenario() -> None:
+        tracer = RecordingTracer()
+        never = rbp(resend_ms=60_000, token_ms=60_000, request_ms=60_000)
+        a, b = groups(2, protocol=never, tracer=tracer)
+        async with asyncio.timeout(5), b, a:
+            while Step(1, "accept", number=1) not in tracer.events:
+                await asyncio.sleep(0.001)
+            first, cancelled, last = (asyncio.create_task(a.broadcast(b"%d" % k)) for k in range(3))
+            await asyncio.sleep(0)
+            cancelled.cancel()
+            assert [await first, await last] == [(0, 1), (0, 2)]
+            assert cancelled.cancelled()
+
+    asyncio.run(scenario())
+
+
 def test_a_cancelled_broadcast_that_waits_is_not_sent() -> None:
     async def scenario() -> None:
         first, second = groups(2)

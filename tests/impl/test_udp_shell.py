@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from contextvars import Context
 
 import pytest
 
@@ -12,6 +15,7 @@ from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.protocols.rbp.messages import Message
 from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.incarnations import FRAME_BYTES
 from antiphon.impl.transport.udp import UdpShell
 
 
@@ -43,6 +47,44 @@ def test_a_socket_that_the_system_closes_is_a_failure_and_is_closed_once() -> No
     assert opened(work) == [gone]
 
 
+def test_a_shell_that_was_never_opened_is_closed_at_once() -> None:
+    shell = UdpShell(Endpoint(rbp(), "test", 0, 2), {1: ("127.0.0.1", 9)})
+    asyncio.run(asyncio.wait_for(shell.close(), 5))
+
+
+def test_every_other_member_is_greeted_when_the_socket_opens() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        with ExitStack() as stack:
+            others = {
+                p: stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for p in (0, 2)
+            }
+            for other in others.values():
+                other.setblocking(False)
+                other.bind(("127.0.0.1", 0))
+            shell = UdpShell(
+                Endpoint(rbp(), "test", 1, 3), {p: other.getsockname() for p, other in others.items()}
+            )
+            await shell.open(("127.0.0.1", 0))
+            for other in others.values():
+                assert len(await asyncio.wait_for(loop.sock_recv(other, 100), 5)) == FRAME_BYTES
+            await shell.close()
+
+    asyncio.run(scenario())
+
+
+def test_the_address_is_free_when_close_returns() -> None:
+    async def scenario() -> None:
+        shell = UdpShell(Endpoint(rbp(), "test", 0, 2), {1: ("127.0.0.1", 9)})
+        await shell.open(("127.0.0.1", 0))
+        address = shell.address
+        await asyncio.wait_for(shell.close(), 5)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as another:
+            another.bind(address)
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
@@ -68,6 +110,35 @@ def test_a_protocol_without_a_deadline_needs_no_alarm(monkeypatch: pytest.Monkey
         await asyncio.sleep(0.01)
 
     assert opened(work, endpoint) == []
+
+
+def test_there_is_one_alarm_at_a_time_and_none_after_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    alarms: list[asyncio.TimerHandle] = []
+
+    async def work(shell: UdpShell[Message]) -> None:
+        loop = asyncio.get_running_loop()
+        call_at = loop.call_at
+
+        def recorded(
+            when: float, callback: Callable[..., object], *args: object, context: Context | None = None
+        ) -> asyncio.TimerHandle:
+            handle = call_at(when, callback, *args, context=context)
+            if getattr(callback, "__self__", None) is shell:
+                alarms.append(handle)
+            return handle
+
+        monkeypatch.setattr(loop, "call_at", recorded)
+        deadline = loop.time() * 1000.0 + 60_000.0
+        for earlier in (0.0, 0.0, -10_000.0, 10_000.0, -20_000.0):
+            monkeypatch.setattr(shell.endpoint, "next_deadline", lambda at=deadline + earlier: at)
+            shell.datagram_received(b"whatever it says", ("127.0.0.1", 9))
+        assert [alarm.cancelled() for alarm in alarms] == [True, True, False]
+        assert alarms[-1].when() * 1000.0 == pytest.approx(deadline - 20_000.0)
+
+    endpoint = Endpoint(rbp(), "test", 0, 2)
+    monkeypatch.setattr(endpoint, "next_deadline", lambda: None)
+    assert opened(work, endpoint) == []
+    assert all(alarm.cancelled() for alarm in alarms)
 
 
 def test_a_kind_of_violation_breaks_no_order_unless_it_says_so() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.trace import Header, load_run, log_name, read_log
+from antiphon.conformance.trace import NO_DELIVERIES, Header, digest, load_run, log_name, read_log
 from antiphon.conformance.trace.lines import decode_line
 
 DELIVERY = '{"kind":"deliver","i":0,"m":"0:1","number":1,"digest":"ab"}'
@@ -59,6 +59,18 @@ def test_a_run_tells_what_is_wrong_between_its_logs(
     run = load_run(tmp_path)
     assert [log.path.name for log in run.logs] == [log_name(process) for process in range(len(run.logs))]
     assert len(run.logs) == max(max(headers) + 1, run.header.processes if run.header else 0)
+
+
+def test_that_nothing_was_delivered_is_told_of_the_run(tmp_path: Path) -> None:
+    write(tmp_path, 0, header(0, 1), '{"kind":"end","i":0}')
+    (problem,) = load_run(tmp_path).problems
+    assert (problem.path, problem.line, problem.reason) == (tmp_path, 0, NO_DELIVERIES)
+
+
+def test_a_payload_is_named_by_its_128_bits() -> None:
+    """BLAKE2b of nothing and of "abc" with 16 bytes of output, as published implementations give them."""
+    assert digest(b"") == "cae66941d9efbd404e4d88758ea67670"
+    assert digest(b"abc") == "cf4ab791c62b8d2b2109c90275287816"
 
 
 def test_a_line_that_says_nothing_is_one_fault_and_takes_one_place(tmp_path: Path) -> None:

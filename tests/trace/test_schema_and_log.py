@@ -252,7 +252,7 @@ def test_a_missing_or_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     assert "No such file" in str(read_log(tmp_path / "nothing").problems[0])
     assert "Is a directory" in str(read_log(tmp_path).problems[0])
     (tmp_path / "empty").touch()
-    assert "empty" in str(read_log(tmp_path / "empty").problems[0])
+    assert str(read_log(tmp_path / "empty").problems[0]) == f"{tmp_path / 'empty'}: the file is empty"
 
 
 def test_an_existing_log_is_never_overwritten(tmp_path: Path) -> None:
@@ -350,6 +350,8 @@ def test_a_log_of_another_run_is_a_problem(tmp_path: Path) -> None:
     assert any("seed is 8 here and 7" in reason for reason in reasons)
 
 
-def test_a_directory_without_logs_is_a_problem(tmp_path: Path) -> None:
-    assert "no log" in str(load_run(tmp_path).problems[0])
-    assert "no log" in str(load_run(tmp_path / "absent").problems[0])
+def test_a_directory_without_logs_is_a_problem_of_no_line(tmp_path: Path) -> None:
+    for directory in (tmp_path, tmp_path / "absent"):
+        (problem,) = load_run(directory).problems
+        assert problem.line == 0
+        assert str(problem).startswith(f"{directory}: no log")

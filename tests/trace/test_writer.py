@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from pathlib import Path
 
 import psutil
@@ -58,6 +59,15 @@ def test_a_log_that_cannot_begin_says_why_and_leaves_no_file_open(
     assert process.num_fds() == before
 
 
+def test_a_log_is_its_owners_to_write_and_everybodys_to_read(tmp_path: Path) -> None:
+    umask = os.umask(0o022)
+    try:
+        LogWriter(tmp_path / log_name(0), HEADER).close()
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE((tmp_path / log_name(0)).stat().st_mode) == 0o644
+
+
 def test_closing_twice_closes_one_file(tmp_path: Path) -> None:
     """Between the two another file may get the number of the first."""
     process = psutil.Process()
@@ -70,6 +80,16 @@ def test_closing_twice_closes_one_file(tmp_path: Path) -> None:
         assert process.num_fds() == before + 1
         another.write(b"x")
     assert (tmp_path / "another").read_bytes() == b"x"
+
+
+def test_an_event_after_closing_says_that_the_log_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = LogWriter(tmp_path / log_name(0), HEADER)
+    log.close()
+    monkeypatch.setattr(os, "write", _full)
+    with pytest.raises(LogWriteError, match="cannot write event 0: the log is closed"):
+        log.end()
 
 
 def _full(file: int, data: bytes) -> int:
