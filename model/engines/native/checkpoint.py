@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -23,7 +24,7 @@ from antiphon.model.engines.native.store import Store
 
 NAME = "checkpoint.json"
 SCHEMA = "antiphon.checkpoint"
-VERSION = 2
+VERSION = 3
 SECONDS = 5.0
 """How long a search goes on between two checkpoints."""
 PART = 1 << 24
@@ -32,7 +33,7 @@ PART = 1 << 24
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
     """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a
-    step, or -1; `checksums` are those of what is known in each array (`Store.arrays`).
+    step, or -1; `arrays` are how many bytes of each array are known, and their checksum (`Store.arrays`).
     """
 
     schema: str
@@ -46,7 +47,7 @@ class Content(msgspec.Struct, forbid_unknown_fields=True):
     decided: dict[str, tuple[int, int]]
     counts: list[int]
     seconds: float
-    checksums: dict[str, int]
+    arrays: dict[str, tuple[int, int]]
 
 
 class Checkpoint:
@@ -55,8 +56,7 @@ class Checkpoint:
     def __init__(self, directory: Path, store: Store) -> None:
         self.path, self.store = directory / NAME, store
         self._saved = time.monotonic()
-        self._known = 0
-        self._checksums = dict.fromkeys(store.arrays(), 0)
+        self._checked = dict.fromkeys(store.arrays(), (0, 0))
 
     @staticmethod
     def exists(directory: Path) -> bool:
@@ -80,10 +80,8 @@ class Checkpoint:
                 f"{self.path}: was left by another specification, other constants or another version; remove "
                 "the directory to begin anew"
             )
-        self._check(content.known)
-        damaged = [
-            name for name, checksum in self._checksums.items() if content.checksums.get(name) != checksum
-        ]
+        self._check({name: length for name, (length, _) in content.arrays.items()})
+        damaged = [name for name, checked in self._checked.items() if content.arrays.get(name) != checked]
         if damaged:
             raise Refused(
                 f"{self.path.with_name(damaged[0])}: is not what the search left here; remove the directory "
@@ -91,13 +89,14 @@ class Checkpoint:
             )
         return content
 
-    def _check(self, known: int) -> None:
-        """Go on with the checksums up to so many known states: the arrays only grow."""
-        for name, (area, size) in self.store.arrays().items():
-            for first in range(self._known * size, known * size, PART):
-                content = area.read(first, min(PART, known * size - first))
-                self._checksums[name] = zlib.crc32(content, self._checksums[name])
-        self._known = known
+    def _check(self, lengths: Mapping[str, int]) -> None:
+        """Go on with the checksums up to so many bytes of each array: the arrays only grow."""
+        for name, (area, _) in self.store.arrays().items():
+            begin, checksum = self._checked[name]
+            end = min(lengths.get(name, 0), area.size)
+            for first in range(begin, end, PART):
+                checksum = zlib.crc32(area.read(first, min(PART, end - first)), checksum)
+            self._checked[name] = end, checksum
 
     def _key(self) -> str:
         kernel = self.store.kernel
@@ -109,7 +108,7 @@ class Checkpoint:
         """
         if not always and time.monotonic() - self._saved < SECONDS:
             return
-        self._check(self.store.known)
+        self._check({name: length for name, (_, length) in self.store.arrays().items()})
         content = Content(
             schema=SCHEMA, version=VERSION, key=self._key(), known=self.store.known,
             expanded=position.expanded, transitions=position.transitions, level_end=position.level_end,
@@ -117,7 +116,7 @@ class Checkpoint:
             decided={
                 name: (decision.state, codes.get(name, -1)) for name, decision in position.decided.items()
             },
-            counts=self.store.counts(), seconds=position.seconds, checksums=self._checksums,
+            counts=self.store.counts(), seconds=position.seconds, arrays=self._checked,
         )  # fmt: skip
         aside = self.path.with_suffix(".new")
         aside.write_bytes(msgspec.json.encode(content))

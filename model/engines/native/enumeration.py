@@ -121,7 +121,6 @@ class ActionPlan:
     """
 
     name: str
-    number: int
     fault: bool
     base: int
     parameters: tuple[Parameter, ...]
@@ -189,7 +188,7 @@ class _Planner:
     def __init__(
         self, program: Program, method: MethodDeclaration, number: int, codes: Codes, reduction: Reduction
     ) -> None:
-        self.program, self.method, self.number, self.reduction = program, method, number, reduction
+        self.program, self.method, self.reduction = program, method, reduction
         self.base = codes.bases[number]
         shapes = plan(program).shapes
         rows, first = [], 0
@@ -208,7 +207,7 @@ class _Planner:
         )
         branches = self.all_branches() if self.total else ()
         return ActionPlan(
-            self.method.name, self.number, fault, self.base, self.parameters, self.strides, branches
+            self.method.name, fault, self.base, self.parameters, self.strides, branches
         )
 
     def all_branches(self) -> tuple[Branch, ...]:

@@ -40,6 +40,7 @@ from antiphon.spec.lang import Program
 _KERNELS = 16
 RECENT_BYTES = 1 << 18
 """How much memory a thread has for the states that it has seen lately."""
+PARENTS_EVERY = 64
 LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
 """What a line costs LLVM: with care, a part by itself and a part by the lines with it; quickly."""
 STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.46, 0.12
@@ -157,8 +158,8 @@ def uncollected() -> Iterator[None]:
 
 _ARGUMENTS = {
     "hash_state": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2,
-    "empty": 1, "rebuild": 2, "move": 5,
-    "lookup": 3, "recover": 4, "link": 3, "sweep": 2, "scan": 4, "fill": 4,
+    "origin": 4, "empty": 1, "rebuild": 2, "move": 5, "lookup": 3, "recover": 4, "link": 3,
+    "sweep": 2, "scan": 4, "fill": 4,
 }  # fmt: skip
 
 
@@ -269,6 +270,13 @@ def recently(words: int) -> int:
     return 1 << max(6, (RECENT_BYTES // (8 * (words + 1))).bit_length() - 1)
 
 
+def parents_every(mode: int) -> int:
+    """The parent of a state is written down when its number is a multiple of this: of each, where states are
+    forgotten and cannot lead anywhere again.
+    """
+    return 1 if mode == fields.FINGERPRINT else PARENTS_EVERY
+
+
 def runtime_text(
     packing: WordPacking, mode: int, *, symmetric: bool = False, by_columns: bool = False
 ) -> str:
@@ -276,6 +284,7 @@ def runtime_text(
     values = {
         "W": packing.words,
         "RECENTLY": recently(packing.words),
+        "EVERY": parents_every(mode),
         "MODE": mode,
         "SYMMETRIC": int(symmetric),
         "COLUMNS": int(by_columns),
@@ -288,7 +297,7 @@ def runtime_text(
     )
 
 
-TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64, i64)\n"
+TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64)\n"
 EXCHANGE = "declare i64 @exchange(i64, i64, i64)\ndeclare i64 @order(i64, i64)\n"
 SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
 

@@ -15,9 +15,11 @@ the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVIS
 
 With `SYMMETRIC` each successor is put in canonical form (`orbits`) before anything else is asked of it.
 
+Parents rise with the number of the state. So that of every `EVERY`th state is enough: of another, `origin` finds it between those of two such.
+
 Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, whole, and keeps them once.
 
-The functions are in the subset of `lower`, with those of `orbits` and `edges`; `W` (words a state), `RECENTLY`, `MODE`, `SYMMETRIC` and `COLUMNS` are
+The functions are in the subset of `lower`, with those of `orbits` and `edges`; `W` (words a state), `RECENTLY`, `EVERY`, `MODE`, `SYMMETRIC` and `COLUMNS` are
 constants of a kernel; `successors` is generated beside them.
 """
 
@@ -30,10 +32,8 @@ from typing import Any
 
 from antiphon.model.engines.native import edges, orbits
 from antiphon.model.engines.native.fields import (
-    ACTIONS,
     BUFFER,
     BUFFERS,
-    BY,
     CAPACITY,
     CONTEXTS,
     COUNTS,
@@ -72,14 +72,13 @@ BROKEN_SHIFT = 8
 
 W: int
 RECENTLY: int
+EVERY: int
 MODE: int
 SYMMETRIC: bool
 word: Any
 half: Any
-byte: Any
 set_word: Any
 set_half: Any
-set_byte: Any
 prefetch: Any
 high_product: Any
 successors: Any
@@ -141,7 +140,7 @@ def copy(target: int, source: int) -> int:
     return 0
 
 
-def take(context: int, state: int, out: int, parent: int, action: int, code: int, status: int) -> int:
+def take(context: int, state: int, out: int, parent: int, code: int, status: int) -> int:
     """Keep the successor at `out`; the place for the next one is returned. A step that changes nothing is counted and not kept."""
     if status != 1:
         note(context, parent, code, status)
@@ -164,7 +163,6 @@ def take(context: int, state: int, out: int, parent: int, action: int, code: int
     place = word(context, USED)
     set_word(word(context, HASHES), place, hashed)
     set_half(word(context, FROM), place, parent)
-    set_byte(word(context, BY), place, action)
     set_word(word(context, SLOTS), place, 0)
     region = high_product(hashed, word(context, THREADS))
     lengths = word(context, LENGTHS)
@@ -288,8 +286,8 @@ def settle(context: int, number: int) -> int:
                 set_word(states, index, word(state, index))
                 index += 1
             states = states + 8 * W
-            set_half(word(context, PARENTS), number, half(word(context, FROM), place))
-            set_byte(word(context, ACTIONS), number, byte(word(context, BY), place))
+            if number % EVERY == 0:
+                set_half(word(context, PARENTS), number // EVERY, half(word(context, FROM), place))
             number += 1
             if MODE == WHOLE:
                 set_word(table, slot - 1, (word(table, slot - 1) & TAG) | number)
@@ -298,6 +296,26 @@ def settle(context: int, number: int) -> int:
         place += 1
     empty(context)
     return number
+
+
+def origin(context: int, number: int, first: int, last: int) -> int:
+    """The first of the states first..last - 1 that leads to a known state; `last` when none does."""
+    states = word(context, STATES)
+    buffer = word(context, BUFFER)
+    state = first
+    while state < last:
+        empty(context)
+        successors(context, states + state * 8 * W, buffer, state, 1)
+        used = word(context, USED)
+        place = 0
+        while place < used:
+            if same(buffer + place * 8 * W, states + number * 8 * W):
+                empty(context)
+                return state
+            place += 1
+        state += 1
+    empty(context)
+    return last
 
 
 def empty(context: int) -> int:
@@ -389,9 +407,9 @@ def lookup(context: int, state: int, hashed: int) -> int:
 
 
 FUNCTIONS = (
-    hash_state, same, note, copy, *orbits.FUNCTIONS, take, expand, home, enter, insert, fresh_states, settle, empty, known_hash, rebuild, move,
+    hash_state, same, note, copy, *orbits.FUNCTIONS, take, expand, home, enter, insert, fresh_states, settle, origin, empty, known_hash, rebuild, move,
     place_at, lookup, *edges.FUNCTIONS,
 )  # fmt: skip
 EXPORTED = (
-    "hash_state", "expand", "insert", "fresh_states", "settle", "empty", "rebuild", "move", "lookup", *orbits.EXPORTED, *edges.EXPORTED,
+    "hash_state", "expand", "insert", "fresh_states", "settle", "origin", "empty", "rebuild", "move", "lookup", *orbits.EXPORTED, *edges.EXPORTED,
 )  # fmt: skip

@@ -98,7 +98,8 @@ class NativeSpace:
         self._left: Content | None = None
         if directory is not None and self._checkpoint is not None and Checkpoint.exists(directory):
             self._left = self._checkpoint.read()
-            self.store.resume(self._left.known, self._left.counts, self._left.transitions)
+            left = self._left
+            self.store.resume(len(set(self._initial)), left.known, left.counts, left.transitions)
         else:
             self.store.begin(self._initial)
 
@@ -325,12 +326,11 @@ class Recovery:
             wanted |= (1 in good) << position
         self._store.set("ASKED", (1 << len(truths)) - 1)
         self._store.set("WANTED", wanted if complete else 0)
-        self._store.remember(lately=False)
         found = 0
-        for begin, end in reversed(_parts(expanded)):
-            found = self._functions["recover"](self._store.address(), end, begin, found)
-        self._link(found)
-        self._store.remember(lately=True)
+        with self._store.again():
+            for begin, end in reversed(_parts(expanded)):
+                found = self._functions["recover"](self._store.address(), end, begin, found)
+            self._link(found)
         while found and self._functions["sweep"](self._store.address(), found):
             pass
 
@@ -368,11 +368,11 @@ class Recovery:
         """See `StateSpace.successors`."""
         self._open.write(0, state.to_bytes(4, "little"))
         before = self._store.transitions()
-        self._store.remember(lately=False)
-        self._link(1)
-        self._store.remember(lately=True)
+        with self._store.again():
+            self._link(1)
+            stuck = self._store.transitions() == before
         length = 4 * int.from_bytes(self._offsets.read(8, 8), "little")
-        return self._store.transitions() == before, np.frombuffer(
+        return stuck, np.frombuffer(
             self._edges.read(0, length), dtype=np.uint32
         ).tolist()
 

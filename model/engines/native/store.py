@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import ctypes
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from antiphon.model.engines.interface import NO_PARENT
 from antiphon.model.engines.native import fields
-from antiphon.model.engines.native.kernel import Kernel, recently
+from antiphon.model.engines.native.kernel import Kernel, parents_every, recently
 from antiphon.model.engines.native.memory import Area
 from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
 
@@ -37,6 +39,8 @@ FIRST_TABLE = 1 << 14
 FULL = 0.7
 MOVED = 1 << 22
 """So many slots of a region are moved to a larger table before their memory is given back."""
+TRIED = 1 << 12
+"""So many states are tried for a parent at a time, so that Ctrl-C is heard."""
 RESERVE = 64 << 20
 """So many bytes of a disk are left free: writing to a file of which a page cannot be had ends the process."""
 
@@ -61,8 +65,9 @@ class Store:
         most = kernel.codes.count + 1
         self.capacity = max(BUFFERED if threads == 1 else BUFFERED_TOGETHER, 2 * most)
         self.states = Area(self.row * MOST_STATES, self._file("states"))
-        self.parents = Area(4 * MOST_STATES, self._file("parents"))
-        self.actions = Area(MOST_STATES, self._file("actions"))
+        self.every = parents_every(kernel.mode)
+        self.initial = 0
+        self.parents = Area(4 * MOST_STATES // self.every, self._file("parents"))
         self.prints = Area(8 * MOST_STATES if kernel.mode == fields.FINGERPRINT else 0, self._file("prints"))
         self.region = 0
         self.table = Area(0)
@@ -70,7 +75,6 @@ class Store:
         self._recent = 8 * (kernel.packing.words + 1) * recently(kernel.packing.words)
         self._scratch = {
             "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered),
-            "by": Area(buffered),
             "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads),
             "lengths": Area(_apart(8 * threads) * threads),
             "recent": Area(self._recent * threads), "two states": Area(_apart(2 * self.row) * threads),
@@ -85,7 +89,7 @@ class Store:
         self._counts = Area(self._counted_bytes * threads)
         self._found = Area(8 * self._found_words * threads)
         self._contexts = [self._context(thread) for thread in range(threads)]
-        self.remember(lately=True)
+        self._remember(lately=True)
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="antiphon") if threads > 1 else None
         self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
         self.set("CONTEXTS", ctypes.addressof(self._list))
@@ -98,13 +102,13 @@ class Store:
         context = (ctypes.c_uint64 * (_apart(8 * fields.FIELDS + CACHE_LINES) // 8))()
         scratch, first = self._scratch, thread * self.capacity
         values = {
-            "STATES": self.states.address, "PARENTS": self.parents.address, "ACTIONS": self.actions.address,
-            "PRINTS": self.prints.address, "THREADS": self.threads,
+            "STATES": self.states.address, "PARENTS": self.parents.address, "PRINTS": self.prints.address,
+            "THREADS": self.threads,
             "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1,
             "BUFFERS": scratch["buffer"].address,
             "BUFFER": scratch["buffer"].address + first * self.row,
             "HASHES": scratch["hashes"].address + 8 * first,
-            "FROM": scratch["from"].address + 4 * first, "BY": scratch["by"].address + first,
+            "FROM": scratch["from"].address + 4 * first,
             "SLOTS": scratch["slots"].address + 8 * first,
             "LISTS": scratch["lists"].address + 4 * first * self.threads,
             "LENGTHS": scratch["lengths"].address + _apart(8 * self.threads) * thread,
@@ -123,10 +127,24 @@ class Store:
         for context in self._contexts:
             context[getattr(fields, field)] = value
 
-    def remember(self, *, lately: bool) -> None:
+    def _remember(self, *, lately: bool) -> None:
         """Whether successors that were seen lately are left out, as in a search, or all are wanted."""
         for thread, context in enumerate(self._contexts):
             context[fields.RECENT] = self._scratch["recent"].address + self._recent * thread if lately else 0
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """All successors of known states are made once more, by the first thread: nothing is counted or found
+        by that.
+        """
+        counted = self._counted(0)
+        self._remember(lately=False)
+        try:
+            yield
+        finally:
+            self._remember(lately=True)
+            self._recount(0, counted)
+            self.findings()
 
     def address(self, thread: int = 0) -> int:
         """The address of a thread's context."""
@@ -202,15 +220,17 @@ class Store:
         for row in dict.fromkeys(map(tuple, rows)):
             self.room(1)
             self.states.write(self.known * self.row, b"".join(word.to_bytes(8, "little") for word in row))
-            self.parents.write(4 * self.known, b"\xff\xff\xff\xff")
             if self.kernel.mode == fields.FINGERPRINT:
                 self.prints.write(8 * self.known, self.hash_of(row).to_bytes(8, "little"))
             self.known += 1
+        self.initial = self.known
         self._rebuild()
 
-    def resume(self, known: int, counts: Sequence[int], transitions: int) -> None:
-        """Take the first `known` states of the files for known, with what was counted until then."""
-        self.known = known
+    def resume(self, initial: int, known: int, counts: Sequence[int], transitions: int) -> None:
+        """Take the first `known` states of the files for known, of which the `initial` ones are the first,
+        with what was counted until then.
+        """
+        self.initial, self.known = initial, known
         _discard_area(self.table)
         self._empty_table(max(FIRST_TABLE, 1 << int(known / FULL).bit_length()))
         self._rebuild()
@@ -289,9 +309,13 @@ class Store:
         be found again.
         """
         self.kernel.functions["empty"](self.address(thread))
+        self._recount(thread, counted)
+        ctypes.memset(self._contexts[thread][fields.RECENT], 0, self._recent)
+
+    def _recount(self, thread: int, counted: tuple[bytes, int]) -> None:
+        """Let a thread have counted so much."""
         self._counts.write(thread * self._counted_bytes, counted[0])
         self._contexts[thread][fields.TRANSITIONS] = counted[1]
-        ctypes.memset(self._contexts[thread][fields.RECENT], 0, self._recent)
 
     def _insert(self, thread: int, threads: int) -> int:
         regions = [thread] if threads > 1 else range(self.threads)
@@ -329,8 +353,27 @@ class Store:
         ).reshape(last - first, -1)
 
     def parent(self, number: int) -> int:
-        """The number of the state that this one was found from."""
-        return int.from_bytes(self.parents.read(4 * number, 4), "little")
+        """The number of the state that this one was found from; NO_PARENT for an initial one."""
+        if number < self.initial:
+            return NO_PARENT
+        sample = number - number % self.every
+        first = 0 if sample < self.initial else self._half(self.parents, sample // self.every)
+        return first if number == sample else self._origin(number, first)
+
+    def _origin(self, number: int, first: int) -> int:
+        """The first state from number `first` on that leads to state `number`."""
+        with self.again():
+            while first < number:
+                last = min(first + TRIED, number)
+                found = self.kernel.functions["origin"](self.address(), number, first, last)
+                if found < last:
+                    return found
+                first = last
+        raise AssertionError(f"no state before it leads to state {number}")
+
+    @staticmethod
+    def _half(area: Area, index: int) -> int:
+        return int.from_bytes(area.read(4 * index, 4), "little")
 
     def counts(self) -> list[int]:
         """How often each step was taken, by code."""
@@ -374,15 +417,18 @@ class Store:
         return (
             ()
             if self.directory is None
-            else (self.states, self.parents, self.actions, self.prints, self.table)
+            else (self.states, self.parents, self.prints, self.table)
         )
 
     def arrays(self) -> dict[str, tuple[Area, int]]:
-        """What is kept of known states, by the name of its file, each with how many bytes a state takes in
-        it.
-        """
-        kept = {"states": (self.states, self.row), "parents": (self.parents, 4), "actions": (self.actions, 1)}
-        return kept | ({"prints": (self.prints, 8)} if self.kernel.mode == fields.FINGERPRINT else {})
+        """What is kept of known states, by the name of its file, each with how many bytes of it they take."""
+        kept = {
+            "states": (self.states, self.row * self.known),
+            "parents": (self.parents, 4 * -(-self.known // self.every)),
+        }
+        return kept | (
+            {"prints": (self.prints, 8 * self.known)} if self.kernel.mode == fields.FINGERPRINT else {}
+        )
 
     def close(self) -> None:
         """End the threads and give the memory back."""
@@ -391,7 +437,6 @@ class Store:
         for area in (
             self.states,
             self.parents,
-            self.actions,
             self.prints,
             self.table,
             self._counts,

@@ -150,7 +150,7 @@ class Successors:
                 code = body.emit(f"add i64 {code}, {part}")
             at = body.emit("load ptr, ptr %next")
             if len(calls) == 1:
-                self._take(plan, code, at, calls[0](at, ranks, elements))
+                self._take(code, at, calls[0](at, ranks, elements))
                 return
             chosen = self._lookup(branch.chosen, ranks[-1])
             labels = [body.label() for _ in calls]
@@ -169,21 +169,18 @@ class Successors:
                 f"[{answer}, %{label}.end]" for answer, label in zip(answers, labels, strict=True)
             )
             body.line(f"%x.{after} = phi i64 {ways}")
-            self._take(plan, code, at, f"%x.{after}")
+            self._take(code, at, f"%x.{after}")
 
         self._loops(branch.loops, [], [], inside)
 
-    def _take(self, plan: ActionPlan, code: str, at: str, answer: str) -> None:
+    def _take(self, code: str, at: str, answer: str) -> None:
         """What a step has written at `at` is taken, if it answers that it was enabled."""
         body = self.body
         taken, after = body.label(), body.label()
         body.line(f"br i1 {body.emit(f'icmp ne i64 {answer}, 0')}, label %{taken}, label %{after}")
         body.begin(taken)
         written = body.emit(f"ptrtoint ptr {at} to i64")
-        given = (
-            f"i64 %context, i64 %state, i64 {written}, i64 %parent, i64 {plan.number}, i64 {code}, i64 "
-            f"{answer}"
-        )
+        given = f"i64 %context, i64 %state, i64 {written}, i64 %parent, i64 {code}, i64 {answer}"
         following = body.emit(f"call i64 @take({given})")
         body.line(f"store ptr {body.emit(f'inttoptr i64 {following} to ptr')}, ptr %next")
         body.line(f"br label %{after}")

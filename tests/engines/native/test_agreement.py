@@ -17,8 +17,8 @@ from tests.lang.random_specs import program_of, random_states
 
 from antiphon.conformance.suites import check_engine
 from antiphon.model.bounds import Bounds
-from antiphon.model.engines import Engine, open_space
-from antiphon.model.engines.interface import StateSpace
+from antiphon.model.engines import Engine, open_space, transitions_of
+from antiphon.model.engines.interface import NO_PARENT, StateSpace
 from antiphon.model.engines.native import NativeSpace, fields, store
 from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
@@ -80,12 +80,32 @@ def test_threads_do_not_change_what_is_found_where_states_are_many(
             (
                 search.walk.transitions,
                 kept.states.read(0, kept.row * kept.known),
-                kept.parents.read(0, 4 * kept.known),
+                [space.parent(state) for state in range(0, kept.known, 997)],
                 kept.counts(),
             )
         )
     assert (found[0][0], len(found[0][1])) == (402305, 8 * 50816)
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_parent_is_the_first_state_that_leads_there_and_asking_counts_nothing(threads: int) -> None:
+    """Most parents are not written down: they are found by taking steps again."""
+    bound = program(RbpProperties, processes=2, messages=1, repairs="all")
+    space = NativeSpace(bound, bound.reference.initial(), threads=threads)
+    Search(space).run()
+    before = space.store.counts(), space.store.transitions()
+    transitions = transitions_of(bound)
+    packed = [transitions.pack(space.value(number)) for number in range(len(space))]
+    first: dict[int, int] = {}
+    for number, state in enumerate(packed):
+        for _, after in transitions.successors(state):
+            first.setdefault(after, number)
+    expected = [NO_PARENT, *(first[state] for state in packed[1:])]
+    assert len(space) > 20 * space.store.every
+    assert [space.parent(number) for number in range(len(space))] == expected
+    space.successors(len(space) - 1)
+    assert (space.store.counts(), space.store.transitions(), space.store.findings()) == (*before, [])
 
 
 def outcome(bound: Program, state: State) -> tuple[Any, ...]:
@@ -173,7 +193,7 @@ def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(
     whole.store.close()
     again = space()
     assert (whole.mode, again.mode) == (mode, mode)
-    again.store.resume(whole.store.known, whole.store.counts(), whole.store.transitions())
+    again.store.resume(1, whole.store.known, whole.store.counts(), whole.store.transitions())
     search = Search(again)
     search.run()
     assert (len(again), search.walk.complete) == (8_832, True)
