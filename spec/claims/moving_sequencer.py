@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from antiphon.spec.claims.claim import (
     Check,
@@ -19,6 +20,9 @@ from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerC
 _ONE = {"processes": 2, "messages": 1, "losses": 1}
 _SPARE = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
 _TWO = {"processes": 2, "messages": 2, "losses": 1, "urgent": True}
+_SURE = {"processes": 2, "messages": 2, "losses": 0, "urgent": True}
+_SURE_RING = {"processes": 3, "messages": 1, "losses": 0, "urgent": True}
+_UNRELIABLE: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 2, "sending": "send"}
 _RING = {"processes": 3, "messages": 1, "losses": 1, "urgent": True}
 _EVERY_ORDER = {"processes": 3, "messages": 1, "losses": 1}
 
@@ -60,6 +64,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             _check("UniqueMessages", "holds", **_TWO, already_sequenced="nothing"),
             _check("UniqueMessages", "holds", **_TWO, recording="when missing"),
             _check("TokenHeld", "holds", **_ONE, length=1),
+            Check(MovingSequencerChecked, "AllDelivered", "holds", ("start_token",), (), _ONE, 8),
         ),
     ),
     Claim(
@@ -79,8 +84,10 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "violated",
         "nextdeliver is the next number, so a missed last number shows as token.seqnum = nextdeliver, and "
         "line 8 tests `>`. The holder then gives a second number to a message that has one, and the message "
-        "is delivered twice. Order is checked between two processes: one message has none, and three "
-        "processes with two messages have more than 66 million states even where nothing is lost.",
+        "is delivered twice. Where delivery does not wait for the message itself (MSQ-05), prefix order "
+        "fails too. With one sequence for all, and no message twice in it, total order needs no check of "
+        "its own. Order is checked between two processes: one message has none, and three processes with two "
+        "messages have more than 66 million states even where nothing is lost.",
         (
             Check(
                 MovingSequencerChecked,
@@ -93,12 +100,15 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             _check(
                 "UniformIntegrity", "violated", "wait_for_missing_number", "answer_last", **_SPARE, length=13
             ),
+            _check("UniformPrefixOrder", "violated", "await_body", **_TWO, length=15),
             _check("UniqueNumbers", "holds", **_TWO),
             _check("UniformIntegrity", "holds", **_TWO),
-            _check("UniformTotalOrder", "holds", **_TWO),
             _check("UniformPrefixOrder", "holds", **_TWO),
             _check("NumberMissed", "holds", **_ONE, length=7),
             _check("AllDelivered", "holds", **_TWO, length=18),
+            _check("UniformAgreement", "holds", "pass_idle_token", **_SURE),
+            _check("Validity", "holds", "pass_idle_token", **_SURE),
+            _check("NothingInFlight", "holds", "pass_idle_token", **_SURE),
             *_three("UniformIntegrity"),
         ),
         defect="text",
@@ -191,11 +201,16 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         Kind.LIVENESS,
         "holds",
         "Because the message itself is sent with the reliable SEND (line 3), and a receiver asks once on its "
-        "own (line 30). With lines 8 and 35 repaired the second loop has nothing left to ask for: whoever "
-        "leaves the first has delivered everything that is numbered.",
+        "own (line 30). If line 3 is read as `send`, it ends too, by a way that no line mentions: the answer "
+        "to the first loop brings the number once more, and with it line 30's request for the message. With "
+        "lines 8 and 35 repaired the second loop has nothing left to ask for: whoever leaves the first has "
+        "delivered everything that is numbered.",
         (
             _check("Validity", "holds", **_ONE),
             _check("UniformAgreement", "holds", **_ONE),
+            _check("Validity", "holds", **_UNRELIABLE),
+            _check("UniformAgreement", "holds", **_UNRELIABLE),
+            replace(_check("UniformAgreement", "holds", **_RING, sending="send"), long_for_z3=True),
         ),
     ),
     Claim(
@@ -253,10 +268,11 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "holds",
         "So the last number, once lost, stays lost to a process that the token does not reach: line 17 keeps "
         "the token where there is nothing to sequence. Agreement fails; a holder that passes the idle token "
-        "repairs it.",
+        "repairs it. Where nothing is lost, nobody needs it to.",
         (
             _check("UniformAgreement", "violated", "pass_idle_token", **_EVERY_ORDER, length=7),
             _check("UniformAgreement", "holds", **_ONE),
+            _check("UniformAgreement", "holds", "pass_idle_token", **_SURE_RING),
             *_three("UniformAgreement", "Validity"),
         ),
         repairs=("pass_idle_token",),
@@ -279,6 +295,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         (
             _check("UniformAgreement", "holds", **_ONE),
             _check("UniformAgreement", "violated", **_ONE, recording="when missing", length=7),
+            _check("AllDelivered", "holds", **_ONE, recording="when missing", length=9),
         ),
     ),
 )

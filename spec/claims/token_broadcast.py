@@ -9,6 +9,8 @@ _SMALL = {"processes": 2, "messages": 1, "losses": 1}
 _TWO_LOST = {"processes": 2, "messages": 2, "losses": 2}
 _THREE = {"processes": 3, "messages": 2, "losses": 1}
 _RING = {"processes": 3, "messages": 1, "losses": 1}
+_ONE_LOST = {"processes": 2, "messages": 2, "losses": 1}
+_SURE = {"processes": 3, "messages": 2, "losses": 0}
 _LARGER = {"processes": 3, "messages": 2, "losses": 0}
 
 
@@ -41,11 +43,18 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         Kind.SAFETY,
         "violated",
         "The token brings a message that is also still in flight; line 20 delivers it again when it arrives. "
-        "Agreement and Validity hold once the token starts.",
+        "Agreement and Validity hold once the token starts. Where nothing is lost, they hold without it: "
+        "receivers deliver what arrives.",
         (
             Check(
                 Figure2Checked, "UniformIntegrity", "violated", ("start_token",), constants=_SMALL, length=4
             ),
+            *(
+                Check(Figure2Checked, name, "holds", ("start_token", "deliver_once"), constants=_ONE_LOST)
+                for name in ("UniformIntegrity", "UniformAgreement", "Validity")
+            ),
+            Check(Figure2Checked, "UniformAgreement", "holds", constants=_SURE),
+            Check(Figure2Checked, "UniformIntegrity", "holds", constants=_SURE),
             Check(Figure2Checked, "UniformIntegrity", "holds", "all", constants=_THREE),
             Check(Figure2Checked, "UniformAgreement", "holds", "all", constants=_THREE),
             Check(Figure2Checked, "Validity", "holds", "all", constants=_THREE),

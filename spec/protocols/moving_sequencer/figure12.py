@@ -118,12 +118,16 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Lines 1-3: SEND (m) to all."""
+        """Lines 1-3."""
         require(m.index == self.broadcasts)
         self.broadcasts += 1
         emit(Broadcast(p, m))
-        self.sent |= {Data(q, m) for q in self.each(Process) if q != p}
+        self.send_to_all(p, m)
         self.take_in(p, m)
+
+    def send_to_all(self, p: Process, m: Message) -> None:
+        """Line 3: SEND, which is reliable (`sending`)."""
+        self.sent |= {Data(q, m) for q in self.each(Process) if q != p}
 
     # Lines 4-20, the sequencer (lines 5-6: the token's number is 0) ----------------------------------------
 

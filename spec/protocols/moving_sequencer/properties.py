@@ -49,3 +49,8 @@ class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
         return self.broadcasts == self.messages and all(
             self.next_deliver[p] == self.messages + 1 for p in self.each(Process)
         )
+
+    @witness
+    def NothingInFlight(self) -> bool:
+        """Everything is delivered everywhere, and what was sent for it has arrived."""
+        return self.AllDelivered() and len(self.network) == 0 and len(self.sent) == 0

@@ -1,9 +1,9 @@
-"""What two sentences of figure 12 can mean besides what the text of `figure12` says."""
+"""What three lines of figure 12 can mean besides what the text of `figure12` says."""
 
 from __future__ import annotations
 
 from antiphon.spec.lang import ambiguity
-from antiphon.spec.protocols.moving_sequencer.figure12 import MovingSequencer, Sequenced
+from antiphon.spec.protocols.moving_sequencer.figure12 import Data, MovingSequencer, Sequenced
 from antiphon.spec.services import Message, Process
 
 already_sequenced = ambiguity(
@@ -40,4 +40,22 @@ class RecordingWhenMissing(MovingSequencer):
             super().record_number(p, item)
 
 
-READINGS = (already_sequenced, recording)
+sending = ambiguity(
+    "sending",
+    "SEND",
+    about="line 3 prints SEND, which is reliable, and section 3.1.3 speaks of `the SEND primitive for the "
+    "sender`; section 3.1.2 says of line 3 that p `will send the message m to all processes`, and `send` is "
+    "not",
+)
+
+
+@sending.reading("send")
+class SendingUnreliable(MovingSequencer):
+    """Line 3: `send (m) to all`, whose copies may be lost."""
+
+    def send_to_all(self, p: Process, m: Message) -> None:
+        """Over the network that loses."""
+        self.network |= {Data(q, m) for q in self.each(Process) if q != p}
+
+
+READINGS = (already_sequenced, recording, sending)

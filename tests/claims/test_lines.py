@@ -1,0 +1,53 @@
+"""What a line of a document is for, some check of the claim asks: a specification without it is refuted."""
+
+from __future__ import annotations
+
+import pytest
+
+from antiphon.conformance.ledger import program_of
+from antiphon.conformance.ledger.strength import is_text
+from antiphon.model.mutation import Mutant, Trial, mutants_of
+from antiphon.spec.claims import Check, claim_of
+
+LINES = [
+    ("RBC-01", "UniformAgreement", "Figure2.send_to_all", "update left out: `self.network"),
+    ("RBC-01", "UniformAgreement", "Figure2.send_to_all", "guard negated"),
+    ("RBC-01", "UniformAgreement", "Figure2.receive_data", "never happens"),
+    ("RBC-01", "UniformAgreement", "Figure2.receive_data", "handler silent"),
+    ("RBC-01", "UniformAgreement", "Figure2.receive_data", "field ignored"),
+    ("RBC-01", "UniformIntegrity", "Figure2.receive_data", "update left out: `self.network"),
+    ("RBC-01", "UniformAgreement", "Figure2.receive_data", "update left out: `self.take_in"),
+    ("RBC-01", "UniformIntegrity", "Figure2.receive_token", "guard dropped: `missing in self.listed`"),
+    ("MSQ-01", "AllDelivered", "MovingSequencer.misses_number", "guard dropped"),
+    ("MSQ-02", "UniformPrefixOrder", "AwaitBody.may_deliver", "guard dropped: `m in self.received"),
+    ("MSQ-02", "Validity", "MovingSequencer.receive_sent", "field ignored: `packet.message`"),
+    ("MSQ-02", "NothingInFlight", "MovingSequencer.receive_notice", "update left out: `self.network -="),
+    ("MSQ-06", "UniformAgreement", "MovingSequencer.receive_request", "handler silent"),
+    ("MSQ-09", "UniformAgreement", "MovingSequencer.sequence", "guard negated: `q != p`"),
+    ("MSQ-10", "AllDelivered", "RecordingWhenMissing.record_number", "update left out"),
+]
+"""A claim, a property that some of its checks hold, the place of a change, and the change."""
+
+
+@pytest.mark.parametrize(
+    ("name", "property", "place", "change"), LINES, ids=[" ".join(case) for case in LINES]
+)
+def test_a_line_that_is_changed_breaks_a_check_that_holds(
+    name: str, property: str, place: str, change: str
+) -> None:
+    recorded = [item for item in claim_of(name).checks if isinstance(item, Check) and not item.deep]
+    asked = [item for item in recorded if item.outcome == "holds" and item.property == property]
+    assert any(breaks(item, place, change) for item in asked)
+
+
+def breaks(recorded: Check, place: str, change: str) -> bool:
+    """Whether the change is one of the check's program, and breaks the check."""
+    bound = program_of(recorded)
+
+    def is_meant(mutant: Mutant) -> bool:
+        return mutant.place.startswith(f"{place},") and str(mutant.change).startswith(change)
+
+    found = [mutant for mutant in mutants_of(bound, is_text) if is_meant(mutant)]
+    return any(
+        recorded.property in Trial(bound, [recorded.property]).ask(mutant).broken for mutant in found
+    )
