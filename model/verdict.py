@@ -14,6 +14,10 @@ from antiphon.model.bounds import StopReason
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program
 
+NO_STATE = "the model is empty: it has no initial state"
+NO_STEP = "the model is empty: no step is possible"
+"""Why nothing holds of a model in which nothing can happen."""
+
 
 class InternalError(Exception):
     """An engine contradicts the reference, or itself: our failure, never a result about the specification."""

@@ -1,4 +1,4 @@
-"""A specification is meant by its class, its name or module:Class; a program is one with its constants.
+"""A specification is meant by its class, its name, file.py:Class or module:Class; a program has constants.
 
 Every question takes any of these, or a program that was bound before.
 """
@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import TypeAlias
 
 from antiphon.spec.catalogue import entry_named, entry_of, names
@@ -31,8 +32,8 @@ def program(
     """Bind the constants of a specification.
 
     Args:
-        spec: a class; a name of the catalogue (`antiphon check --help` lists them); or "module:Class", also
-            in the current directory.
+        spec: a class; a name of the catalogue (`antiphon check --help` lists them); "file.py:Class"; or
+            "module:Class", also in the current directory.
         repairs: the names of repairs to switch on, or "all".
         without: repairs that are left out of them again, each with what builds on it.
         **constants: constants and readings by name; the others keep their defaults.
@@ -52,7 +53,8 @@ def program_of(subject: Subject) -> Program:
 
 
 def specification(name: str) -> type[Spec]:
-    """The class of a name of the catalogue, or of "module:Class", also in the current directory.
+    """The class of a name of the catalogue, of "file.py:Class", or of "module:Class", also in the current
+    directory. Where a file has one specification, "file.py" is enough.
 
     Raises:
         SpecError: there is none; the known names are listed.
@@ -60,18 +62,23 @@ def specification(name: str) -> type[Spec]:
     entry = entry_named(name)
     if entry is not None:
         return entry.spec
-    if ":" in name:
+    module, _, qualified = name.partition(":")
+    if module.endswith(".py"):
+        return _in_file(Path(module), qualified)
+    if qualified:
         return _imported(name)
     hint = did_you_mean(name, names())
-    if name.endswith(".py"):
-        hint = f"; a file is named by its module and class, for example {Path(name).stem}:MySpec"
-    raise SpecError(f"unknown specification {name!r}; known: {', '.join(names())}, or module:Class{hint}")
+    raise SpecError(
+        f"unknown specification {name!r}; known: {', '.join(names())}, or module:Class, or file.py{hint}"
+    )
 
 
 def name_of(spec: type[Spec]) -> str:
-    """What `specification` calls this class: its name in the catalogue, or "module:Class"."""
+    """What `specification` calls this class: its name in the catalogue, "file.py:Class" or "module:Class"."""
     entry = entry_of(spec)
-    return entry.name if entry else f"{spec.__module__}:{spec.__qualname__}"
+    if entry:
+        return entry.name
+    return f"{_FILES.get(spec.__module__, spec.__module__)}:{spec.__qualname__}"
 
 
 def called(spec: type[Spec]) -> str:
@@ -87,11 +94,42 @@ def see_current_directory() -> None:
         sys.path.insert(0, here)
 
 
+_FILES: dict[str, str] = {}
+"""The modules that were named by their files, and how."""
+
+
+def _in_file(path: Path, qualified: str) -> type[Spec]:
+    """A specification of a file, whose directory is on the path of imports from now on, as for a script."""
+    if not path.is_file():
+        raise SpecError(f"specification {str(path)!r}: no such file")
+    here = str(path.resolve().parent)
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    module = _module(path.stem, str(path))
+    if Path(module.__file__ or "").resolve() != path.resolve():
+        raise SpecError(
+            f"specification {str(path)!r}: Python knows another module {path.stem!r}; rename the file"
+        )
+    _FILES[path.stem] = str(path)
+    if not qualified:
+        own = [key for key, value in vars(module).items() if _is_own(value, module)]
+        if len(own) != 1:
+            told = ", ".join(f"{path}:{key}" for key in own)
+            raise SpecError(f"{path} has {len(own)} specifications" + (f"; say which: {told}" if own else ""))
+        qualified = own[0]
+    return _member(module, qualified, str(path))
+
+
 def _imported(name: str) -> type[Spec]:
     see_current_directory()
     module, _, qualified = name.partition(":")
+    return _member(_module(module, name), qualified, f"module {module!r}")
+
+
+def _module(module: str, name: str) -> ModuleType:
+    """Import a module for a specification of this name."""
     try:
-        found: object = importlib.import_module(module)
+        return importlib.import_module(module)
     except ImportError as error:
         raise SpecError(f"specification {name!r}: module {module!r} cannot be imported: {error}") from error
     except SyntaxError as error:
@@ -104,15 +142,26 @@ def _imported(name: str) -> type[Spec]:
         where = traceback.extract_tb(error.__traceback__)[-1]
         told = f"{where.filename}:{where.lineno}: {type(error).__name__}: {error}"
         raise SpecError(f"specification {name!r}: {told}") from error
+
+
+def _member(module: ModuleType, qualified: str, where: str) -> type[Spec]:
+    """The specification that a module calls so."""
+    found: object = module
     for part in qualified.split("."):
         if not hasattr(found, part):
             specs = sorted(key for key, value in vars(found).items() if _is_specification(value))
             told = f"its specifications: {', '.join(specs) or 'none'}{did_you_mean(part, specs)}"
-            raise SpecError(f"module {module!r} has no {part!r}; {told}")
+            raise SpecError(f"{where} has no {part!r}; {told}")
         found = getattr(found, part)
     if not (isinstance(found, type) and issubclass(found, Spec)):
-        raise SpecError(f"{name!r} is no specification: it is not a subclass of antiphon.spec.lang.Spec")
+        raise SpecError(
+            f"{where}: {qualified!r} is no specification: it is not a subclass of antiphon.spec.lang.Spec"
+        )
     return found
+
+
+def _is_own(value: object, module: ModuleType) -> bool:
+    return _is_specification(value) and getattr(value, "__module__", "") == module.__name__
 
 
 def _is_specification(value: object) -> bool:

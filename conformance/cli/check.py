@@ -73,17 +73,20 @@ class Search:
     bounds: Bounds
     storage: Storage = field(default_factory=Storage)
     prove: bool = False
+    stop_at_first: bool = False
 
     def words(self) -> list[str]:
         """The options that a command needs to repeat this."""
-        return [*self.bounds.words(), *self.storage.words(), *(["--prove"] if self.prove else [])]
+        flags = {"--prove": self.prove, "--stop-at-first": self.stop_at_first}
+        return [*self.bounds.words(), *self.storage.words(), *(name for name, on in flags.items() if on)]
 
 
 def check(
     specifications: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SPEC]...", help=f"{', '.join(names())}, or module:Class. Without: a default set."
+            metavar="[SPEC]...",
+            help=f"{', '.join(names())}, file.py, file.py:Class, or module:Class. Without: a default set.",
         ),
     ] = None,
     *,
@@ -103,6 +106,12 @@ def check(
             help="Prove safety for runs of every length, by k-induction; --depth is the greatest k, else 1.",
         ),
     ] = False,
+    stop_at_first: Annotated[
+        bool,
+        typer.Option(
+            "--stop-at-first", help="End with the first violation, and leave the other properties open."
+        ),
+    ] = False,
     bounds: Bounds,
     storage: Storage,
     counts: Annotated[
@@ -115,7 +124,11 @@ def check(
     showing: Showing,
 ) -> int:
     """Check every property of specifications, with shortest counterexamples."""
-    search = _search(bounds, storage, prove=prove, counts=counts)
+    search = dataclasses.replace(
+        _search(bounds, storage, prove=prove, counts=counts), stop_at_first=stop_at_first
+    )
+    if stop_at_first and search.bounds.engine == "z3":
+        raise output.UsageProblem("--stop-at-first is for explicit engines: z3 asks for each property alone")
     if not specifications and (variant.words() or properties):
         raise output.UsageProblem(
             "name the specification that these options are for: antiphon check rbp --processes 3"
@@ -182,6 +195,7 @@ def explore(job: Job, bound: Program, search: Search) -> Report:
                 properties=job.properties or None,
                 prove=search.prove,
                 progress=progress,
+                stop_at_first=search.stop_at_first,
                 **search.bounds.asked(),
                 **search.storage.asked(),
             )

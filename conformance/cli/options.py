@@ -45,7 +45,9 @@ Save = Annotated[
 TraceFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A trace: *.itf.json, as --save makes it.", show_default=False)
 ]
-Specification = Annotated[str, typer.Argument(metavar="SPEC", help="A name as for `check`, or module:Class.")]
+Specification = Annotated[
+    str, typer.Argument(metavar="SPEC", help="A name as for `check`, file.py:Class or module:Class.")
+]
 Bound = Annotated[
     str,
     typer.Argument(

@@ -21,7 +21,16 @@ from antiphon.model.explore.search import Search
 from antiphon.model.ground.budgets import held_step, short_of_budget
 from antiphon.model.properties import SPECIFICATION
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import Evidence, InternalError, Outcome, PropertyKind, Provenance, Verdict
+from antiphon.model.verdict import (
+    NO_STATE,
+    NO_STEP,
+    Evidence,
+    InternalError,
+    Outcome,
+    PropertyKind,
+    Provenance,
+    Verdict,
+)
 from antiphon.spec.lang import Program, SpecError, State, Transition
 
 
@@ -59,7 +68,7 @@ class Judge:
 
     def _judge(self, name: str, kind: PropertyKind) -> Verdict:
         if not len(self.space):
-            return self._verdict(name, kind, Outcome.UNKNOWN, "the model is empty: it has no initial state")
+            return self._verdict(name, kind, Outcome.UNKNOWN, NO_STATE)
         decision = self.search.decided.get(name)
         if decision is not None:
             return self._decided(name, kind, decision)
@@ -78,6 +87,12 @@ class Judge:
             return self._verdict(
                 name, kind, Outcome.UNKNOWN, "not reachable: everything else holds vacuously"
             )
+        return self._never_broken(name, kind)
+
+    def _never_broken(self, name: str, kind: PropertyKind) -> Verdict:
+        """It holds, if there was any step that could have broken it."""
+        if not self.search.walk.transitions:
+            return self._verdict(name, kind, Outcome.UNKNOWN, NO_STEP)
         return self._verdict(name, kind, Outcome.HOLDS)
 
     def _decided(self, name: str, kind: PropertyKind, decision: Decision) -> Verdict:
@@ -131,7 +146,7 @@ class Judge:
                 name, kind, trace, f"{what[0]}: after {_steps(trace)} nothing but faults can happen{what[1]}"
             )
         if self.search.walk.complete:
-            return self._verdict(name, kind, Outcome.HOLDS)
+            return self._never_broken(name, kind)
         return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
 
     def _futures(self) -> dict[str, Future]:

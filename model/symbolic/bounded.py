@@ -25,6 +25,8 @@ from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import ERRORS, Target, groups
 from antiphon.model.symbolic.translate import TooWide
 from antiphon.model.verdict import (
+    NO_STATE,
+    NO_STEP,
     Evidence,
     EvidenceKind,
     Exploration,
@@ -34,7 +36,7 @@ from antiphon.model.verdict import (
     Report,
     Verdict,
 )
-from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang import Program, SpecError, State
 
 ENGINE = "symbolic"
 
@@ -73,7 +75,7 @@ def check_bounded(
     except SpecError as error:
         return _unexplored(program, [ERRORS], str(error), clock)
     if not states:
-        return _unexplored(program, listed[:-1], "the model is empty: it has no initial state", clock)
+        return _unexplored(program, listed[:-1], NO_STATE, clock)
     try:
         template = Template(program, Circuit(), clock)
         searches = [search_for(template, group, depth) for group in groups(listed)]
@@ -91,8 +93,25 @@ def check_bounded(
         if search.stopped is INTERRUPTED:
             break
     report = _report(program, listed, searches, clock)
-    verdicts = (*report.verdicts, *(_liveness(program, name) for name in liveness))
-    return dataclasses.replace(report, verdicts=verdicts)
+    verdicts = [*report.verdicts, *(_liveness(program, name) for name in liveness)]
+    if not _moves(program, states):
+        verdicts = [_vacuous(verdict) for verdict in verdicts]
+    return dataclasses.replace(report, verdicts=tuple(verdicts))
+
+
+def _moves(program: Program, states: Iterable[State]) -> bool:
+    """Whether a step, or an error of the specification, is possible in one of the states."""
+    try:
+        return any(True for state in states for _ in program.reference.successors(state))
+    except SpecError:
+        return True
+
+
+def _vacuous(verdict: Verdict) -> Verdict:
+    """What is left of a verdict about a model without steps."""
+    if verdict.outcome is not Outcome.HOLDS or verdict.kind is PropertyKind.WITNESS:
+        return verdict
+    return dataclasses.replace(verdict, outcome=Outcome.UNKNOWN, reason=NO_STEP)
 
 
 def _liveness(program: Program, name: str) -> Verdict:

@@ -1,6 +1,7 @@
 """`check` and `simulate` answer by verdict, show what they found, and say how to find it again."""
 
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,29 @@ def test_walks_print_their_seed_first_and_repeat_with_it(antiphon: Run) -> None:
 
 def test_walks_that_miss_a_witness_are_no_pass(antiphon: Run) -> None:
     assert antiphon("simulate", COURIER, "--repair", "all", "--walks", 1, "--steps", 1, "--seed", 1).code == 2
+
+
+def test_a_file_with_one_specification_needs_no_class(antiphon: Run, tmp_path: Path) -> None:
+    there = tmp_path / "elsewhere"
+    there.mkdir()
+    text = (tmp_path / "cli_courier.py").read_text()
+    (there / "one_courier.py").write_text(text[: text.index("@repair(")])
+    answer = antiphon("check", "elsewhere/one_courier.py", "elsewhere/one_courier.py:Letters", "--json")
+    assert [report.name for report in answer.document.reports] == [
+        "elsewhere/one_courier.py", "elsewhere/one_courier.py:Letters",
+    ]  # fmt: skip
+    assert len({report.states for report in answer.document.reports}) == 1
+    (there / "json.py").write_text(text)
+    answer = antiphon("check", "elsewhere/json.py")
+    assert (answer.code, answer.out) == (64, "")
+    assert "Python knows another module 'json'; rename the file" in answer.err
+    sys.modules.pop("one_courier")
+
+
+def test_a_search_may_end_with_the_first_violation(antiphon: Run) -> None:
+    asked = ("check", "cli_courier:Courier", "--property", "AtMostTwo", "--property", "deadlock", "--json")
+    whole, first = antiphon(*asked).document, antiphon(*asked, "--stop-at-first").document
+    assert [verdict.outcome for verdict in whole.reports[0].verdicts] == ["violated", "holds"]
+    assert [verdict.outcome for verdict in first.reports[0].verdicts] == ["violated", "unknown"]
+    assert first.reports[0].reproduce.endswith("--property deadlock --stop-at-first")
+    assert antiphon("check", "rbp", "--engine", "z3", "--depth", 2, "--stop-at-first").code == 64

@@ -34,7 +34,7 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         (("check", "--foo"), "No such option"),
         (
             ("check", "rpb"),
-            f"unknown specification 'rpb'; known: {', '.join(names())}, or module:Class; did you mean 'rbp'?",
+            f"'rpb'; known: {', '.join(names())}, or module:Class, or file.py; did you mean 'rbp'?",
         ),
         (("check", "no_such_module:Spec"), "module 'no_such_module' cannot be imported"),
         (
@@ -42,9 +42,11 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
             "its specifications: Courier, Letters, Loud, Stop; did you mean 'Courier'?",
         ),
         (("check", "cli_courier:Letter"), "is no specification"),
+        (("check", "cli_curier.py"), "specification 'cli_curier.py': no such file"),
+        (("check", "cli_courier.py:Curier"), "cli_courier.py has no 'Curier'; its specifications: "),
         (
             ("check", "cli_courier.py"),
-            "a file is named by its module and class, for example cli_courier:MySpec",
+            "has 4 specifications; say which: cli_courier.py:Letters, ",
         ),
         (("check", "rbp", "--set", "processes"), "write name=value"),
         (("check", "rbp", "--set", "processes=two"), "processes is an integer"),

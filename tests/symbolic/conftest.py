@@ -288,6 +288,10 @@ class Brittle(Spec):
         require(self.told)
         self.count += 1
 
+    @action
+    def keep_silent(self) -> None:
+        self.told = False
+
     @invariant
     def in_bounds(self) -> bool:
         return self.count <= 3

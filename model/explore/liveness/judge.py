@@ -25,6 +25,8 @@ from antiphon.model.explore.liveness.walk import FairGraph
 from antiphon.model.notation import compact
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import (
+    NO_STATE,
+    NO_STEP,
     Evidence,
     Exploration,
     InternalError,
@@ -100,7 +102,7 @@ class _Court:
         if graph.failure is not None:
             return self._say(question, Outcome.UNKNOWN, f"not decided: {graph.failure}")
         if not len(graph):
-            return self._say(question, Outcome.UNKNOWN, "the model is empty: it has no initial state")
+            return self._say(question, Outcome.UNKNOWN, NO_STATE)
         try:
             shortest = self._shortest(question)
         except SpecError as error:
@@ -114,6 +116,8 @@ class _Court:
             return self._say(question, Outcome.UNKNOWN, f"not decided: {walk.stopped}")
         if not question.instances:
             return self._say(question, Outcome.UNKNOWN, "there is no value that the property could be about")
+        if not walk.transitions:
+            return self._say(question, Outcome.UNKNOWN, NO_STEP)
         return self._say(question, Outcome.HOLDS, "")
 
     def _say(self, question: Question, outcome: Outcome, reason: str, trace: Trace | None = None) -> Verdict:
