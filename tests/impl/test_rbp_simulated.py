@@ -339,6 +339,7 @@ def test_who_starts_late_hears_nothing_before_and_sends_nothing_before() -> None
     network.run_for(49.0)
     assert cores[1].started is None
     assert cores[0].heard == cores[1].heard == []
+    assert (network.sent, network.lost) == (1, 1)
     network.run_for(10.0)
     assert cores[1].started == 50.0
     network.broadcast(0, b"")

@@ -232,6 +232,22 @@ def test_a_holder_delivers_its_own_message_without_any_datagram_or_timer() -> No
     asyncio.run(scenario())
 
 
+def test_closing_ends_who_waits_behind_a_cancelled_broadcast() -> None:
+    async def scenario() -> None:
+        first, second = groups(2)
+        async with first:
+            await first.broadcast(b"without an answer")
+            cancelled, waiting = (asyncio.create_task(first.broadcast(b"%d" % k)) for k in range(2))
+            await asyncio.sleep(0)
+            cancelled.cancel()
+        with pytest.raises(GroupClosed):
+            await waiting
+        async with second:
+            pass
+
+    asyncio.run(scenario())
+
+
 def test_who_waits_behind_a_cancelled_broadcast_is_served_with_the_one_before() -> None:
     async def scenario() -> None:
         tracer = RecordingTracer()

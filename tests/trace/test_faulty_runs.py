@@ -91,6 +91,11 @@ def test_of_a_line_that_says_nothing_the_beginning_is_shown() -> None:
     assert short.startswith(f"not an event: {'y' * 60!r}: ")
 
 
+def test_a_header_says_nothing_that_the_schema_does_not_know() -> None:
+    line = json.dumps(json.loads(header(0, 1)) | {"colour": "red"})
+    assert decode_line(1, line.encode()).header is None
+
+
 def test_a_header_without_faults_of_the_network_has_none(tmp_path: Path) -> None:
     write(tmp_path, 0, header(0, 1))
     read = load_run(tmp_path).header
