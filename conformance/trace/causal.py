@@ -74,8 +74,6 @@ class _Merging:
                 break
             process, cause = self._break_cycle(waiting)
             waiting[cause].remove(process)
-            if not waiting[cause]:
-                del waiting[cause]
             ready.append(process)
         steps = [
             Step(process, time, event)

@@ -118,7 +118,7 @@ def _first(headers: Mapping[int, Header | None]) -> Header | None:
 def _processes(headers: Mapping[int, Header | None]) -> int:
     """How many logs a run should have: as many as its first header says, and all that are there."""
     first = _first(headers)
-    return max([first.processes if first else 0, *(process + 1 for process in headers)], default=0)
+    return max([first.processes if first else 0, *(process + 1 for process in headers)])
 
 
 def _deliveries(logs: Iterable[Log]) -> int:

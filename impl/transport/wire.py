@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Generic, TypeVar
 
-from msgspec import DecodeError, MsgspecError, Struct, ValidationError, msgpack
+from msgspec import DecodeError, MsgspecError, Struct, msgpack
 
 from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
 from antiphon.impl.protocols.core import MEMBERS_MAX, MessageFormat, Natural, Process
@@ -116,11 +116,7 @@ class Codec(Generic[M]):
 
 def _unreadable(error: Exception) -> Rejected:
     """Bytes that end too early are truncated; whatever else cannot be read is malformed."""
-    early = (
-        isinstance(error, DecodeError)
-        and not isinstance(error, ValidationError)
-        and "truncated" in str(error)
-    )
+    early = type(error) is DecodeError and "truncated" in str(error)
     return Rejected(Rejection.TRUNCATED if early else Rejection.MALFORMED, str(error))
 
 

@@ -12,7 +12,7 @@ import pytest
 from antiphon.conformance.cluster.application import Application, payloads
 from antiphon.conformance.cluster.tracer import LogTracer
 from antiphon.conformance.history import RunFindings, judge_run
-from antiphon.conformance.trace import Header, LogWriteError, LogWriter, digest, load_run, log_name
+from antiphon.conformance.trace import TRUNCATED, Header, LogWriteError, LogWriter, digest, load_run, log_name
 from antiphon.impl import tracing
 from antiphon.impl.group import Delivery, Group, Identifier
 from antiphon.impl.protocols.core import Implementation, Send
@@ -242,6 +242,34 @@ class Misnaming(Group):
     async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
         name = await super().broadcast(payload)
         return name._replace(id=name.id + 1)
+
+
+class Lingering(Group):
+    """The last call of `broadcast` returns when its message was delivered long ago."""
+
+    calls = 0
+    lingers = 0.3
+
+    async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
+        name = await super().broadcast(payload)
+        self.calls += 1
+        if self.calls == SHARE:
+            await asyncio.sleep(self.lingers)
+        return name
+
+
+class Silent(Lingering):
+    """It never returns."""
+
+    lingers = 3_600.0
+
+
+def test_a_run_ends_when_the_last_broadcast_has_returned(tmp_path: Path) -> None:
+    (tmp_path / "late").mkdir()
+    found = judged(tmp_path / "late", Lingering)
+    assert (found.problems, violated(found)) == ((), set())
+    (tmp_path / "never").mkdir()
+    assert {problem.reason for problem in judged(tmp_path / "never", Silent).problems} == {TRUNCATED}
 
 
 def test_a_broadcast_that_returns_another_identifier_ends_the_application(tmp_path: Path) -> None:

@@ -23,10 +23,11 @@ import pytest
 from rich.console import Console
 
 from antiphon.conformance.cluster import ClusterResult, Counts, run_cluster
+from antiphon.conformance.cluster.application import payloads
 from antiphon.conformance.cluster.faults import Faults
 from antiphon.conformance.cluster.relay import LOOPBACK, Relay
 from antiphon.conformance.history import judge_run
-from antiphon.conformance.trace import Broadcast, Deliver, Receive, Send, load_run, log_name
+from antiphon.conformance.trace import Broadcast, Deliver, Receive, Send, digest, load_run, log_name
 
 
 def nodes_of(parent: int) -> list[int]:
@@ -77,6 +78,8 @@ def test_every_process_broadcasts_its_share_of_distinct_messages(small: ClusterR
     run = load_run(small.directory)
     broadcasts = [[event for event in events if isinstance(event, Broadcast)] for events in run.events]
     assert [len(of_process) for of_process in broadcasts] == [20, 20, 20]
+    for process, of_process in enumerate(broadcasts):
+        assert [event.digest for event in of_process] == [digest(each) for each in payloads(7, process, 20)]
     every = [event for of_process in broadcasts for event in of_process]
     assert len({event.m for event in every}) == len({event.digest for event in every}) == 60
 

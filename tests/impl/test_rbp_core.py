@@ -400,6 +400,9 @@ def test_numbers_from_the_own_next_turn_on_do_not_exist() -> None:
     core.receive(2, Numbered(C, 5), 0.0)
     core.receive(2, Numbered(C, 2**63 - 1), 0.0)
     assert core.violations == {RbpViolation.SECOND_TOKEN: 1, RbpViolation.NUMBER_AHEAD: 2}
+    another = fresh(core.me, core.members)
+    another.restore(core.snapshot(), 1.0)
+    assert another.violations == core.violations
     core.receive(2, Numbered(C, 3), 0.0)
     core.receive(2, Numbered(A, 2), 0.0)
     assert core.observe()["numbers"] == {2: A, 3: C}

@@ -16,7 +16,7 @@ ROUGH = Faults(loss=0.2, duplication=0.2, delay_ms=(1.0, 30.0))
 
 MEMBERS = 3
 
-BOUNDARIES = [2**15, 2**31, 2**32, 2**53]
+BOUNDARIES = [2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**53]
 
 
 class Late(Core):

@@ -306,6 +306,13 @@ def test_a_network_may_duplicate_everything_and_lose_everything() -> None:
     assert (cores[1].heard, network.lost) == ([], 20)
 
 
+def test_a_copy_has_a_delay_of_its_own() -> None:
+    network, cores = listening(2, faults=Faults(duplication=1.0, delay_ms=(2.0, 40.0)))
+    talk(network, 100, apart_ms=1.0)
+    delays = [[at - (k - 1) for _, k, at in cores[1].heard if k == number] for number in range(1, 101)]
+    assert all(len(both) == 2 and 2.0 <= min(both) < max(both) <= 40.0 for both in delays)
+
+
 def test_receivers_get_datagrams_late_and_in_another_order() -> None:
     network, cores = listening(2, faults=Faults(delay_ms=(2.0, 40.0)))
     talk(network, 500, apart_ms=1.0)

@@ -423,7 +423,7 @@ def test_a_group_that_cannot_go_on_says_what_is_missing() -> None:
             assert 0.02 <= first.waiting_s < 5.0
             for group in (first, second):
                 with pytest.raises(
-                    GroupFailed, match=r"no progress for 0.2 s: .* for message 0:2 of process 2"
+                    GroupFailed, match=r"^no progress for 0.2 s: .* for message 0:2 of process 2"
                 ):
                     await asyncio.wait_for(take(group, 1), 5)
             with pytest.raises(GroupFailed, match="process 2"):

@@ -11,7 +11,7 @@ from contextvars import Context
 
 import pytest
 
-from antiphon.impl.errors import Violation
+from antiphon.impl.errors import GroupClosed, Violation
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.protocols.rbp.messages import Message
 from antiphon.impl.transport.endpoint import Endpoint
@@ -45,6 +45,33 @@ def test_a_socket_that_the_system_closes_is_a_failure_and_is_closed_once() -> No
         shell.connection_lost(None)
 
     assert opened(work) == [gone]
+
+
+def test_a_shell_sends_and_hears_between_open_and_close_only() -> None:
+    steps: list[None] = []
+
+    async def scenario() -> None:
+        shell = UdpShell(
+            Endpoint(rbp(), "test", 0, 2), {1: ("127.0.0.1", 9)}, on_progress=lambda: steps.append(None)
+        )
+        with pytest.raises(GroupClosed):
+            shell.broadcast(b"too early")
+        await shell.open(("127.0.0.1", 0))
+        shell.datagram_received(b"whatever", ("127.0.0.1", 9))
+        assert len(steps) == 2
+        await asyncio.wait_for(shell.close(), 5)
+        shell.datagram_received(b"whatever", ("127.0.0.1", 9))
+        assert len(steps) == 2
+        with pytest.raises(GroupClosed):
+            shell.broadcast(b"too late")
+
+    asyncio.run(scenario())
+
+
+def test_a_failure_that_nobody_takes_goes_to_the_event_loop() -> None:
+    shell = UdpShell(Endpoint(rbp(), "test", 0, 2), {1: ("127.0.0.1", 9)})
+    with pytest.raises(OSError, match="gone"):
+        shell.connection_lost(OSError(errno.EBADF, "gone"))
 
 
 def test_a_shell_that_was_never_opened_is_closed_at_once() -> None:

@@ -91,6 +91,7 @@ REJECTED = [
     (raw("rbp", 1, "g", 0, 7, ["data", None, b""]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["data", [0, 1], bytes(PAYLOAD_BYTES_MAX + 1)]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["unheard", 1]), Rejection.MALFORMED),
+    (raw("rbp", 1, "g", 0, 7, ["truncated", 1]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["ack", None, 0, 1]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["ack", None, 1, 3]), Rejection.MALFORMED),
     (raw("rbp", 1, "g", 0, 7, ["ack", [3, 1], 1, 1]), Rejection.MALFORMED),

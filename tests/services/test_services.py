@@ -72,6 +72,7 @@ def test_a_good_history_breaks_nothing() -> None:
         ("b0:0", {"Validity"}),
         ("b0:0 d0:0 d1:0", {"Agreement", "UniformAgreement"}),
         ("b0:0 d0:0 x0", {"UniformAgreement"}),
+        ("b0:0 d1:0 x1", {"Validity", "UniformAgreement"}),
         ("b0:0 x0", set()),
         ("b0:0 d0:0 d1:0 x2", set()),
         (

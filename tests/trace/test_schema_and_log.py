@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from antiphon.conformance.trace import (
     CUT_OFF,
+    LINE_BYTES_MAX,
+    TOO_LONG,
     Broadcast,
     CoreBroadcast,
     CoreDeliver,
@@ -24,6 +26,7 @@ from antiphon.conformance.trace import (
     End,
     Event,
     Header,
+    LogLine,
     LogWriteError,
     LogWriter,
     Receive,
@@ -34,6 +37,7 @@ from antiphon.conformance.trace import (
     load_run,
     log_name,
     message_id,
+    read_lines,
     read_log,
 )
 
@@ -228,6 +232,21 @@ def test_bytes_that_are_no_log_are_a_problem(content: bytes) -> None:
         path = Path(name) / log_name(0)
         path.write_bytes(content)
         assert read_log(path).problems
+
+
+def test_the_longest_line_is_read_and_a_longer_one_is_a_fault(tmp_path: Path) -> None:
+    path = write(tmp_path / log_name(0))
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    for length, problems in ((LINE_BYTES_MAX, []), (LINE_BYTES_MAX + 1, [(1, TOO_LONG)])):
+        path.write_bytes(first[:-1].ljust(length - 1) + b"\n" + b"".join(rest))
+        log = read_log(path)
+        assert [(problem.line, problem.reason) for problem in log.problems] == problems
+        assert (log.header is None, len(log.events)) == (bool(problems), 5)
+
+
+def test_an_empty_file_has_no_text(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert list(read_lines(tmp_path / "empty")) == [LogLine(0, b"", fault="the file is empty")]
 
 
 def test_a_line_without_end_is_never_held_whole(tmp_path: Path) -> None:

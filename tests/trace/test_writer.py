@@ -72,8 +72,8 @@ def test_closing_twice_closes_one_file(tmp_path: Path) -> None:
     """Between the two another file may get the number of the first."""
     process = psutil.Process()
     before = process.num_fds()
-    log = LogWriter(tmp_path / log_name(0), HEADER)
-    log.close()
+    with LogWriter(tmp_path / log_name(0), HEADER) as log:
+        assert process.num_fds() == before + 1
     assert process.num_fds() == before
     with (tmp_path / "another").open("wb") as another:
         log.close()

@@ -460,7 +460,7 @@ class Core:
         if identifier is not None and identifier == self._pending:
             self._pending = None
             self._deadlines.stop(Timer.RESEND)
-        if self._passed is not None and number > self._passed:
+        if self._passed is not None:  # who passed the token knew all numbers up to its own: this one is later
             self._passed = None
             self._deadlines.stop(Timer.RESEND_TOKEN)
         self._watch(self._now)
