@@ -61,6 +61,10 @@ _CRASH: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _CRASHES: _Constants = {"processes": 3, "messages": 2, "crashes": 2, "stride": 1}
 _FLUSH_ONLY: _Constants = {**_CRASHES, "ranked": "what the flush sent"}
 _APART: _Constants = {"processes": 3, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 2}
+_IN_TURN: _Constants = {**_APART, "ranked": "in turn"}
+_STAY: _Constants = {
+    "processes": 4, "messages": 3, "crashes": 0, "suspicions": 2, "stride": 3, "ranked": "of who stays",
+}  # fmt: skip
 _ONE: _Constants = {"processes": 2, "messages": 1, "crashes": 1}
 _SECTION = "TOTAL:MBRSHIP:FRAG:NAK:COM:ATM"
 
@@ -316,12 +320,17 @@ HORUS: tuple[Claim, ...] = (
         Kind.SAFETY,
         "holds",
         "Of the abstract MBRSHIP it is the assumption; TOTAL passes it on, and over FRAG:NAK:COM it holds "
-        "if members complete one another "
-        "during the flush. Where they do not, it fails.",
+        "if members complete one another during the flush. Where they do not, it fails; so it does where a "
+        "member of TOTAL does not keep its own messages of the flush, as all others do. The text does not "
+        "say whether TOTAL delivers what is left before the application gets the VIEW upcall: only then is a "
+        "message delivered in the view in which it was broadcast.",
         (
             _literal(TotalViews, "VirtualSynchrony", "holds", _VIEWS),
             _with("all", HorusViews, "VirtualSynchrony", "holds", _FULL_VIEWS),
             _literal(TotalViews, "VirtualSynchrony", "violated", {**_VIEWS, "agreed": False}, 7),
+            _literal(TotalViews, "VirtualSynchrony", "violated", {**_VIEWS, "forget_own": True}, 7),
+            _literal(TotalViews, "SameView", "holds", _VIEWS),
+            _literal(TotalViews, "SameView", "violated", {**_VIEWS, "view_upcall": "before the rest"}, 7),
             _with("all", HorusViews, "VirtualSynchrony", "violated", {**_FULL_VIEWS, "agreed": False}, 6),
             _with("all", HorusViews, "ViewChanged", "holds", _FULL_VIEWS, 5),
         ),
@@ -341,19 +350,23 @@ HORUS: tuple[Claim, ...] = (
         "Not where a number is missing because all who have it were left out. A member behind that gap "
         "holds numbered messages. If the rank "
         "orders them too, it delivers them otherwise than members that were left out have delivered them, "
-        "though nobody has failed; if only "
-        "what the flush sent is ordered by rank, they are never delivered, not even to their own sender. "
-        "Numbers first, gaps or not, then the "
+        "though nobody has failed: whether the sources are gone through one after the other, or each in "
+        "turn, or only those that stay, which takes four members. If only what the flush sent is ordered by "
+        "rank, they are never delivered, not even to their own sender. Numbers first, gaps or not, then the "
         "rank: then the order is one.",
         (
             _literal(TotalStack, "Validity", "violated", _FLUSH_ONLY, 12),
             _literal(TotalStack, "TotalOrder", "violated", _APART, 15, deep=True),
+            _literal(TotalStack, "TotalOrder", "violated", _IN_TURN, 15, deep=True),
+            _literal(TotalStack, "TotalOrder", "holds", {**_APART, "ranked": "of who stays"}, deep=True),
+            _literal(TotalStack, "TotalOrder", "violated", _STAY, 20, deep=True),
             _literal(TotalStack, "Validity", "holds", _CRASHES),
             _with(("numbers_first",), TotalStack, "Validity", "holds", _CRASHES),
             _with(("numbers_first",), TotalStack, "Validity", "holds", _FLUSH_ONLY),
             _with(("numbers_first",), TotalStack, "UniformTotalOrder", "holds", _CRASHES),
             _with(("numbers_first",), TotalStack, "Agreement", "holds", _CRASHES),
             _with(("numbers_first",), TotalStack, "TotalOrder", "holds", _APART, deep=True),
+            _with(("numbers_first",), TotalStack, "TotalOrder", "holds", _IN_TURN, deep=True),
             _literal(TotalStack, "TokenLost", "holds", _ONE, 1),
             _literal(TotalStack, "Gap", "holds", _CRASH, 6),
         ),
@@ -390,17 +403,17 @@ HORUS: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "unknown",
-        "The text says neither what the oracle knows nor how overhead is measured. What can be checked: if "
-        "it may choose anybody, two members can "
-        "pass the token to and fro for ever while a third one waits; if it chooses the next in rank, who "
-        "waits can send in the end, also where "
-        "members go down; if it never gives the token away, everybody else waits for the next view.",
+        "The text says neither what the oracle knows nor how overhead is measured. Order and agreement do "
+        "not depend on it: they hold if it may choose anybody (HOR-11), which is every other choice too. "
+        "What depends on it is who waits. If it may choose anybody, two members can pass the token to and "
+        "fro for ever while a third one waits; if it chooses the next in rank, or one that waits, who waits "
+        "can send in the end, also where members go down; if it never gives the token away, everybody else "
+        "waits for the next view.",
         (
             _literal(TotalLive, "WhoWaitsSends", "violated", {**_VIEWS, "crashes": 0}, 5),
             _literal(TotalLive, "WhoWaitsSends", "holds", {**_VIEWS, "oracle": "next in rank"}),
-            _literal(TotalStack, "Validity", "holds", _VIEWS),
-            _literal(TotalStack, "Validity", "holds", {**_VIEWS, "oracle": "next in rank"}),
-            _literal(TotalStack, "Validity", "violated", {**_ONE, "crashes": 0, "oracle": "itself"}, 1),
+            _literal(TotalLive, "WhoWaitsSends", "holds", {**_VIEWS, "oracle": "one that waits"}),
+            _literal(TotalLive, "WhoWaitsSends", "violated", {**_VIEWS, "oracle": "itself"}, 1),
         ),
     ),
     Claim(

@@ -15,7 +15,7 @@ from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, action, emit, on, program, require
 from antiphon.spec.protocols.horus.boundaries import ComCast, ComSend, Data, NakCast, NakReceive, Status, Unit
 from antiphon.spec.protocols.horus.fifo_stacks import FragStack, NakStack, NakStackRepeated
-from antiphon.spec.protocols.horus.group import GroupCast, GroupFlush, GroupView, NewView, Unordered
+from antiphon.spec.protocols.horus.group import GroupView, NewView
 from antiphon.spec.protocols.horus.ordered_stacks import (
     HorusChecked,
     HorusViews,
@@ -111,7 +111,7 @@ def test_every_action_of_every_layer_fires_somewhere() -> None:
     assert silent == {"suspect", "overtake"}
 
 
-P0, P1, P2 = Process(0), Process(1), Process(2)
+P0, P1, P2, P3 = Process(0), Process(1), Process(2), Process(3)
 M0, M1, M2 = Message(0), Message(1), Message(2)
 
 APART = [
@@ -137,6 +137,32 @@ def test_a_gap_lets_the_rank_turn_the_order_round(repairs: tuple[str, ...], brok
     refused = {item.property for transition in trace.transitions for item in transition.refused}
     assert sorted(refused & {"TotalOrder", "UniformTotalOrder"}) == broken
     assert "UniformPrefixOrder" in refused, "p1 never gets message 0: that no rule can mend"
+
+
+FOUR_APART = [
+    Step("suspect", (P0,)), Step("suspect", (P1,)), Step("start_flush", ()),
+    Step("broadcast", (P0, M0)), Step("receive", (P1, P0)), Step("broadcast", (P3, M1)),
+    Step("broadcast", (P2, M2)), Step("pass_token", (P0, P1)), Step("receive", (P1, P0)),
+    Step("pass_token", (P1, P3)), Step("receive", (P3, P1)), Step("receive", (P0, P3)),
+    Step("receive", (P2, P3)), Step("pass_token", (P3, P2)), Step("flush", (P3,)),
+    Step("receive", (P2, P3)), Step("flush", (P2,)), Step("receive", (P0, P2)),
+    Step("receive", (P3, P2)), Step("install", ()),
+]  # fmt: skip
+"""HOR-10 where only who stays has a rank: message 0 has number 1 and reaches p0 and p1, who leave; p3 numbers
+message 1 with 2, p2 message 2 with 3; p0 delivers 0, 1, 2; p2 and p3 stay.
+"""
+
+
+@pytest.mark.parametrize(("repairs", "broken"), [((), True), (("numbers_first",), False)])
+def test_ranks_of_those_who_stay_turn_the_order_round_among_four(
+    repairs: tuple[str, ...], broken: bool
+) -> None:
+    bound = program(
+        TotalStack, processes=4, messages=3, crashes=0, suspicions=2, stride=3, ranked="of who stays", repairs=repairs
+    )
+    trace = replay(bound, bound.reference.initial()[0], FOUR_APART)
+    refused = {item.property for transition in trace.transitions for item in transition.refused}
+    assert ("TotalOrder" in refused) == broken
 
 
 # Small changes ----------------------------------------------------------------------------------------------
@@ -180,17 +206,6 @@ class Amnesic(NakStack):
         emit(ComCast(p, Data(Unit(p, self.cast[p]))))
 
 
-class Forgetful(TotalViews):
-    """A member does not keep what it sends during the flush for itself."""
-
-    @on(GroupFlush)
-    def send_the_rest(self, call: GroupFlush) -> None:
-        p = call.process
-        for m in self.waiting[p]:
-            emit(GroupCast(p, Unordered(m)))
-        self.waiting[p] = ()
-
-
 class TwoHolders(TotalStack):
     """Everybody takes the token of a new view."""
 
@@ -204,19 +219,6 @@ class TwoHolders(TotalStack):
         emit(NewView(p))
 
 
-class Undrained(TotalViews):
-    """What was buffered is delivered in the next view instead of the old one."""
-
-    @on(GroupView)
-    def enter(self, call: GroupView) -> None:
-        p = call.process
-        emit(NewView(p))
-        for q in self.each(Process):
-            self.deliver_rank(p, q)
-        self.next_number[p] = 1
-        self.token[p] = 1 if not any(q in call.members for q in self.each(Process) if q < p) else None
-
-
 NAK: Constants = {"processes": 2, "messages": 2, "casts": 2}
 
 MUTANTS: list[tuple[type[Spec], Constants, str]] = [
@@ -225,9 +227,7 @@ MUTANTS: list[tuple[type[Spec], Constants, str]] = [
     (Hasty, NAK, "UniformAgreement"),
     (Unchecked, NAK, "Fifo"),
     (Amnesic, NAK, "UniformAgreement"),
-    (Forgetful, {"processes": 3, "messages": 1, "crashes": 1}, "VirtualSynchrony"),
     (TwoHolders, {"processes": 3, "messages": 1, "crashes": 1}, "OneHolder"),
-    (Undrained, {"processes": 3, "messages": 1, "crashes": 1}, "SameView"),
 ]
 
 

@@ -8,7 +8,13 @@ from __future__ import annotations
 from antiphon.spec.lang import Const, constraint, mutation, restriction
 from antiphon.spec.protocols.horus.frag import Frag
 from antiphon.spec.protocols.horus.nak import Nak
-from antiphon.spec.protocols.horus.readings import oracle, ranked, source_address, status_tells
+from antiphon.spec.protocols.horus.readings import (
+    oracle,
+    ranked,
+    source_address,
+    status_tells,
+    view_upcall,
+)
 from antiphon.spec.protocols.horus.repairs import AwaitRoom, DiscardAfterLoss, MarkFirst, NumbersFirst
 from antiphon.spec.protocols.horus.total import Total
 from antiphon.spec.services import Group, Message, Process
@@ -36,6 +42,16 @@ class DeliverAtOnce(Total):
         self.hand_up(p, q, m)
 
 
+@mutation("a member does not keep for itself what it sends during the flush, to see that views are compared")
+class ForgetOwn(Total):
+    """Printed: "all members that did not get the token in time send their messages"."""
+
+    def keep(self, p: Process, q: Process, m: Message) -> None:
+        """What others sent."""
+        if q != p:
+            super().keep(p, q, m)
+
+
 class Strides(Group):
     """Message k comes from member k * `stride`; from any member where `stride` is 0."""
 
@@ -56,6 +72,10 @@ class FragBounded(Frag, repairs=(DiscardAfterLoss, MarkFirst)):
 
 
 class TotalBounded(
-    Total, Strides, repairs=(NumbersFirst,), readings=(oracle, ranked), mutations=(DeliverAtOnce,)
+    Total,
+    Strides,
+    repairs=(NumbersFirst,),
+    readings=(oracle, ranked, view_upcall),
+    mutations=(DeliverAtOnce, ForgetOwn),
 ):
     """TOTAL with what can be switched on."""

@@ -6,12 +6,13 @@ TOTAL:MBRSHIP:FRAG:NAK:COM:ATM.
 
 from __future__ import annotations
 
-from antiphon.spec.lang import ambiguity
+from antiphon.spec.lang import ambiguity, emit
 from antiphon.spec.protocols.horus.boundaries import Status
 from antiphon.spec.protocols.horus.com import Com
+from antiphon.spec.protocols.horus.group import NewView, Number
 from antiphon.spec.protocols.horus.nak import Nak
 from antiphon.spec.protocols.horus.total import Total
-from antiphon.spec.services import Process
+from antiphon.spec.services import Message, Process
 
 source_address = ambiguity(
     "source_address",
@@ -87,9 +88,10 @@ class OracleKeeps(Total):
 ranked = ambiguity(
     "ranked",
     "all that is left",
-    about="which messages are delivered in the order of the rank of the source: all that were not delivered "
-    "before the view, or "
-    "only those that were sent during the flush, so that a numbered message behind a gap is never delivered",
+    about="which messages are delivered in the order of the rank of the source, and how: all that were not "
+    "delivered before the view, one source after the other; or one message of each source in turn; or only "
+    "those whose source is in the new view, and so has a rank there; or only those that were sent during the "
+    "flush, so that a numbered message behind a gap is never delivered",
 )
 
 
@@ -99,3 +101,62 @@ class RankedOfFlush(Total):
 
     def deliver_numbers_of(self, p: Process, q: Process) -> None:
         """Nothing: what has a number and was not delivered never is."""
+
+
+@ranked.reading("in turn")
+class RankedInTurn(Total):
+    """One message of each source is delivered in turn, as often as any is left."""
+
+    def deliver_the_rest(self, p: Process) -> None:
+        """As many rounds as there are messages."""
+        for _ in self.each(Message):
+            for q in self.each(Process):
+                self.deliver_one(p, q)
+
+    def deliver_one(self, p: Process, q: Process) -> None:
+        """The first that is left of one source: with a number, then without."""
+        k = next((n for n in self.each(Number) if self.is_left(p, q, n)), None)
+        if k is not None:
+            item = self.numbered[p][k]
+            if item is not None:
+                self.numbered[p][k] = None
+                self.hand_up(p, q, item.message)
+        elif len(self.held[p][q]) > 0:
+            m = self.held[p][q][0]
+            self.held[p][q] = self.held[p][q][1:]
+            self.hand_up(p, q, m)
+
+    def is_left(self, p: Process, q: Process, k: Number) -> bool:
+        """The message with this number waits at p, and is of q."""
+        item = self.numbered[p][k]
+        return item is not None and item.source == q
+
+
+@ranked.reading("of who stays")
+class RankedOfWhoStays(Total):
+    """A source that is not in the new view has no rank in it, and what is left of it is not delivered."""
+
+    def deliver_rank(self, p: Process, q: Process) -> None:
+        """Nothing of who has left."""
+        if q in self.left[p]:
+            self.held[p][q] = ()
+        else:
+            super().deliver_rank(p, q)
+
+
+view_upcall = ambiguity(
+    "view_upcall",
+    "after the rest",
+    about="`When the new view is installed` and an order has been constructed: the application gets the VIEW "
+    "upcall after what is left of the old view, or before it",
+)
+
+
+@view_upcall.reading("before the rest")
+class UpcallBeforeTheRest(Total):
+    """The application is told of the view first."""
+
+    def go_on(self, p: Process) -> None:
+        """Then it gets what is left of the old one."""
+        emit(NewView(p))
+        self.deliver_the_rest(p)

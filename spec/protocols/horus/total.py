@@ -17,6 +17,8 @@ What is decided here, because the text is silent:
 2. A token that arrives after the flush began is kept and does nothing: there is nothing left to send.
 3. The rank is the order of `Process`, which views keep. Messages of one source keep their order.
 4. The oracle may choose any member; what else it could mean stands in `readings`.
+5. "When the new view is installed" the rest is delivered before the application gets its VIEW upcall: in the
+   view in which it was broadcast. `view_upcall` turns that round.
 """
 
 from __future__ import annotations
@@ -178,10 +180,14 @@ class Total(Mbrship):
     def enter(self, call: GroupView) -> None:
         """What is left is delivered, and the lowest ranked member gets the token of the view."""
         p = call.process
-        self.deliver_the_rest(p)
+        self.go_on(p)
         self.numbered[p] = everywhere(None)
         self.next_number[p] = 1
         self.token[p] = 1 if not any(q in call.members for q in self.each(Process) if q < p) else None
+
+    def go_on(self, p: Process) -> None:
+        """What is left is delivered, and then the application gets the VIEW upcall (`view_upcall`)."""
+        self.deliver_the_rest(p)
         emit(NewView(p))
 
     def deliver_the_rest(self, p: Process) -> None:
