@@ -329,7 +329,7 @@ def _print_claim(result: ClaimResult) -> None:
     if claim.defect:
         console.print(
             f"a defect of the {'idea' if claim.defect == 'design' else 'printed text'}; repairs: "
-            f"{', '.join(claim.repairs)}"
+            f"{', '.join(claim.repairs) or 'none'}"
         )
 
 

@@ -29,6 +29,7 @@ _TRIO: _Constants = {
     "senders": 1,
     "tie": "lowest",
 }
+_SILENT: _Constants = {**_TRIO, "nulls": 0}
 _THREE: _Constants = {
     "processes": 3,
     "messages": 3,
@@ -413,8 +414,12 @@ _PROTOCOL: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.LIVENESS,
         "holds",
-        "It is repeated, and the next holder that has recovered answers it. Judged with all repairs.",
+        "It is repeated, and the next holder that has recovered answers it; without NULLs nobody else does. "
+        "Judged with all repairs.",
         (
+            _all("Recovers", _SILENT),
+            _all("UniformAgreement", _SILENT),
+            _all("Recovers", _TRIO),
             _all("UniformAgreement", _TRIO),
             _all("Validity", _TRIO),
         ),

@@ -16,7 +16,7 @@ from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.model.explore import kinds_of
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Measurement, all_claims, claim_of, claims_of, families
-from antiphon.spec.claims.claim import RecordedOutcome
+from antiphon.spec.claims.claim import RecordedOutcome, Standing
 from antiphon.spec.lang import Spec, SpecError, program
 
 CHECKS = [(claim, check) for claim in all_claims() for check in claim.checks if isinstance(check, Check)]
@@ -66,11 +66,16 @@ def test_verdicts_are_holds_violated_or_unknown(subtests: pytest.Subtests) -> No
 
 
 def test_a_violated_claim_says_what_is_at_fault_and_what_repairs_it(subtests: pytest.Subtests) -> None:
+    """A question that the document leaves open may be answered by a run that nothing there mends."""
     for claim in all_claims():
         with subtests.test(claim=claim.id):
             if claim.verdict == "violated":
                 assert claim.defect in ("text", "design")
-                assert claim.repairs or claim.because.startswith("By reading")
+                assert (
+                    claim.repairs
+                    or claim.because.startswith("By reading")
+                    or claim.standing is Standing.QUESTION
+                )
             else:
                 assert claim.defect == ""
 

@@ -40,5 +40,18 @@ def test_a_script_that_does_not_run_says_where(repaired: Program) -> None:
 
 def test_a_process_of_dtp_keeps_more_messages_than_the_paper_allows() -> None:
     """Claim DTP-22, section 4.2: `BUF_i holds 2n-1 MSG and n-1 ACK messages at most`."""
-    found = measure("six messages")
-    assert found == (True, "after 23 steps, no loss among them, a process keeps 6 MSGs; 2n - 1 is 5")
+    assert measure("seven messages") == (
+        True,
+        "after 26 steps, no loss among them, a process keeps 7 MSGs and 2 ACKs; 2n - 1 is 5, 3n - 2 is 7",
+    )
+
+
+def test_without_the_status_in_every_ack_the_buffers_of_dtp_grow_for_ever() -> None:
+    """Claim DTP-23, section 4.2: `MSG becomes stable after its subsequent n-1 MSGs are acknowledged`."""
+    grows, found = measure("idle rounds")
+    assert grows
+    assert (
+        found
+        == "after 2 and 4 rounds of 10 steps, no loss among them, a process keeps 2 and 4 MSGs, 2 and 4 "
+        "ACKs; where every ACK carries the status, 0 and 0"
+    )

@@ -317,7 +317,6 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
                 "unlimited": True,
                 "nulls": 1,
                 "resilience": 1,
-                "counted": "processes",
             },
         ),
     ],

@@ -358,8 +358,8 @@ def test_a_message_with_two_numbers_is_seen_before_there_is_a_second_one_to_diso
 
 
 def test_what_is_removed_without_being_delivered_is_starved_and_not_out_of_order() -> None:
-    """The reading of DTP in which values are counted, not processes: Validity fails, and nothing is delivered
-    that could be refined.
+    """DTP as printed counts values, not processes: Validity fails, and nothing is delivered that could be
+    refined.
     """
     constants: dict[str, int | bool | str] = {
         "processes": 2,
@@ -369,7 +369,7 @@ def test_what_is_removed_without_being_delivered_is_starved_and_not_out_of_order
         "resilience": 1,
         "unlimited": True,
     }
-    verdict = refine(REFINEMENTS["dtp"], counted="values", **constants)[PROPERTY]
+    verdict = refine(REFINEMENTS["dtp"], "count_processes", **constants)[PROPERTY]
     assert verdict.outcome is Outcome.UNKNOWN
     assert "no state is mapped to one in which Delivered is true" in verdict.reason
 

@@ -179,6 +179,25 @@ class DtpProperties(DtpBounded):
         """S.ACK is DONE everywhere: every MSG that was sent is acknowledged, and its sender knows."""
         return all(not self.awaiting[p] for p in self.each(Process))
 
+    @obligation
+    def Recovers(self) -> bool:
+        """Whoever knows that it lost something gets it."""
+        return all(self.is_recovered(p) or not self.takes_part(p) for p in self.each(Process))
+
+    def takes_part(self, p: Process) -> bool:
+        """P has not failed."""
+        return True
+
+    @witness
+    def NotYetStable(self) -> bool:
+        """The bound is tight: who knows the ACKs of n - 2 MSGs after one may not take that for stable."""
+        return any(
+            k + self.processes - 2 == self.status[p][p] and self.status[p][j] < k
+            for p in self.each(Process)
+            for j in self.each(Process)
+            for k in self.each(Number)
+        )
+
     @witness
     def HeldByNull(self) -> bool:
         """A process holds the token by an ACK of NULL, not by that of the last gsn (as repaired)."""
@@ -240,6 +259,10 @@ class DtpChecked(DtpProperties, TotalOrderBroadcast):
 
 class DtpCrashing(DtpProperties, Crashes, TotalOrderBroadcast):
     """DTP while processes stop and nobody changes the group."""
+
+    def takes_part(self, p: Process) -> bool:
+        """P is up."""
+        return not self.down[p]
 
     @invariant
     def SurvivorHolds(self) -> bool:

@@ -33,12 +33,6 @@ notified = ambiguity(
     about="what hgsn_i is when delivery is deferred: the gsn up to which everything was obtained (section "
     "4.2 updates R_i[i] to g at once), or that of the message that was delivered most recently (section 3)",
 )
-counted = ambiguity(
-    "counted",
-    "values",
-    about="what |{R_i[k] | R_i[k] >= g}| counts: different values, as a set of values is printed, or the "
-    "processes k",
-)
 reset_own = ambiguity(
     "reset_own",
     "acknowledged",
@@ -106,15 +100,6 @@ class NotifiedDelivered(UpToGap):
         return super().may_cover(p, k) and self.is_resilient(p, k)
 
 
-@counted.reading("processes")
-class CountedProcesses(Dtp):
-    """Processes are counted, so that `it is certain that F + 1 processes have obtained U`."""
-
-    def is_resilient(self, p: Process, g: Number) -> bool:
-        """At least F + 1 processes."""
-        return sum(1 for k in self.each(Process) if self.status[p][k] >= g) > self.resilience
-
-
 @reset_own.reading("procedures")
 class ResetOwnProcedures(Dtp):
     """Update arrival: `Since the MSG has been acknowledged`: it arrived just now, and was not in BUF."""
@@ -125,4 +110,4 @@ class ResetOwnProcedures(Dtp):
             super().reset(p, m)
 
 
-READINGS = (tie, transfer, resending, notified, counted, reset_own)
+READINGS = (tie, transfer, resending, notified, reset_own)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.lang import Between, Map, constraint, everywhere, repair
-from antiphon.spec.protocols.dtp.packets import Ack, Number, Pass, Status
+from antiphon.spec.protocols.dtp.packets import Ack, Null, Number, Pass, Status
 from antiphon.spec.protocols.dtp.readings import UpToGap
 from antiphon.spec.protocols.dtp.section4 import Dtp
 from antiphon.spec.services import Message, Process
@@ -145,30 +145,58 @@ class AnswerNamed(Dtp):
 
 
 @repair(
-    "an ACK carries R_t of its sender, so that those who know the ACK know what its sender knew",
+    "every ACK, also of NULL, carries R_t of its sender, so that those who know it know what its sender knew",
     answers="DTP-23",
+    builds_on=(NumberPasses,),
 )
-class CarryStatus(Dtp):
+class CarryStatus(NumberPasses):
     """Section 4.2: `ACK consists of ACK's sender ID, U_id, gsn, and the next token holder's ID`.
 
-    `told[g]` is what the ACK with gsn g carries.
+    `told[k]` is what pass k of the token carries. Why n - 1 ACKs and 3n - 2 MSGs are enough then:
+
+    1. Who holds the token has the pass that named it, so its R is nowhere below the R of the holder before
+       it; and the entry that was least there, its own, is now the last gsn. After gsn g each pass lifts one
+       entry below g, and there are n - 1: after n - 1 passes the least entry of the holder is at least g.
+    2. Who has obtained gsn s has the ACK of s: by 1. its R is nowhere below s - n + 1, so that s - n + 1 is
+       stable there (DTP-23). So is g - n + 1 by the ACK with the highest gsn g that a process has, so that
+       BUF holds n - 1 ACKs.
+    3. The highest gsn that was assigned is at most s + n - 1, by 1. with s for the least entry. So p lacks an
+       ACK, or what makes it stable, for the MSGs from s - n + 2 to s + n - 1, 2n - 2 of them; and of each
+       sender one MSG has no gsn (DTP-22).
     """
 
-    told: Map[Number, Map[Process, Status]] = everywhere(everywhere(0))
+    told: Map[Turn, Map[Process, Status]] = everywhere(everywhere(0))
 
     def pass_token(self, p: Process, sent: Pass) -> None:
-        """The ACK of an update carries R_p."""
+        """The pass carries R_p."""
         super().pass_token(p, sent)
-        if sent.message is not None and sent.number > 0:
-            for j in self.each(Process):
-                self.told[sent.number][j] = self.status[p][j]
+        for j in self.each(Process):
+            self.told[self.turn[p]][j] = self.status[p][j]
 
     def hear_ack(self, p: Process, packet: Ack) -> None:
         """What its sender knew of the others, too."""
         super().hear_ack(p, packet)
+        self.hear_told(p, packet.number * (self.nulls + 1))
+
+    def hear_null(self, p: Process, packet: Null) -> None:
+        """What its sender knew of the others, too."""
+        super().hear_null(p, packet)
+        self.hear_told(p, packet.number * (self.nulls + 1) + packet.nulls)
+
+    def hear_told(self, p: Process, turn: Turn) -> None:
+        """R_p goes up to what pass `turn` carries."""
         for j in self.each(Process):
             if j != p:
-                self.status[p][j] = max(self.status[p][j], self.told[packet.number][j])
+                self.status[p][j] = max(self.status[p][j], self.told[turn][j])
+
+
+@repair("with F > 0 the processes k are counted, not the different values R_i[k]", answers="DTP-28")
+class CountProcesses(Dtp):
+    """Degree of fault tolerance: `|{R_i[k] | R_i[k] >= g}| >= F + 1`, the size of a set of values."""
+
+    def is_resilient(self, p: Process, g: Number) -> bool:
+        """At least F + 1 processes, so that `it is certain that F + 1 processes have obtained U`."""
+        return sum(1 for k in self.each(Process) if self.status[p][k] >= g) > self.resilience
 
 
 REPAIRS = (
@@ -182,4 +210,5 @@ REPAIRS = (
     EndByNumber,
     AnswerNamed,
     CarryStatus,
+    CountProcesses,
 )

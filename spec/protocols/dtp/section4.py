@@ -409,11 +409,15 @@ class Dtp(Losses[Packet], Group):
         self.network -= {packet}
         self.take_pass(p, packet.sender, Pass(None, packet.number, packet.next_holder, packet.nulls))
         heard = packet.number > self.status[p][packet.sender]
-        self.change_status(p, packet.sender, packet.number)
+        self.hear_null(p, packet)
         self.finish(p, heard)
         if packet.number > self.status[p][p]:
             self.sought[p] = max(self.sought[p], packet.number)
             self.ask(p)
+
+    def hear_null(self, p: Process, packet: Null) -> None:
+        """`it updates R_i[j] to g`."""
+        self.change_status(p, packet.sender, packet.number)
 
     @action(fairness="weak", per="packet")
     def receive_old_null(self, packet: Annotated[Null, In("network")]) -> None:
