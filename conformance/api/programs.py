@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
+from antiphon.spec import lang
 from antiphon.spec.catalogue import entry_named, entry_of, names
 from antiphon.spec.lang import Program, Spec, SpecError
 from antiphon.spec.lang import program as bind
@@ -140,7 +141,8 @@ def _module(module: str, name: str) -> ModuleType:
         raise
     except Exception as error:  # a module may raise anything, and it is not ours
         where = traceback.extract_tb(error.__traceback__)[-1]
-        told = f"{where.filename}:{where.lineno}: {type(error).__name__}: {error}"
+        hint = did_you_mean(error.name, lang.__all__) if isinstance(error, NameError) and error.name else ""
+        told = f"{where.filename}:{where.lineno}: {type(error).__name__}: {error}{hint}"
         raise SpecError(f"specification {name!r}: {told}") from error
 
 

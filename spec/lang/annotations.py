@@ -116,6 +116,11 @@ class Scope:
                 return types.MapOf(
                     self._part(arguments[0], owner, what), self.type_of(arguments[1], owner, what)
                 )
+            case origin if origin is tuple and Ellipsis not in arguments:
+                raise SpecError(
+                    f"{what}: a tuple of several types is no type of the language",
+                    instead="a record: @record class Pair, with a field for each",
+                )
             case origin if origin is tuple:
                 raise SpecError(
                     f"{what}: a sequence needs its greatest length",

@@ -56,7 +56,13 @@ class Program:
     @cached_property
     def domains(self) -> dict[str, types.Domain]:
         """The domain of each state variable."""
-        return {variable.name: self.domain(variable.type) for variable in self.declaration.variables}
+        found = {}
+        for variable in self.declaration.variables:
+            try:
+                found[variable.name] = self.domain(variable.type)
+            except SpecError as error:
+                raise SpecError(error.reason, error.at or variable.at, error.instead) from error
+        return found
 
     def domain(self, type: types.Type) -> types.Domain:
         """A type under the constants of this program."""

@@ -29,6 +29,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.hints import known_names
 
 Value = Any
 """A value of a specification: bool, int, Enum member, Index, record, None, frozenset, tuple (maps in key
@@ -65,10 +66,9 @@ def evaluate_size(size: int | str, constants: Constants) -> int:
             case ast.Name(id=name) if name in constants and isinstance(constants[name], int):
                 return int(constants[name])
             case ast.Name(id=name):
-                known = ", ".join(sorted(constants)) or "none"
                 raise SpecError(
-                    f"size {size!r} names {name!r}, which is no integer constant of this spec; constants: "
-                    f"{known}"
+                    f"size {size!r} names {name!r}, which is no integer constant of the specification; "
+                    f"{known_names(name, sorted(constants))}"
                 )
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 one, two = walk(left), walk(right)

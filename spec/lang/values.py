@@ -28,7 +28,7 @@ from typing import (
 )
 
 from antiphon.spec.lang import types
-from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.errors import Location, SpecError
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -127,7 +127,16 @@ class Index:
     _members: ClassVar[dict[int, Index]] = {}
     index: int
 
-    def __init_subclass__(cls, *, size: int | str, ordered: bool = False, symmetric: bool = False) -> None:
+    def __init_subclass__(
+        cls, *, size: int | str | None = None, ordered: bool = False, symmetric: bool = False
+    ) -> None:
+        if size is None:
+            frame = sys._getframe(1)
+            raise SpecError(
+                f"class {cls.__name__}(Index) does not say how many members there are",
+                Location(frame.f_code.co_filename, frame.f_lineno),
+                f'class {cls.__name__}(Index, size="processes")',
+            )
         if ordered and symmetric:
             raise SpecError(
                 f"{cls.__name__} cannot be both ordered and symmetric: exchanging members changes their order"

@@ -132,6 +132,7 @@ def antiphon(
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     (tmp_path / f"{MODULE}.py").write_text(TEXT)
+    (tmp_path / "cli_misspelt.py").write_text("from antiphon.spec.lang import *\n\ninvarient\n")
 
     def run(*arguments: object) -> Answer:
         capsys.readouterr()

@@ -43,6 +43,7 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         ),
         (("check", "cli_courier:Letter"), "is no specification"),
         (("check", "cli_curier.py"), "specification 'cli_curier.py': no such file"),
+        (("check", "cli_misspelt:Spec"), "'invarient' is not defined; did you mean 'invariant'?"),
         (("check", "cli_courier.py:Curier"), "cli_courier.py has no 'Curier'; its specifications: "),
         (
             ("check", "cli_courier.py"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.lang.texts import spec_of, with_body, with_methods
 
-from antiphon.spec.lang import SpecError
+from antiphon.spec.lang import SpecError, program
 from antiphon.spec.lang.front import read
 
 BODIES = [
@@ -78,7 +78,10 @@ BODIES = [
     ("self.b = «self.count == self.count", "maps are not compared", "all("),
     ("self.b = «self.who in self.smalls", "never an element", "a value of its element type"),
     ("self.b = «self.n in self.count", "is a map", "compare its value: self.map[key] is not None"),
-    ("self.b = self.color == «'red'", "a string", "Enum"),
+    ("self.b = self.color == «'red'", "a string", "Color.red"),
+    ("self.b = self.color == «'pink'", "a string", "an Enum"),
+    ("self.smalls |= «self.n", "self.n is an integer from 0 to top, and sets are joined with sets", "{self.n}"),
+    ("self.b = «self.n & 1 == 0", "not for integers", "`and` between conditions, which binds after comparisons"),
     ("self.n = (1 if self.b else «self.who)", "self.who is Q, and an integer from 0 to top is needed", "self.who.index"),
     ("self.b = {«1, Color.red} == self.smalls",
      "1 may lie outside an integer from 0 to top, and nothing chec", "test membership of the element itself, or a parameter or bou"),
@@ -106,7 +109,7 @@ BODIES = [
     ("self.b = «self.twice == 1", "self.twice is a method", "self.twice(...)"),
     ("self.n = «self.twice", "is a method", "self.twice(...)"),
     ("self.color = «Color.pink", "Color has no 'pink'", "one of red, green, blue"),
-    ("«self.nothing = 1", "T has no state variable 'nothing'", "nothing: Type = value in the class"),
+    ("«self.nothing = 1", "T has no state variable 'nothing'; known: b, ", "nothing: Type = value in the class"),
     ("«self.top = 1", "is a constant", "a state variable"),
     ("«self.pair.n = 1", "a record is immutable", "a new record with all its fields, assigned to the variable"),
     ("«self.queue[0] = 1", "self.queue is Seq[an integer from 0 to top], which is immuta", "a new value for the whole variable"),
@@ -215,6 +218,11 @@ CLASSES = [
     ("class T(Spec):\n    «n: Small", "T.n has no value", "initial value"),
     ("class T(Spec):\n    «n: int = 0", "a plain int has no bounds", "Between"),
     ("class T(Spec):\n    «n: Seq[P] = ()", "needs its greatest length", "AtMost"),
+    ("class T(Spec):\n    «n: Set[tuple[P, Q]] = Set()", "a tuple of several types", "@record"),
+    ("class T(Spec):\n    ps: Const[int] = 1\n    «n: Set[P] = Set({0})", "T.n = 0, and P is needed", "P(0)"),
+    ("class T(Spec):\n    ps: Const[int] = 1\n    «n: Map[P, bool] = {0: True}", "T.n = {0: True}, and Map", "@initial"),
+    ("class T(Spec):\n    ps: Const[int] = 1\n    «n: Map[P, Map[P, bool]] = everywhere(False)",
+     "T.n = everywhere(False), and each of its values is Map[P, bool]", "everywhere(everywhere(value))"),
     ("class T(Spec):\n    «n: str = ''", "class str is no type", "a record, an Index or an Enum"),
     ("class T(Spec):\n    «n: list[P] = []", "is no type of the language", "Map[K, V]"),
     ("class T(Spec):\n    «n: Set[Map[P, bool]] = Set()", "never an element or a key", "Map[Key, Map[Key, Value]]"),
@@ -249,4 +257,19 @@ def test_a_declaration_is_refused_where_it_is_wrong(text: str, reason: str, inst
         read(cls)
     assert reason in caught.value.reason
     assert instead in caught.value.instead
+    assert caught.value.at == place
+
+
+def test_an_index_says_how_many_members_it_has() -> None:
+    with pytest.raises(SpecError) as caught:
+        spec_of("class Colour(Index): pass\nclass T(Spec):\n    «c: Colour | None = None\n")
+    assert "class Colour(Index) does not say how many" in caught.value.reason
+    assert caught.value.instead == 'class Colour(Index, size="processes")'
+    assert caught.value.at is not None
+
+
+def test_a_size_that_names_no_constant_is_refused_where_it_is_used() -> None:
+    cls, place = spec_of("class T(Spec):\n    messages: Const[int] = 2\n    «n: Annotated[int, Between(0, 'mesages')] = 0\n")
+    with pytest.raises(SpecError, match="known: messages; did you mean 'messages'") as caught:
+        program(cls)
     assert caught.value.at == place

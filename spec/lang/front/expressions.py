@@ -133,7 +133,7 @@ def _dispatch(body: Body, node: ast.expr, wanted: types.Type | None, stored: boo
 
     match node:
         case ast.Constant():
-            return _literal(body, node)
+            return _literal(body, node, wanted)
         case ast.Name():
             return _name(body, node)
         case ast.Attribute():
@@ -163,9 +163,11 @@ def _dispatch(body: Body, node: ast.expr, wanted: types.Type | None, stored: boo
     )
 
 
-def _literal(body: Body, node: ast.Constant) -> Value:
+def _literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value:
     if isinstance(node.value, str):
-        raise body.error(node, "a string is no value of the language", "an Enum")
+        members = list(wanted.python) if isinstance(wanted, types.Enumeration) and wanted.python else []
+        meant = [str(member) for member in members if node.value in (member.name, member.value)]
+        raise body.error(node, "a string is no value of the language", (meant or ["an Enum"])[0])
     found = world.constant(body.world, node.value, body.at(node))
     if found is None:
         raise body.error(

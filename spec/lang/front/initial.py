@@ -20,6 +20,11 @@ def value(world: World, python: Any, wanted: types.Type, what: str, at: Location
     """
     inner = wanted.of if isinstance(wanted, types.Optional) and python is not None else wanted
     match inner:
+        case types.MapOf(value=types.MapOf() as of) if isinstance(python, values._Everywhere) and not (
+            isinstance(python.value, values._Everywhere)
+        ):
+            reason = f"{what} = everywhere({python.value!r}), and each of its values is {words(of)}"
+            raise SpecError(reason, at, "everywhere(everywhere(value))")
         case types.MapOf(value=of) if isinstance(python, values._Everywhere):
             return ir.Everywhere(type=inner, value=value(world, python.value, of, what, at), at=at)
         case types.SetOf(of=of) if isinstance(python, frozenset | set):
@@ -40,7 +45,11 @@ def value(world: World, python: Any, wanted: types.Type, what: str, at: Location
             return _record(world, python, inner, what, at)
     if _plain(python, inner):
         return ir.Literal(type=surface(inner if python is not None else ir.NoneType()), value=python, at=at)
-    instead = "everywhere(value)" if isinstance(inner, types.MapOf) else f"a value of {words(wanted)}"
+    instead = f"a value of {words(wanted)}"
+    if isinstance(inner, types.MapOf):
+        instead = "everywhere(value), and an @initial method for what differs"
+    elif isinstance(inner, types.IndexType) and type(python) is int:
+        instead = f"{inner.name}({python})"
     raise SpecError(f"{what} = {python!r}, and {words(wanted)} is needed", at, instead)
 
 

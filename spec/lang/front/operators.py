@@ -424,6 +424,10 @@ def combine(
             one.type,
             one.frozen,
         )
+    for value, text, other in ((one, texts[0], two), (two, texts[1], one)):
+        if isinstance(other.type, types.SetOf) and type(operator) in SETS and value.type == other.type.of:
+            what = f"{ast.unparse(text)} is {words(value.type)}, and sets are joined with sets"
+            raise body.error(text, what, f"{{{ast.unparse(text)}}}")
     if isinstance(one.type, types.SequenceOf) and isinstance(operator, ast.Add):
         raise body.error(node, "a sequence grows by items", f"{ast.unparse(texts[0])} + (item,)")
     for value, text in zip((one, two), texts, strict=True):
@@ -434,7 +438,11 @@ def combine(
                 hint = "present(...), after a test `is not None`"
             raise body.error(node, f"arithmetic needs integers: {what}", hint)
     if type(operator) not in ARITHMETIC:
-        raise body.error(node, "this operator is not for integers", "+, -, *, //, %")
+        instead = "+, -, *, //, %"
+        if isinstance(operator, ast.BitAnd | ast.BitOr):
+            word = "and" if isinstance(operator, ast.BitAnd) else "or"
+            instead = f"{instead}; or `{word}` between conditions, which binds after comparisons"
+        raise body.error(node, "this operator is not for integers", instead)
     meaning = ARITHMETIC[type(operator)]
     zero = two.type == types.Int(0, 0)
     if zero and meaning in (ir.Operation.DIVIDE, ir.Operation.MODULO):

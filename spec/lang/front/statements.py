@@ -13,6 +13,7 @@ from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.front import displays, effects, expressions, operators, order
 from antiphon.spec.lang.front.body import Body, Fact, Facts, Local, Value, path_of, python_object
 from antiphon.spec.lang.front.sorts import fits, has_map, join, surface, words
+from antiphon.spec.lang.hints import known_names
 
 REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.While: ("`while` has no bound", "for ... in self.each(...), or an action for each round"),
@@ -143,9 +144,8 @@ def _target(body: Body, node: ast.expr) -> types.Type:
                 return body.world.variables[variable].type
             if variable in body.world.constants:
                 raise body.error(node, f"self.{variable} is a constant", "a state variable")
-            reason = (
-                f"{body.world.cls.__name__} has no state variable {variable!r}{body.world.suggest(variable)}"
-            )
+            known = known_names(variable, body.world.variables)
+            reason = f"{body.world.cls.__name__} has no state variable {variable!r}; {known}"
             raise body.error(node, reason, f"{variable}: Type = value in the class")
         case ast.Attribute():
             raise body.error(
