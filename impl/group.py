@@ -78,7 +78,7 @@ class Group:
         self.name = name
         self._endpoint = Endpoint(protocol, name, me, members, tracer, stall_ms=stall_s * 1000.0)
         self._shell = UdpShell(
-            self._endpoint, routes, on_progress=self._progress, on_failure=self._fail, tracer=tracer
+            self._endpoint, routes, on_progress=self._serve, on_failure=self._fail, tracer=tracer
         )
         self._bind = bind
         self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
@@ -181,12 +181,6 @@ class Group:
                 self._fail(error)
                 served.set_exception(self._failed(error))
         self._collect()
-
-    def _progress(self) -> None:
-        if self._open:
-            self._serve()
-        else:
-            self._collect()
 
     def _collect(self) -> None:
         deliveries = self._endpoint.deliveries()

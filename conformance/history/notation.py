@@ -49,7 +49,7 @@ def history(text: str) -> tuple[tuple[Event, ...], ...]:
             )
         events = [_event(i, word, numbers) for i, word in enumerate(words.split())]
         logs[int(process)] = (*events, End(len(events)))
-    return tuple(logs[process] for process in range(max(logs, default=-1) + 1))
+    return tuple(logs[process] for process in range(max(logs) + 1 if logs else 0))
 
 
 def _event(i: int, word: str, numbers: dict[str, int]) -> Event:

@@ -10,7 +10,7 @@ from antiphon.impl.errors import Busy, InvalidMembership, PayloadTooLarge
 from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX, Delivery, Identifier, Send, Wait
 from antiphon.impl.protocols.rbp import Core, RbpViolation, Timer
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
-from antiphon.impl.tracing import RecordingTracer, Violation
+from antiphon.impl.tracing import RecordingTracer, Step, Violation
 
 A = Identifier(0, 1)
 B = Identifier(1, 1)
@@ -223,6 +223,34 @@ def test_what_is_missing_is_asked_for_again_until_it_comes() -> None:
     core.outputs()
     assert core.expire(Timer.REPEAT_REQUEST, 40.0)
     assert core.outputs() == [Send(3, Request(B)), Send(3, Request(A))]
+
+
+def test_a_missing_number_alone_is_asked_for_again() -> None:
+    """The body of the message with number 2 is here; who gave that number knows number 1."""
+    core = fresh(3, 4)
+    core.receive(0, Data(A, b"a"), 0.0)
+    core.receive(1, Numbered(A, 2), 0.0)
+    core.outputs()
+    deadline = core.next_deadline()
+    assert deadline is not None
+    core.tick(deadline)
+    assert core.outputs() == [Send(1, RequestNumbers(1, 2))]
+
+
+def test_numbering_a_message_is_told_to_the_tracer_and_the_null_message_is_not() -> None:
+    tracer = RecordingTracer()
+    core = Core(0, 2, tracer=tracer)
+    core.start(0.0)
+    assert [event for event in tracer.events if isinstance(event, Step)] == []
+    tracer = RecordingTracer()
+    core = Core(1, 2, tracer=tracer)
+    core.start(0.0)
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    core.settle(0.0)
+    name = core.broadcast(b"b", 0.0)
+    core.settle(0.0)
+    steps = [event for event in tracer.events if isinstance(event, Step)]
+    assert steps == [Step(1, "accept", number=1), Step(1, "sequence", name, 2)]
 
 
 def test_an_old_token_is_answered_and_not_taken_again() -> None:

@@ -68,6 +68,36 @@ def test_a_shell_sends_and_hears_between_open_and_close_only() -> None:
     asyncio.run(scenario())
 
 
+def test_a_step_that_fails_stops_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = Endpoint(rbp(), "test", 0, 2)
+
+    def fail(now: float) -> None:
+        raise RuntimeError(f"at {now > 0}")
+
+    monkeypatch.setattr(endpoint, "start", fail)
+
+    async def work(shell: UdpShell[Message]) -> None:
+        with pytest.raises(GroupClosed):
+            shell.address  # noqa: B018
+
+    (failure,) = opened(work, endpoint)
+    assert str(failure) == "at True"
+
+
+def test_the_family_of_the_own_address_is_that_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[str, object] = {}
+
+    async def create(factory: object, **where: object) -> None:
+        made.update(where)
+
+    async def scenario() -> None:
+        monkeypatch.setattr(asyncio.get_running_loop(), "create_datagram_endpoint", create)
+        await UdpShell(Endpoint(rbp(), "test", 0, 2), {1: ("::1", 9)}).open(("::1", 0))
+
+    asyncio.run(scenario())
+    assert made == {"local_addr": ("::1", 0), "family": socket.AF_INET6}
+
+
 def test_a_failure_that_nobody_takes_goes_to_the_event_loop() -> None:
     shell = UdpShell(Endpoint(rbp(), "test", 0, 2), {1: ("127.0.0.1", 9)})
     with pytest.raises(OSError, match="gone"):

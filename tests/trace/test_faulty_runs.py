@@ -82,6 +82,11 @@ def test_a_line_that_says_nothing_is_one_fault_and_takes_one_place(tmp_path: Pat
     assert [event.i for event in log.events] == [0, 2, 3]
 
 
+def test_a_first_event_that_says_nothing_takes_its_place_too(tmp_path: Path) -> None:
+    write(tmp_path, 0, header(0, 1), "not JSON", '{"kind":"crash","i":1}', '{"kind":"end","i":2}')
+    assert [problem.line for problem in read_log(tmp_path / log_name(0)).problems] == [2]
+
+
 def test_of_a_line_that_says_nothing_the_beginning_is_shown() -> None:
     fault = decode_line(2, b"x" * 1000 + b"\n").fault
     assert fault is not None
