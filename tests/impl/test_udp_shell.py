@@ -84,6 +84,30 @@ def test_a_step_that_fails_stops_the_shell(monkeypatch: pytest.MonkeyPatch) -> N
     assert str(failure) == "at True"
 
 
+def test_a_name_is_resolved_once_and_never_while_sending(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+
+        async def resolve(host: str, port: int, **kind: int) -> list[tuple[object, ...]]:
+            asked.append(host)
+            return [(socket.AF_INET, socket.SOCK_DGRAM, 17, "", ("127.0.0.1", port))]
+
+        monkeypatch.setattr(loop, "getaddrinfo", resolve)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.setblocking(False)
+            other.bind(("127.0.0.1", 0))
+            route = ("member.invalid", other.getsockname()[1])
+            shell = UdpShell(Endpoint(rbp(), "test", 0, 2), {1: route})
+            await shell.open(("own.invalid", 0))
+            assert len(await asyncio.wait_for(loop.sock_recv(other, 100), 5)) == FRAME_BYTES
+            await shell.close()
+
+    asyncio.run(scenario())
+    assert asked == ["own.invalid", "member.invalid"]
+
+
 def test_the_family_of_the_own_address_is_that_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     made: dict[str, object] = {}
 

@@ -18,6 +18,7 @@ from antiphon.conformance.trace import (
     CUT_OFF,
     LINE_BYTES_MAX,
     TOO_LONG,
+    TRUNCATED,
     Broadcast,
     CoreBroadcast,
     CoreDeliver,
@@ -242,6 +243,12 @@ def test_the_longest_line_is_read_and_a_longer_one_is_a_fault(tmp_path: Path) ->
         log = read_log(path)
         assert [(problem.line, problem.reason) for problem in log.problems] == problems
         assert (log.header is None, len(log.events)) == (bool(problems), 5)
+
+
+def test_a_log_of_a_header_is_truncated(tmp_path: Path) -> None:
+    path = write(tmp_path / log_name(0))
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    assert [(problem.line, problem.reason) for problem in read_log(path).problems] == [(1, TRUNCATED)]
 
 
 def test_an_empty_file_has_no_text(tmp_path: Path) -> None:
