@@ -16,7 +16,6 @@ from typing import Final
 
 import msgspec
 
-from antiphon.conformance.trace.causal import Merge, causal_order
 from antiphon.conformance.trace.lines import shortened
 from antiphon.conformance.trace.reader import Log, Problem, read_log
 from antiphon.conformance.trace.schema import Deliver, Event, Header
@@ -57,11 +56,6 @@ class Run:
     def events(self) -> tuple[tuple[Event, ...], ...]:
         """The events of each process, in its own order."""
         return tuple(log.events for log in self.logs)
-
-    @cached_property
-    def merge(self) -> Merge:
-        """All events in one causal order; computed when first asked for."""
-        return causal_order(self.events)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:

@@ -222,19 +222,19 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """Send what the endpoint has to send, and set the timer to its next deadline."""
         for to, data in self.endpoint.datagrams_to_send():
             self._incarnations.send(to, data, now)
+        transport = self._transport
+        assert transport is not None
         for to, data in self._incarnations.frames_to_send():
-            if self._transport is None:
-                return
             if self._paused:
                 self._fault("buffer_full", f"{len(data)} bytes for process {to}")
             else:
-                self._transport.sendto(data, self._routes[to])
+                transport.sendto(data, self._routes[to])
         self._arm()
 
     def _arm(self) -> None:
         """Keep an alarm that rings no later than the next deadline; one that rings early sets the next."""
         deadline = self.endpoint.next_deadline()
-        if deadline is None or self._transport is None:
+        if deadline is None:
             return
         if self._alarm is not None:
             if self._alarm.when() * 1000.0 <= deadline:

@@ -78,6 +78,8 @@ def test_findings_come_in_the_order_of_report() -> None:
         ("0: +a +0:2 a 0:2 | 1: 0:2 !", "UniformPrefixOrder", 1, None, (0, 2, "0:1"), (1, 0, "0:2")),
         ("0: a#1 | 1: a#2 a#3", "UniformNumbering", 2, OTHER_NUMBER, (1, 0, "0:1"), (0, 0, "0:1")),
         ("0: a#1 b#1 | 1: b#1", "UniformNumbering", 2, NUMBER_TAKEN, (0, 1, "1:1"), (0, 0, "0:1")),
+        ("0: a b | 1: a c | 2: a", "UniformPrefixOrder", 1, None, (0, 1, "1:1"), (1, 1, "2:1")),
+        ("0: a#1 b#5 a#1 c#3", "UniformNumbering", 1, NOT_GREATER, (0, 3, "2:1"), (0, 1, "1:1")),
         ("0: a#2 b#1 c#3", "UniformNumbering", 1, NOT_GREATER, (0, 1, "1:1"), (0, 0, "0:1")),
         ("0: a>1 a>1 a>2", "DatagramIntegrity", 2, SENT_AGAIN, (0, 1, "0:1"), (0, 0, "0:1")),
         ("0: b>1 | 1: <b", "DatagramIntegrity", 2, SENT_BY_ANOTHER, (0, 0, "1:1"), None),

@@ -225,6 +225,28 @@ def test_what_is_missing_is_asked_for_again_until_it_comes() -> None:
     assert core.outputs() == [Send(3, Request(B)), Send(3, Request(A))]
 
 
+@pytest.mark.parametrize(
+    ("sender", "message"),
+    [
+        (0, Data(A, b"a")),
+        (0, Data(Identifier(0, 99), b"impossible")),
+        (0, Ack(None, 1, 1)),
+        (0, Numbered(None, 1)),
+        (0, Request(C)),
+        (0, RequestNumbers(1, 1)),
+    ],
+)
+def test_a_snapshot_knows_the_time_of_the_last_message(sender: int, message: Message) -> None:
+    """Deadlines are kept as what is left of them, whatever came last."""
+    core, another = fresh(2), fresh(2)
+    core.broadcast(b"c", 0.0)
+    core.receive(sender, message, 10.0)
+    another.restore(core.snapshot(), 1_010.0)
+    deadline = core.next_deadline()
+    assert deadline is not None
+    assert another.next_deadline() == deadline + 1_000.0
+
+
 def test_a_missing_number_alone_is_asked_for_again() -> None:
     """The body of the message with number 2 is here; who gave that number knows number 1."""
     core = fresh(3, 4)

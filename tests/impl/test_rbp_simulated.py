@@ -370,6 +370,15 @@ def test_every_member_reads_its_own_clock_and_a_jump_rings_what_is_due() -> None
     assert cores[0].ticks == [130.0]
 
 
+def test_a_clock_may_jump_before_its_member_starts() -> None:
+    network, cores = listening(2, starts_ms=[0.0, 50.0])
+    cores[1].deadline = 10.0
+    network.jump(1, 1_000.0)
+    assert (cores[1].started, cores[1].ticks) == (None, [])
+    network.run_for(60.0)
+    assert (cores[1].started, cores[1].ticks) == (1_050.0, [1_050.0])
+
+
 def test_a_clock_that_stands_still_is_refused() -> None:
     with pytest.raises(ValueError, match="a clock goes forward"):
         SimulatedNetwork(rbp(), 2, seed=0, clocks=[Clock(rate=0.0)])

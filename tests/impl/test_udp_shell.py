@@ -85,13 +85,13 @@ def test_a_step_that_fails_stops_the_shell(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_name_is_resolved_once_and_never_while_sending(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    asked: list[tuple[str, int]] = []
 
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
 
         async def resolve(host: str, port: int, **kind: int) -> list[tuple[object, ...]]:
-            asked.append(host)
+            asked.append((host, kind["family"]))
             return [(socket.AF_INET, socket.SOCK_DGRAM, 17, "", ("127.0.0.1", port))]
 
         monkeypatch.setattr(loop, "getaddrinfo", resolve)
@@ -105,7 +105,7 @@ def test_a_name_is_resolved_once_and_never_while_sending(monkeypatch: pytest.Mon
             await shell.close()
 
     asyncio.run(scenario())
-    assert asked == ["own.invalid", "member.invalid"]
+    assert asked == [("own.invalid", socket.AF_UNSPEC), ("member.invalid", socket.AF_INET)]
 
 
 def test_the_family_of_the_own_address_is_that_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

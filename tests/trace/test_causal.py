@@ -139,6 +139,14 @@ def test_a_cycle_is_told_once_by_an_event_and_its_cause() -> None:
     assert len(merge.steps) == 5
 
 
+def test_each_of_two_cycles_is_told() -> None:
+    merge = causal_order(
+        events(["r1:1", "s0:1"], ["r0:1", "s1:1"], ["r3:1", "s2:1"], ["r2:1", "s3:1"], ["r0:1"])
+    )
+    assert merge.contradictions == (((0, 0), (1, 1), "1:1"), ((2, 0), (3, 1), "3:1"))
+    assert [step.time for step in merge.steps if step.process == 4] == [2]
+
+
 def test_a_process_that_is_before_its_own_cause_is_a_cycle() -> None:
     assert causal_order(events(["r0:1", "s0:1"])).contradictions == (((0, 0), (0, 1), "0:1"),)
     assert causal_order(events([".", "d0:1", "b0:1"])).contradictions == (((0, 1), (0, 2), "0:1"),)

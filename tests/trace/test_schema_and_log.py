@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -279,6 +280,24 @@ def test_a_missing_or_unreadable_file_is_a_problem(tmp_path: Path) -> None:
         assert [str(problem) for problem in read_log(path).problems] == [f"{path}: cannot be read: {why}"]
     (tmp_path / "empty").touch()
     assert str(read_log(tmp_path / "empty").problems[0]) == f"{tmp_path / 'empty'}: the file is empty"
+
+
+def test_what_is_wrong_with_the_last_line_is_told_before_a_file_that_cannot_be_read_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Breaks(BytesIO):
+        def readline(self, size: int | None = -1, /) -> bytes:
+            if self.tell() == len(self.getvalue()):
+                raise OSError(5, "Input/output error")
+            return super().readline(size)
+
+    unreadable = "cannot be read: Input/output error"
+    for line, told in ((b"not JSON\n", "not an event: 'not JSON'"), (b"", unreadable)):
+        content = HEADER_LINE + line
+        monkeypatch.setattr(Path, "open", lambda self, mode, content=content: Breaks(content))
+        (problem,) = read_log(tmp_path / log_name(0)).problems
+        assert problem.line == 1 + bool(line)
+        assert problem.reason.startswith(told)
 
 
 def test_an_existing_log_is_never_overwritten(tmp_path: Path) -> None:
