@@ -12,6 +12,7 @@ A generated function gets the packed state `s`:
 Every operation is total here, so that values may be computed before it is known whether they are needed; a
 node used more than once gets a name. Boolean texts are truthy, not always bool; where the number matters it
 is made from them. The same ground form gives the same text.
+Numbers of the width of a state are hexadecimal: Python reads those of any length, in linear time.
 
 This file knows nothing of searching.
 """
@@ -54,17 +55,20 @@ class Writer:
     def raw(self, node: Expression, slot: int) -> str:
         """The bits that stand for this value of the slot, in place."""
         place = self.packing.places[slot]
-        if isinstance(node.sort, Boolean):
-            return (
-                str(place.mask if node.value else 0)
-                if _constant(node)
-                else f"({place.mask} if {self.text(node)} else 0)"
-            )
         if _constant(node):
-            return str(int(node.value) - place.low << place.offset)
+            return f"{self.bits(node, slot):#x}"
+        if isinstance(node.sort, Boolean):
+            return f"({place.mask:#x} if {self.text(node)} else 0)"
         text = self.text(node)
         shifted = f"{text} - {place.low}" if place.low else text
         return f"({shifted} << {place.offset})"
+
+    def bits(self, node: Expression, slot: int) -> int:
+        """The bits that stand for this constant in the slot, in place."""
+        place = self.packing.places[slot]
+        if isinstance(node.sort, Boolean):
+            return place.mask if node.value else 0
+        return int(node.value) - place.low << place.offset
 
     def _named(self, node: Expression, text: str) -> str:
         if node.operator is Operator.CONSTANT or (self._uses[node] < 2 and len(text) < INLINE_LENGTH):
@@ -108,12 +112,13 @@ class Writer:
         if test is not None:
             mask, value = test
             if mask == value and mask.bit_count() == 1:
-                return f"(s & {mask})"
-            return f"(not s & {mask})" if value == 0 else f"(s & {mask} == {value})"
+                return f"(s & {mask:#x})"
+            return f"(not s & {mask:#x})" if value == 0 else f"(s & {mask:#x} == {value:#x})"
         match node.operator:
             case Operator.CONSTANT:
-                value = int(node.value) if not isinstance(node.sort, Boolean) else bool(node.value)
-                return f"({value})" if value < 0 else str(value)
+                if isinstance(node.sort, Boolean):
+                    return str(bool(node.value))
+                return f"({node.value:#x})" if node.value < 0 else f"{node.value:#x}"
             case Operator.SLOT:
                 return self._read(node)
             case Operator.AND:
@@ -124,11 +129,8 @@ class Writer:
 
     def _read(self, node: Expression) -> str:
         place = self.packing.places[node.value]
-        field = (
-            f"s >> {place.offset} & {(1 << place.width) - 1}"
-            if place.offset
-            else f"s & {(1 << place.width) - 1}"
-        )
+        low = f"{(1 << place.width) - 1:#x}"
+        field = f"s >> {place.offset} & {low}" if place.offset else f"s & {low}"
         return f"(({field}) + {place.low})" if place.low else f"({field})"
 
     def _conjunction(self, node: Expression) -> str:
@@ -143,9 +145,8 @@ class Writer:
             else:
                 mask, value = mask | test[0], value | test[1]
         if mask:
-            parts.insert(
-                0, f"(s & {mask})" if mask == value and mask.bit_count() == 1 else f"s & {mask} == {value}"
-            )
+            one = mask == value and mask.bit_count() == 1
+            parts.insert(0, f"(s & {mask:#x})" if one else f"s & {mask:#x} == {value:#x}")
         return f"({' and '.join(parts)})"
 
 
@@ -167,7 +168,7 @@ def _has(node: Expression, texts: list[str]) -> str:
     member = node.operands[1]
     assert isinstance(member.sort, Number)
     if _constant(member):
-        return f"({bits} & {1 << int(member.value)})" if member.value >= 0 else "False"
+        return f"({bits} & {1 << int(member.value):#x})" if member.value >= 0 else "False"
     return f"({bits} >> {rank} & 1)" if member.sort.low >= 0 else f"({rank} >= 0 and {bits} >> {rank} & 1)"
 
 
@@ -284,11 +285,11 @@ def _masks(writer: Writer, updates: Sequence[Update]) -> tuple[str, str]:
         mask = writer.packing.places[update.slot].mask
         keep &= ~mask
         for node, texts in ((update.keep, keeps), (update.add, adds)):
-            text = writer.raw(node, update.slot)
-            if not text.isdigit():
-                texts.append(text)
+            if not _constant(node):
+                texts.append(writer.raw(node, update.slot))
             elif texts is keeps:
-                keep |= int(text)
+                keep |= writer.bits(node, update.slot)
             else:
-                add |= int(text)
-    return " | ".join([str(keep), *keeps]), " | ".join([*([str(add)] if add or not adds else []), *adds])
+                add |= writer.bits(node, update.slot)
+    constant = [f"{add:#x}"] if add or not adds else []
+    return " | ".join([f"{keep:#x}", *keeps]), " | ".join([*constant, *adds])

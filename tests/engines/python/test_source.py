@@ -309,4 +309,4 @@ def test_constants_only_give_a_false_break_no_code() -> None:
         "s", False, (), (), constant(True), (), (), (), (Break("P", constant(False), HERE, "p"),), ()
     )
     text = step_source("f", step, [], Packing(SLOTS))
-    assert text.splitlines()[-1].strip() == f"return {Packing(SLOTS).full}, 0"
+    assert text.splitlines()[-1].strip() == f"return {Packing(SLOTS).full:#x}, 0x0"
