@@ -106,6 +106,12 @@ class SlotInfo:
     variable: str
     sort: Sort
 
+    @property
+    def key(self) -> str:
+        """The first key under which it stands in its variable (`Process(0)`); empty where there is none."""
+        keys = self.name.removeprefix(self.variable)
+        return keys[1:].partition("]")[0] if keys.startswith("[") else ""
+
 
 @dataclass(frozen=True)
 class InputInfo:

@@ -1,6 +1,9 @@
 """A state becomes machine words: its leaves stand in 64-bit words; a set of more than 64 elements has its
 own.
 
+In a state of more than two words the leaves of one key (a process, say) stand together: most steps change few
+words then, and words repeat from state to state.
+
 A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (stored as its distance from
 `low`), a bit set its width. A leaf of at most 64 bits lies within one word, so that reading it is a load, a
 shift and a mask; the last word of a wide set is shared.
@@ -17,6 +20,7 @@ from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo
 
 WORD = 64
 WORD_MASK = (1 << WORD) - 1
+TOGETHER_WORDS = 2
 
 
 @dataclass(frozen=True)
@@ -54,25 +58,14 @@ class WordPacking:
         widths = [
             _width(slot) if kept is None or position in kept else 0 for position, slot in enumerate(slots)
         ]
-        starts: list[tuple[int, int]] = [(0, 0)] * len(widths)
-        free: list[int] = []
-        for position in sorted(range(len(widths)), key=lambda position: -widths[position]):
-            width = widths[position]
-            if width > WORD:
-                starts[position] = len(free), 0
-                free += [0] * (width // WORD) + ([WORD - width % WORD] if width % WORD else [])
-                continue
-            word = next((word for word, left in enumerate(free) if left >= width), None)
-            if word is None:
-                word = len(free)
-                free.append(WORD)
-            starts[position] = word, WORD - free[word]
-            free[word] -= width
+        starts, words = _starts(widths, [""] * len(widths))
+        if words > TOGETHER_WORDS:
+            starts, words = _starts(widths, [slot.key for slot in self.slots])
         lows = [slot.sort.low if isinstance(slot.sort, Number) else 0 for slot in slots]
         self.places = tuple(
             Place(*start, width, low) for start, width, low in zip(starts, widths, lows, strict=True)
         )
-        self.words = max(1, len(free))
+        self.words = max(1, words)
         self.bits = sum(widths)
 
     def pack(self, leaves: Iterable[int]) -> tuple[int, ...]:
@@ -90,6 +83,33 @@ class WordPacking:
             for slot, place in zip(self.slots, self.places, strict=True)
             for raw in (whole >> place.word * WORD + place.offset & (1 << place.width) - 1,)
         )
+
+
+def _starts(widths: Sequence[int], groups: Sequence[str]) -> tuple[list[tuple[int, int]], int]:
+    """Where leaves of these widths start (word and bit), and how many words that takes: first what is wider
+    than a word, then group by group, each from the word on in which the one before it ended.
+    """
+    starts = [(0, 0)] * len(widths)
+    free: list[int] = []
+    wide = [position for position, width in enumerate(widths) if width > WORD]
+    for position in sorted(wide, key=lambda position: -widths[position]):
+        starts[position] = len(free), 0
+        whole, rest = divmod(widths[position], WORD)
+        free += [0] * whole + ([WORD - rest] if rest else [])
+    for group in dict.fromkeys(groups):
+        first = max(0, len(free) - 1) if group else 0
+        mine = [
+            position for position, width in enumerate(widths) if groups[position] == group and width <= WORD
+        ]
+        for position in sorted(mine, key=lambda position: -widths[position]):
+            width = widths[position]
+            word = next((word for word in range(first, len(free)) if free[word] >= width), None)
+            if word is None:
+                word = len(free)
+                free.append(WORD)
+            starts[position] = word, WORD - free[word]
+            free[word] -= width
+    return starts, len(free)
 
 
 def _width(slot: SlotInfo) -> int:

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.model.ground import Evaluator, flatten, ground_initial, layout, unflatten
-from antiphon.model.ground.form import Bits, Boolean, Number, Sort
+from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo, Sort
 from antiphon.model.ground.leaves import canonical, convert, rank
 from antiphon.model.ground.make import step_input
 from antiphon.model.ground.shape import Shapes
+from antiphon.model.ground.words import WordPacking
 from antiphon.spec.examples.two_phase import RM, Phase, Status, TwoPhase
 from antiphon.spec.lang import Index, Map, Set, Spec, SpecError, everywhere, program, types
 
@@ -154,3 +155,28 @@ class Wide(Spec):
 def test_a_set_over_too_many_elements_is_refused_by_name() -> None:
     with pytest.raises(SpecError, match=r"Wide\.holders: a set over \d+ possible elements is too wide"):
         layout(program(Wide))
+
+
+def test_a_leaf_knows_the_first_key_under_which_it_stands() -> None:
+    keys = {slot.name: slot.key for slot in layout(program(TwoPhase, managers=2)).slots}
+    assert keys["status[RM(1)]"] == "RM(1)"
+    assert set(keys.values()) == {"", "RM(0)", "RM(1)"}
+
+
+def test_leaves_of_one_key_stand_together_in_a_state_of_more_than_two_words() -> None:
+    """After what is wider than a word, whose last word is filled first. In two words nothing is moved."""
+
+    def words(copies: int) -> dict[str, set[int]]:
+        slots = [
+            SlotInfo(f"{name}[{site}]", name, Bits(width))
+            for name, width in {"queue": 30, "log": 20, "clock": 8}.items()
+            for site in range(copies)
+        ]
+        packing = WordPacking([SlotInfo("network", "network", Bits(70)), *slots] if copies > 2 else slots)
+        found: dict[str, set[int]] = {}
+        for slot, place in zip(packing.slots, packing.places, strict=True):
+            found.setdefault(slot.key, set()).add(place.word)
+        return found
+
+    assert words(2) == {"0": {0, 1}, "1": {0, 1}}
+    assert words(4) == {"": {0}, "0": {1}, "1": {2}, "2": {3}, "3": {4}}

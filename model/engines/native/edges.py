@@ -4,7 +4,7 @@
 then that reaches everything. Of the few that have none `link` writes down the edges, and `sweep` carries bits along them until nothing is
 gained.
 
-The functions are in the subset of `lower`; `W` is a constant of a kernel; `successors` is generated beside them.
+The functions are in the subset of `lower`; `ROW` is a constant of a kernel.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -23,19 +23,17 @@ from antiphon.model.engines.native.fields import (
     OPEN,
     QUIET,
     REACH,
-    STATES,
     TRANSITIONS,
-    USED,
     WANTED,
 )
 
-W: int
+ROW: int
 word: Any
 half: Any
 set_word: Any
 set_half: Any
 set_byte: Any
-successors: Any
+find_successors: Any
 lookup: Any
 empty: Any
 
@@ -54,12 +52,10 @@ def recover(context: int, last: int, first: int, found: int) -> int:
         if new != word(context, ASKED):
             before = word(context, TRANSITIONS)
             empty(context)
-            buffer = word(context, BUFFER)
-            successors(context, word(context, STATES) + state * 8 * W, buffer, state, 0)
-            used = word(context, USED)
+            used = find_successors(context, state, 0)
             place = 0
             while place < used:
-                number = lookup(context, buffer + place * 8 * W, word(word(context, HASHES), place))
+                number = lookup(context, word(context, BUFFER) + place * 8 * ROW, word(word(context, HASHES), place))
                 if number != 0:
                     new = new | word(reach, number - 1)
                 place += 1
@@ -82,12 +78,10 @@ def link(context: int, first: int, last: int) -> int:
     while listed < last:
         state = half(word(context, OPEN), listed)
         empty(context)
-        buffer = word(context, BUFFER)
-        successors(context, word(context, STATES) + state * 8 * W, buffer, state, 0)
-        used = word(context, USED)
+        used = find_successors(context, state, 0)
         place = 0
         while place < used:
-            number = lookup(context, buffer + place * 8 * W, word(word(context, HASHES), place))
+            number = lookup(context, word(context, BUFFER) + place * 8 * ROW, word(word(context, HASHES), place))
             if number != 0:
                 set_half(edges, end, number - 1)
                 end += 1

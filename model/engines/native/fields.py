@@ -4,29 +4,34 @@ these fields.
 
 from __future__ import annotations
 
-STATES, PARENTS, TABLE, REGION, KNOWN, CONTEXTS, THREADS, BUFFERS, CAPACITY, MOST = range(10)
-"""Fields that all threads have in common: addresses of the arrays of states (W words each) and of parents (32
-bits, of every `EVERY`th state), of the table; slots in a region; how many states are known; address of the
-contexts; how many threads; address of the first buffer; how many successors fit a buffer; how many a state
-may have at most.
+STATES, PARENTS, TABLE, REGION, CONTEXTS, THREADS, BUFFERS, CAPACITY, MOST = range(9)
+"""Fields that all threads have in common: addresses of the arrays of states (a row each) and of parents (32
+bits, of every `EVERY`th state), of the table; slots in a region; address of the contexts; how many threads;
+address of the first buffer; how many successors fit a buffer; how many a state may have at most.
 """
-BUFFER, HASHES, FROM, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(10, 22)
+BUFFER, HASHES, FROM, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(9, 21)
 """Fields of one thread: its buffer of successors, their hashes and parents, the slots that were
 entered for them, the list of those of each region and its length; how many successors are in the buffer; how
 often each step was taken; the first finding of each kind; how many transitions were seen; the number of the
 thread; successors that it has seen lately, each with its hash, or 0: none are to be left out.
 """
-EDGES, OFFSETS, OPEN, QUIET, REACH, ASKED, WANTED, PRINTS = range(22, 30)
+EDGES, OFFSETS, OPEN, QUIET, REACH, ASKED, WANTED, PRINTS = range(21, 29)
 """Fields for what can be reached: numbers of successors (32 bits) of the states that are listed (32 bits) and
 where those of each begin; a byte a state that says whether nothing but faults can happen, a word a state of
 what it reaches; the bits that are asked about, and those that are true somewhere; the fingerprint of each
 state (mode FINGERPRINT).
 """
-ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(30, 35)
+ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(29, 34)
 """Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many
 orders there are, room for two states (`move` uses it, too); how many exchanges there are, and whether each is
 the first of its set (a byte each).
 """
-FIELDS = 35
+KEYS, NODES, NODE_TABLE, NODE_SLOTS, NODE_LIMIT, BELOW, PATH, OUT = range(34, 42)
+"""Fields for states that are kept as trees: addresses of the keys of nodes (a word each), of how many there
+are, and of their table; its slots; with how many nodes no more successors are looked for until there is room;
+the places below each place (a word each); the keys and numbers of the nodes of the state that a thread has
+read last, and room for those of a successor (2 * W words each); the place where a successor is written.
+"""
+FIELDS = 42
 
-DIRECT, WHOLE, FINGERPRINT = range(3)
+DIRECT, WHOLE, FINGERPRINT, TREE = range(4)

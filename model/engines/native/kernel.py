@@ -157,9 +157,9 @@ def uncollected() -> Iterator[None]:
 
 
 _ARGUMENTS = {
-    "hash_state": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2,
-    "origin": 4, "empty": 1, "rebuild": 2, "move": 5, "lookup": 3, "recover": 4, "link": 3,
-    "sweep": 2, "scan": 4, "fill": 4,
+    "hash_row": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2,
+    "origin": 4, "empty": 1, "rebuild": 4, "move": 5, "lookup": 3, "recover": 4, "link": 3,
+    "sweep": 2, "read": 4, "enter_nodes": 3, "compress": 2, "scan": 4, "fill": 4,
 }  # fmt: skip
 
 
@@ -264,10 +264,20 @@ def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
 
 
 def recently(words: int) -> int:
-    """How many states of so many words a thread remembers to have seen lately: a power of two, in a part of
+    """How many rows of so many words a thread remembers to have seen lately: a power of two, in a part of
     the processor's second cache.
     """
     return 1 << max(6, (RECENT_BYTES // (8 * (words + 1))).bit_length() - 1)
+
+
+def row_words(words: int, mode: int) -> int:
+    """How many words are kept of a state that has so many: of a tree its root."""
+    return 1 if mode == fields.TREE else words
+
+
+def slot_bytes(mode: int) -> int:
+    """How many bytes a slot of the table takes."""
+    return 5 if mode == fields.TREE else 8
 
 
 def parents_every(mode: int) -> int:
@@ -281,11 +291,15 @@ def runtime_text(
     packing: WordPacking, mode: int, *, symmetric: bool = False, by_columns: bool = False
 ) -> str:
     """The LLVM text of the functions between the steps."""
+    row = row_words(packing.words, mode)
     values = {
         "W": packing.words,
-        "RECENTLY": recently(packing.words),
+        "ROW": row,
+        "BYTES": slot_bytes(mode),
+        "RECENTLY": recently(row),
         "EVERY": parents_every(mode),
         "MODE": mode,
+        "NUMBERED": int(mode in (fields.WHOLE, fields.TREE)),
         "SYMMETRIC": int(symmetric),
         "COLUMNS": int(by_columns),
     }

@@ -17,9 +17,18 @@ from collections.abc import Callable, Iterable, Mapping
 
 MEMORY = {"word": ("i64", 8), "half": ("i32", 4), "byte": ("i8", 1)}
 """Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store; `prefetch(address)`
-asks for a cache line.
+asks for a cache line. `unaligned_word(address)` and `set_unaligned_half(address, value)` take any address.
 """
 
+_ATOMIC = {
+    "load_acquire": "load atomic i64, ptr {0} acquire, align 8",
+    "store_release": "store atomic i64 {1}, ptr {0} release, align 8",
+    "compare_swap": "cmpxchg ptr {0}, i64 {1}, i64 {2} acq_rel acquire, align 8",
+    "fetch_add": "atomicrmw add ptr {0}, i64 {1} acq_rel, align 8",
+}
+"""On words that several threads write, after base and index; `compare_swap` and `fetch_add` give what was
+there before.
+"""
 _ARITHMETIC = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "udiv", ast.Mod: "urem",
     ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "lshr",
@@ -234,6 +243,22 @@ class _Function:
                 f"  store {type_} {value}, ptr "
                 f"{self.address(name.removeprefix('set_'), arguments[0], arguments[1])}"
             )
+            return "0"
+        if name in _ATOMIC:
+            operands = [self.value(argument) for argument in arguments[2:]]
+            text = _ATOMIC[name].format(self.address("word", arguments[0], arguments[1]), *operands)
+            if name == "store_release":
+                self.lines.append(f"  {text}")
+                return "0"
+            found = self.emit(text)
+            return self.emit(f"extractvalue {{i64, i1}} {found}, 0") if name == "compare_swap" else found
+        if name == "unaligned_word":
+            pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")
+            return self.emit(f"load i64, ptr {pointer}, align 1")
+        if name == "set_unaligned_half":
+            pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")
+            short = self.emit(f"trunc i64 {self.value(arguments[1])} to i32")
+            self.lines.append(f"  store i32 {short}, ptr {pointer}, align 1")
             return "0"
         if name == "prefetch":
             pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")

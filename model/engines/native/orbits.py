@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon.model.engines.native.fields import EXCHANGES, FIRSTS, ORDERS, ROUND, SCRATCH, STATES
+from antiphon.model.engines.native.fields import EXCHANGES, FIRSTS, ORDERS, ROUND, SCRATCH
 
 W: int
 COLUMNS: bool
@@ -22,6 +22,7 @@ word: Any
 byte: Any
 same: Any
 copy: Any
+state_of: Any
 exchange: Any
 order: Any
 
@@ -96,7 +97,7 @@ def orbits(context: int, first: int, last: int) -> int:
     total = 0
     number = first
     while number < last:
-        total += word(context, ORDERS) // canonical(context, word(context, STATES) + number * 8 * W)
+        total += word(context, ORDERS) // canonical(context, state_of(context, number))
         number += 1
     return total
 

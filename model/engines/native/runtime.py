@@ -9,9 +9,12 @@ A block of states is explored in three phases, each of which all threads may run
 
 The winner of two equal successors is the first in order of discovery, whatever the number of threads; so are numbers, parents and traces.
 
-The table is open addressing with linear probing within a region. A slot is 0 when free. By `MODE` it holds the whole state plus one (`DIRECT`:
-states below 2^63), 32 bits of the hash and the number of the state plus one (`WHOLE`: what it finds is compared with the whole state), or
-the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVISIONAL` is a place in the buffers instead.
+What is kept of a state is a row: its words, or with `TREE` the one word that stands for them (`tree`).
+
+The table is open addressing with linear probing within a region. A slot is 0 when free. By `MODE` it holds the whole row plus one (`DIRECT`:
+states below 2^63), 32 bits of the hash and the number of the state plus one (`WHOLE`: what it finds is compared with the row), 8 bits and the
+number plus one (`TREE`: the same in five bytes), or the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVISIONAL` is a
+place in the buffers instead.
 
 With `SYMMETRIC` each successor is put in canonical form (`orbits`) before anything else is asked of it.
 
@@ -19,7 +22,7 @@ Parents rise with the number of the state. So that of every `EVERY`th state is e
 
 Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, whole, and keeps them once.
 
-The functions are in the subset of `lower`, with those of `orbits` and `edges`; `W` (words a state), `RECENTLY`, `EVERY`, `MODE`, `SYMMETRIC` and `COLUMNS` are
+The functions are in the subset of `lower`, with those of `orbits`, `tree` and `edges`; `W` (words a state), `ROW` (words a row), `BYTES` (bytes a slot), `RECENTLY`, `EVERY`, `MODE`, `NUMBERED` (slots have the numbers of states), `SYMMETRIC` and `COLUMNS` are
 constants of a kernel; `successors` is generated beside them.
 """
 
@@ -30,7 +33,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon.model.engines.native import edges, orbits
+from antiphon.model.engines.native import edges, orbits, tree
 from antiphon.model.engines.native.fields import (
     BUFFER,
     BUFFERS,
@@ -42,11 +45,13 @@ from antiphon.model.engines.native.fields import (
     FOUND,
     FROM,
     HASHES,
-    KNOWN,
     LENGTHS,
     LISTS,
     MOST,
+    NODE_LIMIT,
+    NODES,
     NUMBER,
+    OUT,
     PARENTS,
     PRINTS,
     RECENT,
@@ -57,6 +62,7 @@ from antiphon.model.engines.native.fields import (
     TABLE,
     THREADS,
     TRANSITIONS,
+    TREE,
     USED,
     WHOLE,
 )
@@ -69,28 +75,37 @@ MULTIPLIER = 0x9E3779B97F4A7C15
 FINISHER = 0xD6E8FEB86659FD93
 WRONG = 2
 BROKEN_SHIFT = 8
+SLOT = (1 << 40) - 1
 
 W: int
+ROW: int
+BYTES: int
 RECENTLY: int
 EVERY: int
 MODE: int
+NUMBERED: bool
 SYMMETRIC: bool
 word: Any
 half: Any
 set_word: Any
 set_half: Any
+set_byte: Any
+unaligned_word: Any
+set_unaligned_half: Any
 prefetch: Any
 high_product: Any
 successors: Any
 canonical: Any
+compress: Any
+decompress: Any
 
 
-def hash_state(state: int) -> int:
+def hash_row(row: int) -> int:
     """64 bits of hash, never 0."""
     value = MULTIPLIER
     index = 0
-    while index < W:
-        value = (value ^ word(state, index)) * MULTIPLIER
+    while index < ROW:
+        value = (value ^ word(row, index)) * MULTIPLIER
         value = value ^ (value >> 32)
         index += 1
     value = value * FINISHER
@@ -110,6 +125,28 @@ def same(left: int, right: int) -> int:
             return 0
         index += 1
     return 1
+
+
+def same_rows(left: int, right: int) -> int:
+    """Whether two rows are equal."""
+    index = 0
+    while index < ROW:
+        if word(left, index) != word(right, index):
+            return 0
+        index += 1
+    return 1
+
+
+def row_of(context: int, number: int) -> int:
+    """Where the row of a known state is."""
+    return word(context, STATES) + number * 8 * ROW
+
+
+def state_of(context: int, number: int) -> int:
+    """Where the words of a known state are, until this thread asks for those of another."""
+    if MODE == TREE:
+        return decompress(context, word(word(context, STATES), number))
+    return row_of(context, number)
 
 
 def note(context: int, state: int, code: int, status: int) -> int:
@@ -140,6 +177,15 @@ def copy(target: int, source: int) -> int:
     return 0
 
 
+def copy_row(target: int, source: int) -> int:
+    """Write a row in the place of another."""
+    index = 0
+    while index < ROW:
+        set_word(target, index, word(source, index))
+        index += 1
+    return 0
+
+
 def take(context: int, state: int, out: int, parent: int, code: int, status: int) -> int:
     """Keep the successor at `out`; the place for the next one is returned. A step that changes nothing is counted and not kept."""
     if status != 1:
@@ -153,14 +199,18 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
         canonical(context, out)
     if same(state, out):
         return out
-    hashed = hash_state(out)
-    if word(context, RECENT) != 0:
-        entry = word(context, RECENT) + (hashed & (RECENTLY - 1)) * 8 * (W + 1)
-        if word(entry, W) == hashed and same(entry, out):
-            return out
-        copy(entry, out)
-        set_word(entry, W, hashed)
     place = word(context, USED)
+    row = out
+    if MODE == TREE:
+        row = word(context, BUFFER) + place * 8
+        set_word(row, 0, compress(context, out))
+    hashed = hash_row(row)
+    if word(context, RECENT) != 0:
+        entry = word(context, RECENT) + (hashed & (RECENTLY - 1)) * 8 * (ROW + 1)
+        if word(entry, ROW) == hashed and same_rows(entry, row):
+            return out
+        copy_row(entry, row)
+        set_word(entry, ROW, hashed)
     set_word(word(context, HASHES), place, hashed)
     set_half(word(context, FROM), place, parent)
     set_word(word(context, SLOTS), place, 0)
@@ -170,18 +220,31 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
     set_half(word(context, LISTS), region * word(context, CAPACITY) + length, place)
     set_word(lengths, region, length + 1)
     set_word(context, USED, place + 1)
+    if MODE == TREE:
+        return out
     return out + 8 * W
 
 
+def find_successors(context: int, number: int, faults: int) -> int:
+    """Add the successors of a known state to the buffer; without `faults`, not those by steps of the environment."""
+    used = word(context, USED)
+    out = word(context, BUFFER) + used * 8 * ROW
+    if MODE == TREE:
+        out = word(context, OUT)
+    successors(context, state_of(context, number), out, number, faults)
+    return word(context, USED)
+
+
 def expand(context: int, first: int, last: int) -> int:
-    """Find the successors of the states first..last - 1; where the buffer may not hold those of a state, its number is returned."""
+    """Find the successors of the states first..last - 1; where there may be no room for those of a state, its number is returned."""
     state = first
-    states = word(context, STATES)
     while state < last:
-        used = word(context, USED)
-        if used + word(context, MOST) > word(context, CAPACITY):
+        if word(context, USED) + word(context, MOST) > word(context, CAPACITY):
             return state
-        successors(context, states + state * 8 * W, word(context, BUFFER) + used * 8 * W, state, 1)
+        if MODE == TREE:
+            if word(word(context, NODES), 0) > word(context, NODE_LIMIT):
+                return state
+        find_successors(context, state, 1)
         state += 1
     return state
 
@@ -193,32 +256,56 @@ def home(context: int, hashed: int) -> int:
     return high_product(hashed * word(context, THREADS), word(context, REGION))
 
 
+def tag_of(hashed: int) -> int:
+    """What a slot keeps of a hash beside the number of a state."""
+    if MODE == TREE:
+        return (hashed & 255) << 32
+    return hashed & TAG
+
+
+def slot_at(table: int, position: int) -> int:
+    """What is in a slot."""
+    if MODE == TREE:
+        return unaligned_word(table + position * BYTES) & SLOT
+    return word(table, position)
+
+
+def set_slot(table: int, position: int, value: int) -> int:
+    """Put a value into a slot."""
+    if MODE == TREE:
+        set_unaligned_half(table + position * BYTES, value)
+        set_byte(table + position * BYTES, 4, value >> 32)
+        return 0
+    set_word(table, position, value)
+    return 0
+
+
 def enter(context: int, mine: int, region: int, place: int) -> int:
     """Enter the successor number `place` of the buffer of `mine`, unless it is known; whether it is new is returned."""
     hashed = word(word(mine, HASHES), place)
-    state = word(mine, BUFFER) + place * 8 * W
+    row = word(mine, BUFFER) + place * 8 * ROW
     slots = word(context, REGION)
-    table = word(context, TABLE) + region * slots * 8
+    table = word(context, TABLE) + region * slots * BYTES
     position = home(context, hashed)
-    wanted = hashed & TAG
+    wanted = tag_of(hashed)
     if MODE == DIRECT:
-        wanted = word(state, 0) + 1
+        wanted = word(row, 0) + 1
     if MODE == FINGERPRINT:
         wanted = hashed
     while 1:
-        slot = word(table, position)
+        slot = slot_at(table, position)
         if slot == 0:
-            if MODE == WHOLE:
+            if NUMBERED:
                 wanted = wanted | PROVISIONAL | (word(mine, NUMBER) * word(context, CAPACITY) + place)
-            set_word(table, position, wanted)
+            set_slot(table, position, wanted)
             set_word(word(mine, SLOTS), place, region * slots + position + 1)
             return 1
-        if MODE == WHOLE:
+        if NUMBERED:
             if slot & TAG == wanted:
-                other = word(context, STATES) + ((slot & REFERENCE) - 1) * 8 * W
+                other = row_of(context, (slot & REFERENCE) - 1)
                 if slot & PROVISIONAL:
-                    other = word(context, BUFFERS) + (slot & (PROVISIONAL - 1)) * 8 * W
-                if same(other, state):
+                    other = word(context, BUFFERS) + (slot & (PROVISIONAL - 1)) * 8 * ROW
+                if same_rows(other, row):
                     return 0
         elif slot == wanted:
             return 0
@@ -232,7 +319,7 @@ def insert(context: int, region: int) -> int:
     threads = word(context, THREADS)
     capacity = word(context, CAPACITY)
     slots = word(context, REGION)
-    table = word(context, TABLE) + region * slots * 8
+    table = word(context, TABLE) + region * slots * BYTES
     fresh = 0
     thread = 0
     while thread < threads:
@@ -243,13 +330,13 @@ def insert(context: int, region: int) -> int:
         index = 0
         while index < length:
             if index + FAR < length:
-                prefetch(table + home(context, word(hashes, half(places, index + FAR))) * 8)
-            if MODE == WHOLE:
+                prefetch(table + home(context, word(hashes, half(places, index + FAR))) * BYTES)
+            if NUMBERED:
                 if index + NEAR < length:
                     ahead = word(hashes, half(places, index + NEAR))
-                    slot = word(table, home(context, ahead))
-                    if slot != 0 and slot & TAG == ahead & TAG and slot & PROVISIONAL == 0:
-                        prefetch(word(context, STATES) + ((slot & REFERENCE) - 1) * 8 * W)
+                    slot = slot_at(table, home(context, ahead))
+                    if slot != 0 and slot & TAG == tag_of(ahead) and slot & PROVISIONAL == 0:
+                        prefetch(row_of(context, (slot & REFERENCE) - 1))
             fresh += enter(context, mine, region, half(places, index))
             index += 1
         thread += 1
@@ -274,23 +361,19 @@ def settle(context: int, number: int) -> int:
     slots = word(context, SLOTS)
     used = word(context, USED)
     buffer = word(context, BUFFER)
-    states = word(context, STATES) + number * 8 * W
+    row = row_of(context, number)
     table = word(context, TABLE)
     place = 0
     while place < used:
         slot = word(slots, place)
         if slot != 0:
-            state = buffer + place * 8 * W
-            index = 0
-            while index < W:
-                set_word(states, index, word(state, index))
-                index += 1
-            states = states + 8 * W
+            copy_row(row, buffer + place * 8 * ROW)
+            row = row + 8 * ROW
             if number % EVERY == 0:
                 set_half(word(context, PARENTS), number // EVERY, half(word(context, FROM), place))
             number += 1
-            if MODE == WHOLE:
-                set_word(table, slot - 1, (word(table, slot - 1) & TAG) | number)
+            if NUMBERED:
+                set_unaligned_half(table + (slot - 1) * BYTES, number)
             if MODE == FINGERPRINT:
                 set_word(word(context, PRINTS), number - 1, word(table, slot - 1))
         place += 1
@@ -300,16 +383,13 @@ def settle(context: int, number: int) -> int:
 
 def origin(context: int, number: int, first: int, last: int) -> int:
     """The first of the states first..last - 1 that leads to a known state; `last` when none does."""
-    states = word(context, STATES)
-    buffer = word(context, BUFFER)
     state = first
     while state < last:
         empty(context)
-        successors(context, states + state * 8 * W, buffer, state, 1)
-        used = word(context, USED)
+        used = find_successors(context, state, 1)
         place = 0
         while place < used:
-            if same(buffer + place * 8 * W, states + number * 8 * W):
+            if same_rows(word(context, BUFFER) + place * 8 * ROW, row_of(context, number)):
                 empty(context)
                 return state
             place += 1
@@ -332,29 +412,27 @@ def known_hash(context: int, number: int) -> int:
     """The hash of a known state; of fingerprints nothing else is left."""
     if MODE == FINGERPRINT:
         return word(word(context, PRINTS), number)
-    return hash_state(word(context, STATES) + number * 8 * W)
+    return hash_row(row_of(context, number))
 
 
-def rebuild(context: int, region: int) -> int:
-    """Enter the known states of a region into an empty table, from the array of states."""
-    known = word(context, KNOWN)
-    states = word(context, STATES)
+def rebuild(context: int, region: int, first: int, last: int) -> int:
+    """Enter those of the states first..last - 1 that fall into a region into the table, from the array of states."""
     slots = word(context, REGION)
     threads = word(context, THREADS)
-    table = word(context, TABLE) + region * slots * 8
-    number = 0
-    while number < known:
-        if number + FAR < known:
+    table = word(context, TABLE) + region * slots * BYTES
+    number = first
+    while number < last:
+        if number + FAR < last:
             ahead = known_hash(context, number + FAR)
             if high_product(ahead, threads) == region:
-                prefetch(table + home(context, ahead) * 8)
+                prefetch(table + home(context, ahead) * BYTES)
         hashed = known_hash(context, number)
         number += 1
         if high_product(hashed, threads) != region:
             continue
-        value = (hashed & TAG) | number
+        value = tag_of(hashed) | number
         if MODE == DIRECT:
-            value = word(states, number - 1) + 1
+            value = word(row_of(context, number - 1), 0) + 1
         if MODE == FINGERPRINT:
             value = hashed
         place_at(table, slots, home(context, hashed), value)
@@ -364,7 +442,7 @@ def rebuild(context: int, region: int) -> int:
 def move(context: int, region: int, old: int, first: int, last: int) -> int:
     """Enter what is in the slots first..last - 1 of a region of a smaller table, which begins at `old`: in order, so that both are passed once."""
     slots = word(context, REGION)
-    table = word(context, TABLE) + region * slots * 8
+    table = word(context, TABLE) + region * slots * BYTES
     scratch = word(context, SCRATCH)
     position = first
     while position < last:
@@ -374,42 +452,53 @@ def move(context: int, region: int, old: int, first: int, last: int) -> int:
             hashed = value
             if MODE == DIRECT:
                 set_word(scratch, 0, value - 1)
-                hashed = hash_state(scratch)
+                hashed = hash_row(scratch)
             place_at(table, slots, home(context, hashed), value)
     return 0
 
 
 def place_at(table: int, slots: int, position: int, value: int) -> int:
     """Put a value that is not there into the first free slot from `position` on."""
-    while word(table, position) != 0:
+    while slot_at(table, position) != 0:
         position += 1
         if position == slots:
             position = 0
-    set_word(table, position, value)
+    set_slot(table, position, value)
     return 0
 
 
-def lookup(context: int, state: int, hashed: int) -> int:
-    """The number of a state plus one, 0 when it is not known (mode WHOLE)."""
+def lookup(context: int, row: int, hashed: int) -> int:
+    """The number of a state plus one, 0 when it is not known (modes WHOLE and TREE)."""
     region = high_product(hashed, word(context, THREADS))
     slots = word(context, REGION)
-    table = word(context, TABLE) + region * slots * 8
+    table = word(context, TABLE) + region * slots * BYTES
     position = home(context, hashed)
     while 1:
-        slot = word(table, position)
+        slot = slot_at(table, position)
         if slot == 0:
             return 0
-        if slot & PROVISIONAL == 0 and slot & TAG == hashed & TAG and same(word(context, STATES) + ((slot & REFERENCE) - 1) * 8 * W, state):
+        if slot & PROVISIONAL == 0 and slot & TAG == tag_of(hashed) and same_rows(row_of(context, (slot & REFERENCE) - 1), row):
             return slot & REFERENCE
         position += 1
         if position == slots:
             position = 0
 
 
+def read(context: int, first: int, last: int, out: int) -> int:
+    """Write the words of the states first..last - 1 one behind the other."""
+    number = first
+    while number < last:
+        copy(out + (number - first) * 8 * W, state_of(context, number))
+        number += 1
+    return 0
+
+
 FUNCTIONS = (
-    hash_state, same, note, copy, *orbits.FUNCTIONS, take, expand, home, enter, insert, fresh_states, settle, origin, empty, known_hash, rebuild, move,
-    place_at, lookup, *edges.FUNCTIONS,
+    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, take, find_successors, expand, home,
+    tag_of, slot_at, set_slot, enter, insert, fresh_states, settle, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
+    *edges.FUNCTIONS,
 )  # fmt: skip
 EXPORTED = (
-    "hash_state", "expand", "insert", "fresh_states", "settle", "origin", "empty", "rebuild", "move", "lookup", *orbits.EXPORTED, *edges.EXPORTED,
+    "hash_row", "expand", "insert", "fresh_states", "settle", "origin", "empty", "rebuild", "move", "lookup", "read", *orbits.EXPORTED,
+    *tree.EXPORTED, *edges.EXPORTED,
 )  # fmt: skip

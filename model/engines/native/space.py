@@ -6,7 +6,6 @@ What is rare and wants meaning (the steps of a trace, the text of an error) come
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -35,6 +34,7 @@ from antiphon.model.ground.words import WORD, WordPacking
 from antiphon.spec.lang import Program, State, Step
 
 DIRECT_BITS = 63
+TREE_WORDS = 3
 STATES_AT_ONCE = 1 << 16
 """How many states are copied at a time."""
 
@@ -63,6 +63,7 @@ class NativeSpace:
         fingerprints: bool = False,
         reduction: Reduction = WHOLE,
         directory: Path | None = None,
+        trees: bool = True,
     ) -> None:
         """A space that begins with the states `initial`.
 
@@ -71,15 +72,23 @@ class NativeSpace:
             `successors` will be asked; without, states of one word take less memory. fingerprints: keep 64
             bits of each state that has been expanded instead of the state. reduction: what is left out.
             directory: where the arrays live as files, so that they may be larger than memory and the search
-            can go on after an end.
+            can go on after an end. trees: keep states of three words and more as trees, which share what is
+            equal.
 
         Raises:
             Refused: the directory holds the search of another program.
             SpecError: there is no symmetry to use.
         """
         self.program = program
-        direct = not graph and WordPacking(layout(program).slots, reduction.kept(program)).bits <= DIRECT_BITS
-        self.mode = fields.FINGERPRINT if fingerprints else fields.DIRECT if direct else fields.WHOLE
+        packing = WordPacking(layout(program).slots, reduction.kept(program))
+        if fingerprints:
+            self.mode = fields.FINGERPRINT
+        elif packing.bits <= DIRECT_BITS and not graph:
+            self.mode = fields.DIRECT
+        elif packing.words >= TREE_WORDS and trees:
+            self.mode = fields.TREE
+        else:
+            self.mode = fields.WHOLE
         self.engine = "explicit, native" + (", fingerprints of 64 bits" if fingerprints else "")
         self.engine += ", symmetry" if reduction.symmetric else ""
         self.engine += ", cone of influence" if reduction.asked is not None else ""
@@ -97,9 +106,10 @@ class NativeSpace:
         self._checkpoint = None if directory is None else Checkpoint(directory, self.store)
         self._left: Content | None = None
         if directory is not None and self._checkpoint is not None and Checkpoint.exists(directory):
-            self._left = self._checkpoint.read()
-            left = self._left
-            self.store.resume(len(set(self._initial)), left.known, left.counts, left.transitions)
+            left = self._left = self._checkpoint.read()
+            nodes = left.arrays["nodes"][0] // 8 if "nodes" in left.arrays else 0
+            begun = len(set(self._initial))
+            self.store.resume(begun, left.known, left.counts, left.transitions, nodes)
         else:
             self.store.begin(self._initial)
 
@@ -167,13 +177,15 @@ class NativeSpace:
         witness true.
         """
         found = []
+        scans = {name: f"scan.{self._number(name)}" for name in predicates}
+        wanted = {scans[name]: int(name in self._witnesses) for name in predicates}
+        places = self.store.first_where(wanted, first, last)
         for name in predicates:
-            wanted = name in self._witnesses
-            state, wrong = self.store.first_where(f"scan.{self._number(name)}", first, last, int(wanted))
+            state, wrong = places.get(scans[name], (last, False))
             if wrong:
                 raise PredicateError(state, name)
             if state < last:
-                found.append((state, name, wanted))
+                found.append((state, name, name in self._witnesses))
         return sorted(found)
 
     def _number(self, predicate: str) -> int:
@@ -182,22 +194,16 @@ class NativeSpace:
     def truth(self, predicate: str) -> bytearray:
         """For every known state whether the predicate is true in it."""
         values = bytearray(len(self))
-        if values:
-            address = ctypes.addressof(ctypes.c_char.from_buffer(values))
-            reached = self.kernel.functions[f"fill.{self._number(predicate)}"](
-                self.store.states.address, 0, len(values), address
-            )
-            if reached < len(values):
-                raise PredicateError(reached, predicate)
+        reached = self.store.fill(self.kernel.functions[f"fill.{self._number(predicate)}"], values)
+        if reached < len(values):
+            raise PredicateError(reached, predicate)
         return values
 
     def union(self) -> tuple[int | bool, ...]:
         """The leaves of all known states joined bit by bit."""
         words = np.zeros(self.kernel.packing.words, dtype=np.uint64)
-        for first in range(0, len(self), STATES_AT_ONCE):
-            words |= np.bitwise_or.reduce(
-                self.store.rows(first, min(first + STATES_AT_ONCE, len(self))), axis=0
-            )
+        for rows in self.store.rows(0, len(self)):
+            words |= np.bitwise_or.reduce(rows, axis=0)
         return self.kernel.packing.unpack([int(word) for word in words])
 
     def budget_limited(self) -> bytearray | None:
@@ -209,13 +215,8 @@ class NativeSpace:
             return None
         values = bytearray(len(self))
         if values:
-            with filling(self.kernel.packing, condition) as fill:
-                fill(
-                    self.store.states.address,
-                    0,
-                    len(values),
-                    ctypes.addressof(ctypes.c_char.from_buffer(values)),
-                )
+            with filling(self.kernel.packing, condition) as function:
+                self.store.fill(function, values)
         return values
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
@@ -372,9 +373,7 @@ class Recovery:
             self._link(1)
             stuck = self._store.transitions() == before
         length = 4 * int.from_bytes(self._offsets.read(8, 8), "little")
-        return stuck, np.frombuffer(
-            self._edges.read(0, length), dtype=np.uint32
-        ).tolist()
+        return stuck, np.frombuffer(self._edges.read(0, length), dtype=np.uint32).tolist()
 
 
 def _parts(size: int) -> list[tuple[int, int]]:

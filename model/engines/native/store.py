@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +21,16 @@ import numpy.typing as npt
 
 from antiphon.model.engines.interface import NO_PARENT
 from antiphon.model.engines.native import fields
-from antiphon.model.engines.native.kernel import Kernel, parents_every, recently
+from antiphon.model.engines.native.kernel import (
+    Kernel,
+    Native,
+    parents_every,
+    recently,
+    row_words,
+    slot_bytes,
+)
 from antiphon.model.engines.native.memory import Area
+from antiphon.model.engines.native.nodes import Nodes
 from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
 
 MOST_STATES = (1 << 31) - 2
@@ -36,7 +44,16 @@ CACHE_LINES = 128
 FEW = 512
 """A block of fewer states is not worth a second thread."""
 FIRST_TABLE = 1 << 14
-FULL = 0.7
+FULL, FULL_OF_SMALL = 0.7, 0.8
+"""How full a table of slots of eight bytes may be, and one of smaller slots."""
+LARGE = 1 << 22
+"""From so many slots on a table of small slots grows by a quarter only: it is for memory."""
+ENTERED = 1 << 20
+"""So many states are entered at a time, so that Ctrl-C is heard."""
+SHOWN = 256
+"""So many states that are kept as trees are read at a time."""
+COPIED = 1 << 16
+"""So many states are copied at a time."""
 MOVED = 1 << 22
 """So many slots of a region are moved to a larger table before their memory is given back."""
 TRIED = 1 << 12
@@ -60,7 +77,8 @@ class Store:
 
     def __init__(self, kernel: Kernel, threads: int = 1, directory: Path | None = None) -> None:
         self.kernel, self.threads, self.directory = kernel, threads, directory
-        self.row = 8 * kernel.packing.words
+        words = row_words(kernel.packing.words, kernel.mode)
+        self.row, self.width, self.slot = 8 * words, 8 * kernel.packing.words, slot_bytes(kernel.mode)
         self.known = 0
         most = kernel.codes.count + 1
         self.capacity = max(BUFFERED if threads == 1 else BUFFERED_TOGETHER, 2 * most)
@@ -72,12 +90,13 @@ class Store:
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
-        self._recent = 8 * (kernel.packing.words + 1) * recently(kernel.packing.words)
+        self._recent = 8 * (words + 1) * recently(words)
         self._scratch = {
             "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered),
             "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads),
             "lengths": Area(_apart(8 * threads) * threads),
-            "recent": Area(self._recent * threads), "two states": Area(_apart(2 * self.row) * threads),
+            "recent": Area(self._recent * threads), "two states": Area(_apart(2 * self.width) * threads),
+            "shown": Area(SHOWN * self.width * threads if kernel.mode == fields.TREE else 0),
         }  # fmt: skip
         made = exchanges(kernel.program) if kernel.reduction.symmetric else ()
         steps = rounds(kernel.program) if made and not kernel.columns else ()
@@ -93,6 +112,7 @@ class Store:
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="antiphon") if threads > 1 else None
         self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
         self.set("CONTEXTS", ctypes.addressof(self._list))
+        self.nodes = self._no_nodes(most) if kernel.mode == fields.TREE else None
         self._empty_table(FIRST_TABLE)
 
     def _file(self, name: str) -> Path | None:
@@ -116,11 +136,23 @@ class Store:
             "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
             "ROUND": ctypes.addressof(self._round), "ORDERS": self._orders,
             "EXCHANGES": len(self._firsts), "FIRSTS": ctypes.addressof(self._firsts),
-            "SCRATCH": scratch["two states"].address + _apart(2 * self.row) * thread,
+            "SCRATCH": scratch["two states"].address + _apart(2 * self.width) * thread,
         }  # fmt: skip
         for name, value in values.items():
             context[getattr(fields, name)] = value
         return context
+
+    def _no_nodes(self, most: int) -> Nodes:
+        """The nodes of no states yet."""
+        nodes = Nodes(self.kernel.packing.words, self.threads, most, self.set, self._file("nodes"))
+        for thread, context in enumerate(self._contexts):
+            for name, value in nodes.fields(thread).items():
+                context[getattr(fields, name)] = value
+        nodes.begin(self._enter_nodes)
+        return nodes
+
+    def _enter_nodes(self, first: int, last: int) -> int:
+        return self.kernel.functions["enter_nodes"](self.address(), first, last)
 
     def set(self, field: str, value: int) -> None:
         """Give a field the same value in the contexts of all threads."""
@@ -138,6 +170,8 @@ class Store:
         by that.
         """
         counted = self._counted(0)
+        if self.nodes is not None:
+            self.nodes.room(self._enter_nodes)
         self._remember(lately=False)
         try:
             yield
@@ -168,23 +202,31 @@ class Store:
         if self.known + more > MOST_STATES:
             raise Full(f"more than {MOST_STATES:,} states")
         self._need(more * (self.row + 32))
-        needed = int((self.known + more) / FULL) + 1
-        if needed > self.region * self.threads:
-            slots = self.region * self.threads
-            while slots < needed:
-                slots *= 2
-            self._grow(slots)
+        self._grow(self.known + more)
 
-    def _grow(self, slots: int) -> None:
-        """Move what is in the table to one of so many slots; the memory of what was moved is given back on
-        the way.
-        """
+    def _grow(self, states: int) -> None:
+        """See to it that the table has room for so many states."""
         old, region = self.table, self.region
+        before = slots = region * self.threads
+        while slots < int(states / self._full) + 1:
+            slots = 2 * slots if self.slot == 8 or slots < LARGE else slots * 5 // 4
+        if slots == before:
+            return
         self._empty_table(slots)
-        self.together(lambda thread: self._move(old, region, thread))
-        _discard_area(old)
+        if self.kernel.mode == fields.TREE:
+            _discard_area(old)
+            self._rebuild()
+        else:
+            self.together(lambda thread: self._move(old, region, thread))
+            _discard_area(old)
+
+    @property
+    def _full(self) -> float:
+        """How full the table may be."""
+        return FULL if self.slot == 8 else FULL_OF_SMALL
 
     def _move(self, old: Area, region: int, thread: int) -> int:
+        """Move the slots of a region of the old table; their memory is given back on the way."""
         begin = 8 * region * thread
         for first in range(0, region, MOVED):
             last = min(first + MOVED, region)
@@ -194,7 +236,7 @@ class Store:
 
     def _empty_table(self, slots: int) -> None:
         self.region = -(-slots // self.threads)
-        size = 8 * self.region * self.threads
+        size = self.slot * self.region * self.threads + 8
         file = self._file(f"table-{self.region * self.threads}")
         if file is not None:
             file.unlink(missing_ok=True)
@@ -205,8 +247,13 @@ class Store:
 
     def _rebuild(self) -> None:
         """Enter the known states into the table, which is empty."""
-        self.set("KNOWN", self.known)
-        self.together(lambda thread: self.kernel.functions["rebuild"](self.address(thread), thread))
+        self.together(self._entered)
+
+    def _entered(self, thread: int) -> int:
+        for first in range(0, self.known, ENTERED):
+            last = min(first + ENTERED, self.known)
+            self.kernel.functions["rebuild"](self.address(thread), thread, first, last)
+        return self.known
 
     def _need(self, size: int) -> None:
         """See to it that so many bytes can be written to the directory."""
@@ -219,18 +266,23 @@ class Store:
         """Take these states (words) as the first, without repetition."""
         for row in dict.fromkeys(map(tuple, rows)):
             self.room(1)
-            self.states.write(self.known * self.row, b"".join(word.to_bytes(8, "little") for word in row))
+            kept = row if self.nodes is None else [self.root_of(row)]
+            self.states.write(self.known * self.row, b"".join(word.to_bytes(8, "little") for word in kept))
             if self.kernel.mode == fields.FINGERPRINT:
                 self.prints.write(8 * self.known, self.hash_of(row).to_bytes(8, "little"))
             self.known += 1
         self.initial = self.known
         self._rebuild()
 
-    def resume(self, initial: int, known: int, counts: Sequence[int], transitions: int) -> None:
+    def resume(
+        self, initial: int, known: int, counts: Sequence[int], transitions: int, nodes: int = 0
+    ) -> None:
         """Take the first `known` states of the files for known, of which the `initial` ones are the first,
-        with what was counted until then.
+        and so many nodes, with what was counted until then.
         """
         self.initial, self.known = initial, known
+        if self.nodes is not None:
+            self.nodes.begin(self._enter_nodes, nodes)
         _discard_area(self.table)
         self._empty_table(max(FIRST_TABLE, 1 << int(known / FULL).bit_length()))
         self._rebuild()
@@ -238,9 +290,14 @@ class Store:
         self._contexts[0][fields.TRANSITIONS] = transitions
 
     def hash_of(self, row: Sequence[int]) -> int:
-        """The hash of a state."""
+        """The hash of a row."""
         words = (ctypes.c_uint64 * len(row))(*row)
-        return self.kernel.functions["hash_state"](ctypes.addressof(words))
+        return self.kernel.functions["hash_row"](ctypes.addressof(words))
+
+    def root_of(self, words: Sequence[int]) -> int:
+        """The root of the tree of a state."""
+        state = (ctypes.c_uint64 * len(words))(*words)
+        return self.kernel.functions["compress"](self.address(), ctypes.addressof(state))
 
     def canonical(self, row: Sequence[int]) -> list[int]:
         """The state that stands for the orbit of this one: itself, without symmetry."""
@@ -272,6 +329,9 @@ class Store:
         next one is returned.
         """
         functions, size = self.kernel.functions, last - first
+        if self.nodes is not None:
+            self._need(8 * self.nodes.slots)
+            self.nodes.room(self._enter_nodes)
         threads = self.threads if size >= FEW else 1
         before = [self._counted(thread) for thread in range(1, threads)]
         cuts = _cuts(first, last, threads) + [last] * (self.threads - threads)
@@ -324,33 +384,61 @@ class Store:
     def _each(self, threads: int, work: Callable[[int], int]) -> list[int]:
         return self.together(work) if threads > 1 else [work(0)]
 
-    def first_where(self, scan: str, first: int, last: int, value: int) -> tuple[int, bool]:
-        """The first of the states first..last - 1 that a function finds to have a value, and whether it
-        cannot be said of it; `last` without.
+    def first_where(self, scans: Mapping[str, int], first: int, last: int) -> dict[str, tuple[int, bool]]:
+        """For each function the first of the states first..last - 1 that it finds to have a value, and
+        whether it cannot be said of it; without an entry where there is none.
         """
         threads = self.threads if last - first >= FEW else 1
-        cuts, function = _cuts(first, last, threads), self.kernel.functions[scan]
-        answers = self._each(
-            threads, lambda thread: function(self.states.address, cuts[thread], cuts[thread + 1], value)
-        )
-        state, wrong = next(
-            (divmod(answer, 2) for thread, answer in enumerate(answers) if answer // 2 < cuts[thread + 1]),
-            (last, 0),
-        )
-        return state, bool(wrong)
+        cuts = _cuts(first, last, threads)
+        found: list[dict[str, tuple[int, bool]]] = [{} for _ in range(threads)]
+
+        def look(thread: int) -> int:
+            for address, begin, end in self._shown(thread, cuts[thread], cuts[thread + 1]):
+                for scan in scans.keys() - found[thread].keys():
+                    answer = self.kernel.functions[scan](address, 0, end - begin, scans[scan])
+                    if answer // 2 < end - begin:
+                        found[thread][scan] = begin + answer // 2, bool(answer % 2)
+            return thread
+
+        self._each(threads, look)
+        return {scan: place for each in reversed(found) for scan, place in each.items()}
+
+    def fill(self, function: Native, values: bytearray) -> int:
+        """Write what a function says of each known state; where it cannot be said, the number of the state is
+        returned, else how many there are.
+        """
+        target = ctypes.addressof(ctypes.c_char.from_buffer(values)) if values else 0
+        for address, begin, end in self._shown(0, 0, len(values)):
+            reached = function(address, 0, end - begin, target + begin)
+            if reached < end - begin:
+                return begin + reached
+        return len(values)
+
+    def _shown(self, thread: int, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+        """The states first..last - 1 in parts, each with the address of their words: of trees a copy, which
+        stands until the next.
+        """
+        if self.nodes is None:
+            yield self.states.address + first * self.row, first, last
+            return
+        address = self._scratch["shown"].address + SHOWN * self.width * thread
+        for begin in range(first, last, SHOWN):
+            end = min(begin + SHOWN, last)
+            self.kernel.functions["read"](self.address(thread), begin, end, address)
+            yield address, begin, end
 
     # Looking at what there is -------------------------------------------------------------------------------
 
     def words(self, number: int) -> list[int]:
         """The words of a state."""
-        content = self.states.read(number * self.row, self.row)
-        return [int.from_bytes(content[place : place + 8], "little") for place in range(0, self.row, 8)]
+        return [int(word) for word in next(self.rows(number, number + 1))[0]]
 
-    def rows(self, first: int, last: int) -> npt.NDArray[np.uint64]:
-        """The words of the states first..last - 1, a row a state."""
-        return np.frombuffer(
-            self.states.read(first * self.row, (last - first) * self.row), dtype=np.uint64
-        ).reshape(last - first, -1)
+    def rows(self, first: int, last: int) -> Iterator[npt.NDArray[np.uint64]]:
+        """The words of the states first..last - 1, a row a state, in parts."""
+        for address, begin, end in self._shown(0, first, last):
+            for part, stop in _parts(begin, end):
+                content = ctypes.string_at(address + (part - begin) * self.width, (stop - part) * self.width)
+                yield np.frombuffer(content, dtype=np.uint64).reshape(stop - part, -1)
 
     def parent(self, number: int) -> int:
         """The number of the state that this one was found from; NO_PARENT for an initial one."""
@@ -418,6 +506,7 @@ class Store:
             ()
             if self.directory is None
             else (self.states, self.parents, self.prints, self.table)
+            + (() if self.nodes is None else (self.nodes.keys,))
         )
 
     def arrays(self) -> dict[str, tuple[Area, int]]:
@@ -426,9 +515,11 @@ class Store:
             "states": (self.states, self.row * self.known),
             "parents": (self.parents, 4 * -(-self.known // self.every)),
         }
-        return kept | (
-            {"prints": (self.prints, 8 * self.known)} if self.kernel.mode == fields.FINGERPRINT else {}
-        )
+        if self.kernel.mode == fields.FINGERPRINT:
+            kept["prints"] = self.prints, 8 * self.known
+        if self.nodes is not None:
+            kept["nodes"] = self.nodes.keys, 8 * self.nodes.count
+        return kept
 
     def close(self) -> None:
         """End the threads and give the memory back."""
@@ -444,6 +535,8 @@ class Store:
             *self._scratch.values(),
         ):
             area.close()
+        if self.nodes is not None:
+            self.nodes.close()
 
 
 def _apart(size: int) -> int:
@@ -456,6 +549,11 @@ def _apart(size: int) -> int:
 def _cuts(first: int, last: int, parts: int) -> list[int]:
     """Where the numbers first..last - 1 are cut into equal parts."""
     return [first + (last - first) * part // parts for part in range(parts + 1)]
+
+
+def _parts(first: int, last: int) -> list[tuple[int, int]]:
+    """The numbers first..last - 1 in parts that are copied at once."""
+    return [(begin, min(begin + COPIED, last)) for begin in range(first, last, COPIED)]
 
 
 def _discard_area(area: Area) -> None:

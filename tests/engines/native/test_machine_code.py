@@ -24,7 +24,7 @@ WORD = (1 << 64) - 1
 
 
 def hash_by_python(state: list[int]) -> int:
-    """`runtime.hash_state`, line by line, with arithmetic that wraps."""
+    """`runtime.hash_row`, line by line, with arithmetic that wraps."""
     value = runtime.MULTIPLIER
     for word in state:
         value = (value ^ word) * runtime.MULTIPLIER & WORD
@@ -43,7 +43,7 @@ def test_the_hash_is_that_of_its_python_text() -> None:
     for _ in range(200):
         state = [source.getrandbits(64) for _ in range(kernel.packing.words)]
         area.write(0, b"".join(word.to_bytes(8, "little") for word in state))
-        assert kernel.functions["hash_state"](area.address) == hash_by_python(state)
+        assert kernel.functions["hash_row"](area.address) == hash_by_python(state)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -1,0 +1,130 @@
+"""The nodes of all states that are kept as trees live here: their keys, the table in which they are found,
+and what each thread needs to read and make trees (`tree` says what a node is).
+
+Nodes are numbered from 0, and node 0 has key 0: what a thread has read first is the state of zeros. The table
+grows between the rounds of a search, so that in a round each thread has room for the nodes of one state's
+successors.
+
+This file knows nothing of states or of their table.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+
+from antiphon.model.engines.native.memory import Area
+
+MOST_NODES = (1 << 32) - 4
+FIRST_SLOTS = 1 << 16
+FULL = 0.75
+"""Most of what is asked for is there, and is found in one or two slots."""
+AT_ONCE = 1 << 20
+"""So many nodes are entered at a time, so that Ctrl-C is heard."""
+
+
+class Nodes:
+    """The nodes of the states of one store.
+
+    Args:
+        words: how many words a state has.
+        threads: how many threads make nodes.
+        successors: how many successors a state may have.
+        set_field: gives a field of the contexts of all threads its value.
+        file: where the keys live; None for memory.
+    """
+
+    def __init__(
+        self,
+        words: int,
+        threads: int,
+        successors: int,
+        set_field: Callable[[str, int], None],
+        file: Path | None,
+    ) -> None:
+        self._words, self._set = words, set_field
+        self._margin = threads * successors * 2 * words
+        """So many nodes may come between two looks at `NODE_LIMIT`."""
+        self.keys = Area(8 * MOST_NODES, file)
+        self._count = Area(8)
+        self._path = 8 * 6 * words
+        self._paths = Area((self._path + 8 * words) * threads)
+        self.slots = 0
+        self.table = Area(0)
+        below = _shape(words)
+        self._below = (ctypes.c_uint64 * len(below))(*below)
+        set_field("BELOW", ctypes.addressof(self._below))
+        set_field("KEYS", self.keys.address)
+        set_field("NODES", self._count.address)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return int.from_bytes(self._count.read(0, 8), "little")
+
+    def fields(self, thread: int) -> dict[str, int]:
+        """What the context of a thread says of its own trees."""
+        path = self._paths.address + (self._path + 8 * self._words) * thread
+        return {"PATH": path, "OUT": path + self._path}
+
+    def begin(self, enter: Callable[[int, int], int], count: int = 1) -> None:
+        """Take the first `count` nodes for known; `enter` puts the nodes first..last - 1 into the table."""
+        self._count.write(0, count.to_bytes(8, "little"))
+        self._grow(enter)
+
+    def room(self, enter: Callable[[int, int], int]) -> None:
+        """Make room for what a round may add, so that it does not end at once.
+
+        Raises:
+            MemoryError: there are more than can be numbered.
+        """
+        if self._crowded(self.slots):
+            self._grow(enter)
+
+    def _crowded(self, slots: int) -> bool:
+        return self.count + 2 * self._margin > FULL * slots
+
+    def _grow(self, enter: Callable[[int, int], int]) -> None:
+        count, slots = self.count, max(self.slots, FIRST_SLOTS)
+        while self._crowded(slots):
+            slots *= 2
+        if count + 2 * self._margin > MOST_NODES:
+            raise MemoryError(f"more than {MOST_NODES:,} parts of states")
+        self.table.close()
+        self.table, self.slots = Area(8 * slots, random=True), slots
+        self._set("NODE_TABLE", self.table.address)
+        self._set("NODE_SLOTS", slots)
+        self._set("NODE_LIMIT", int(FULL * slots) - self._margin)
+        for first in range(0, count, AT_ONCE):
+            enter(first, min(first + AT_ONCE, count))
+
+    def close(self) -> None:
+        """Give the memory back."""
+        for area in (self.keys, self._count, self._paths, self.table):
+            area.close()
+
+
+def _shape(words: int) -> list[int]:
+    """The two places below each place 0..words - 1 of a tree, one after the other; place 0 is none.
+
+    Half of the words below a place stand to the left. The tree is passed from the root on, level by level.
+    """
+    below = [0, 0]
+    free = 2
+    level = [(0, words)]
+    while len(below) < 2 * words:
+        following = []
+        for first, last in level:
+            if last - first == 1:
+                continue
+            middle = (first + last + 1) // 2
+            for part in ((first, middle), (middle, last)):
+                if part[1] - part[0] == 1:
+                    below.append(words + part[0])
+                else:
+                    below.append(free)
+                    free += 1
+                    following.append(part)
+        level = following
+    return below

@@ -1,0 +1,211 @@
+"""States that are kept as trees are the states: nothing that is found depends on how they are kept, by how
+many threads, or when a table grows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engines.native.summary import summary
+
+from antiphon.model.bounds import Bounds, Progress
+from antiphon.model.engines import Refused, StorageOptions
+from antiphon.model.engines.native import NativeSpace, checkpoint, fields, kernel_of, nodes, store
+from antiphon.model.engines.native import space as native_space
+from antiphon.model.engines.native.store import Store
+from antiphon.model.explore import check
+from antiphon.model.explore.search import Search
+from antiphon.programs import specification
+from antiphon.spec.lang import Program, program
+
+
+def named(name: str, repairs: Any = "all", **constants: int) -> Program:
+    return program(specification(name), repairs=repairs, **constants)
+
+
+RBP = named("rbp", processes=2, messages=2, losses=1)
+SEQUENCER = named("sequencer", processes=3, messages=2, crashes=1)
+MODELS = [
+    RBP,
+    SEQUENCER,
+    named("total", processes=2, messages=2),
+    named("dtp", repairs=(), processes=2, messages=2),
+    named("horus", processes=2, messages=1),
+]
+
+
+def title(bound: Program) -> str:
+    return bound.name
+
+
+def searched(bound: Program, most: int | None = None, **options: Any) -> NativeSpace:
+    space = NativeSpace(bound, bound.reference.initial(), **options)
+    Search(space, bounds=Bounds(states=most)).run()
+    return space
+
+
+def found(space: NativeSpace) -> tuple[Any, ...]:
+    """All states by number, parents of some, what was counted."""
+    words = b"".join(part.tobytes() for part in space.store.rows(0, len(space)))
+    parents = [space.parent(number) for number in range(0, len(space), 499)]
+    return words, parents, space.store.counts(), space.store.transitions()
+
+
+@pytest.mark.parametrize("bound", MODELS, ids=title)
+def test_trees_change_neither_states_nor_their_numbers_nor_parents(bound: Program) -> None:
+    whole = searched(bound, threads=1, trees=False)
+    assert whole.mode == fields.WHOLE
+    expected = found(whole)
+    for threads in (1, 2, 3):
+        kept = searched(bound, threads=threads)
+        assert kept.mode == fields.TREE
+        assert found(kept) == expected
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        SEQUENCER,
+        named("dtp", repairs=(), processes=2, messages=2),
+        named("total", repairs=(), processes=2, messages=2),
+        named("sequencer", repairs=(), processes=3, messages=2, crashes=1),
+        named("rbp", repairs=(), processes=2, messages=2, losses=1),
+    ],
+    ids=title,
+)
+def test_trees_change_no_verdict_and_no_trace(bound: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invariants, witnesses, services and obligations, which ask for the numbers of successors made again."""
+
+    def report() -> tuple[Any, ...]:
+        told = check(bound, engine="native")
+        return summary(told), [None if item.trace is None else item.trace.states for item in told.verdicts]
+
+    kept = report()
+    monkeypatch.setattr(native_space, "TREE_WORDS", 1_000)
+    assert kept == report()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_tables_that_grow_again_and_again_lose_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the least tables on, by a quarter each time, entered in parts; the nodes of a round find no room
+    in the middle of it, so that it ends early.
+    """
+    for module, name, value in [
+        (store, "FIRST_TABLE", 16), (store, "LARGE", 0), (store, "ENTERED", 9_999), (store, "SHOWN", 77),
+        (nodes, "FIRST_SLOTS", 1), (nodes, "AT_ONCE", 9_999),
+    ]:  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    rounds = []
+    expand = Store._expand
+
+    def counted(kept: Store, first: int, last: int) -> int:
+        rounds.append((first, last, expand(kept, first, last)))
+        return rounds[-1][2]
+
+    monkeypatch.setattr(Store, "_expand", counted)
+    sizes = set()
+    room = nodes.Nodes.room
+
+    def sized(kept: nodes.Nodes, enter: Callable[[int, int], int]) -> None:
+        room(kept, enter)
+        sizes.add(kept.slots)
+
+    monkeypatch.setattr(nodes.Nodes, "room", sized)
+    bound = named("totem", processes=3, messages=3)
+    kept = searched(bound, 50_000, threads=threads)
+    assert found(kept) == found(searched(bound, 50_000, threads=1, trees=False))
+    assert len(sizes) > 1
+    assert any(reached < last for _, last, reached in rounds)
+    slots = kept.store.region * threads
+    assert kept.store.slot * slots / len(kept) < 5 / 0.8 * 1.26
+
+
+def test_equal_states_have_one_root_and_equal_words_one_node_whichever_thread_comes_first() -> None:
+    """Four threads keep the same states at once, each in another order."""
+    kept = Store(kernel_of(RBP, fields.TREE), threads=4)
+    assert kept.nodes is not None
+    words = kept.kernel.packing.words
+    source = random.Random(11)
+    values = [source.getrandbits(64) for _ in range(12)]
+    states = [tuple(source.choice(values) for _ in range(words)) for _ in range(3_000)]
+    roots: list[dict[tuple[int, ...], int]] = [{} for _ in range(4)]
+
+    def keep(thread: int) -> int:
+        state = (ctypes.c_uint64 * words)()
+        for row in random.Random(thread).sample(states, len(states)):
+            state[:] = row
+            roots[thread][row] = kept.kernel.functions["compress"](
+                kept.address(thread), ctypes.addressof(state)
+            )
+        return thread
+
+    kept.together(keep)
+    assert roots[0] == roots[1] == roots[2] == roots[3]
+    assert len(set(roots[0].values())) == len(set(states))
+    below: set[tuple[int, ...]] = {(0,)} | {(word,) for word in values}
+    halves = [(first, last) for first, last in _halves(0, words) if (first, last) != (0, words)]
+    below |= {state[first:last] for state in states for first, last in halves}
+    assert kept.nodes.count == len(below)
+
+
+def _halves(first: int, last: int) -> list[tuple[int, int]]:
+    middle = (first + last + 1) // 2
+    if last - first == 1:
+        return [(first, last)]
+    return [(first, last), *_halves(first, middle), *_halves(middle, last)]
+
+
+@pytest.mark.parametrize("words", range(2, 40))
+def test_a_tree_has_every_word_once_in_order_and_what_is_below_a_place_after_it(words: int) -> None:
+    below = nodes._shape(words)
+    assert len(below) == 2 * words
+    assert sorted(below[2:]) == list(range(2, 2 * words))
+
+    def leaves(place: int) -> list[int]:
+        if place >= words:
+            return [place - words]
+        return [word for part in below[2 * place : 2 * place + 2] for word in leaves(part)]
+
+    assert leaves(1) == list(range(words))
+    assert all(min(below[2 * place : 2 * place + 2]) > place for place in range(1, words))
+
+
+def test_a_search_that_is_interrupted_and_bounded_goes_on_from_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(NativeSpace, "block", 512)
+    storage = StorageOptions(directory=tmp_path, threads=2)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.states > 2_000:
+            raise KeyboardInterrupt
+
+    assert not check(SEQUENCER, storage=storage, progress=interrupt).exploration.complete
+    assert not check(SEQUENCER, storage=storage, bounds=Bounds(states=6_000)).exploration.complete
+    again = check(SEQUENCER, storage=storage)
+    whole = check(SEQUENCER, engine="native")
+    assert summary(again) == summary(whole)
+    damage = tmp_path / "nodes"
+    with damage.open("r+b") as file:
+        file.seek(80)
+        file.write(b"\xff")
+    with pytest.raises(Refused, match="nodes: is not what the search left here"):
+        check(SEQUENCER, storage=storage)
+
+
+def test_what_is_kept_of_a_state_takes_sixteen_bytes_where_states_share_their_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tables grow as in large searches, from 16,384 slots on."""
+    monkeypatch.setattr(store, "LARGE", 0)
+    kept = searched(RBP, threads=1).store
+    assert kept.nodes is not None
+    taken = sum(length for _, length in kept.arrays().values()) + kept.slot * kept.region
+    assert taken - 8 * kept.nodes.count <= 16 * kept.known
+    assert kept.nodes.count < kept.known / 4
