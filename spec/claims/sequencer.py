@@ -257,8 +257,8 @@ SEQUENCER: tuple[Claim, ...] = (
             _without("flush", "TotalOrder", _CRASH, 14),
             _with(("flush",), "TotalOrder", "holds", _CRASH),
             _with(("flush",), "PrefixOrder", "holds", _CRASH),
-            _repaired("TotalOrder", _CRASHES),
-            _repaired("PrefixOrder", _CRASHES),
+            _repaired("TotalOrder", _CRASH),
+            _repaired("PrefixOrder", _CRASH),
         ),
         defect="design",
         repairs=("flush",),
@@ -449,6 +449,7 @@ SEQUENCER: tuple[Claim, ...] = (
         "asked for from B.",
         (
             _literal("UniformAgreement", "holds", _COPY, spec=SequencerCopyChecked),
+            _literal("UniformIntegrity", "holds", _COPY, spec=SequencerCopyChecked),
             Check(SequencerCopyChecked, "AskedOriginator", "unknown", (), (), _COPY),
             _literal(
                 "UniformAgreement",
@@ -530,7 +531,7 @@ SEQUENCER: tuple[Claim, ...] = (
             _with(("flush", "wait_for_all"), "UniformAgreement", "holds", _CRASH),
             _with(("flush", "wait_for_all"), "UniformTotalOrder", "holds", _CRASH),
             _repaired("UniformAgreement", _CRASHES),
-            _repaired("UniformTotalOrder", _CRASHES),
+            _repaired("UniformTotalOrder", _CRASH),
             _repaired("UniformPrefixOrder", _CRASHES),
             *_deep("UniformAgreement", "UniformTotalOrder", "UniformPrefixOrder"),
         ),

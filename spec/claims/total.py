@@ -29,6 +29,9 @@ _NEXT: dict[str, Any] = {
     "reforms": True,
     "assigned": True,
 }
+_LATER: dict[str, Any] = {"views": 1, "losses": 0, "processes": 2, "messages": 1, "expected": 2}
+_SAME: dict[str, Any] = {**_LATER, "messages": 2, "expected": 1}
+_HIGHER: dict[str, Any] = {**_LATER, "expected": 1, "first_ids": 2}
 _LOSSY: dict[str, Any] = {**_NEXT, "losses": 1}
 _ANY: dict[str, Any] = {**_NEXT, "first_ids": 2}
 _CRASH: dict[str, Any] = {
@@ -205,6 +208,7 @@ TOTAL: tuple[Claim, ...] = (
         "passed up.",
         (
             _literal("DiscardedWasPassedUp", "holds", **_STABLE),
+            _literal("DiscardedWasPassedUp", "violated", 2, **_LATER),
             _literal("DiscardedWasPassedUp", "violated", 8, **_NEXT),
             _check("DiscardedWasPassedUp", "holds", **_ANY),
             _check("DiscardedWasPassedUp", "holds", **_REFORM),
@@ -247,6 +251,7 @@ TOTAL: tuple[Claim, ...] = (
         "e-1 away and passes up the rest: not a prefix. With s > e it waits for ids that nobody assigns. "
         "With a TOTAL_NEW_VIEW that is waited for and sent again, any value will do.",
         (
+            _literal("ViewPrefix", "violated", 3, **{**_LATER, "messages": 2}),
             _literal("ViewPrefix", "violated", 10, **{**_NEXT, "messages": 3}),
             _only(
                 ("flush", "recover_suffix"),
@@ -318,10 +323,12 @@ TOTAL: tuple[Claim, ...] = (
         Kind.SAFETY,
         "violated",
         "Nothing is lost on the network, and nobody fails: the member discards the message as one that it "
-        "has passed up.",
+        "has passed up. Of a run that begins when the view has just changed, these are the first two steps.",
         (
+            _only(("flush",), "DiscardedWasPassedUp", "violated", 2, **_LATER),
             _only(("flush",), "DiscardedWasPassedUp", "violated", 8, **_NEXT),
             _check("DiscardedWasPassedUp", "violated", "await_new_view", length=8, **_NEXT),
+            _check("DiscardedWasPassedUp", "holds", **{**_LATER, "messages": 2}),
             _check("DiscardedWasPassedUp", "holds", **_NEXT),
         ),
         defect="text",
@@ -342,8 +349,10 @@ TOTAL: tuple[Claim, ...] = (
         "It is passed up, and TOTAL_NEW_VIEW sets the next expected id back to it. When a later message "
         "shows the gap that is none, the member asks for the message and passes it up a second time.",
         (
+            _literal("UniformIntegrity", "violated", 8, **_SAME),
+            _check("UniformIntegrity", "violated", "await_new_view", length=7, **_SAME),
             _literal("UniformIntegrity", "violated", 12, **_NEXT),
-            _check("UniformIntegrity", "violated", "await_new_view", length=11, **_NEXT),
+            _check("UniformIntegrity", "holds", **_SAME),
             _check("UniformIntegrity", "holds", **_ANY),
             _check("UniformIntegrity", "holds", **_CRASH),
         ),
@@ -364,7 +373,9 @@ TOTAL: tuple[Claim, ...] = (
         "TOTAL_NEW_VIEW sets the next expected id back, but the queue is empty, so the retransmission thread "
         "asks for nothing. If the message was the last of the view, it is never passed up.",
         (
+            _only(("flush",), "ViewAgreement", "violated", 2, **_LATER),
             _only(("flush",), "ViewAgreement", "violated", 8, **_NEXT),
+            _check("ViewAgreement", "holds", **{**_LATER, "messages": 2}),
             _check("ViewAgreement", "holds", **_NEXT),
         ),
         defect="text",
@@ -381,8 +392,10 @@ TOTAL: tuple[Claim, ...] = (
         "alone, the message stays queued: the text looks at the queue only when a message is added to it, "
         "and the thread asks for nothing, since no id is missing.",
         (
+            _only(("flush",), "ViewAgreement", "violated", 2, **_HIGHER),
+            _only(("flush",), "GapsAreFilled", "violated", 2, **_HIGHER, reset="the next id"),
             _only(("flush",), "ViewAgreement", "violated", 6, **{**_ANY, "messages": 1}),
-            _only(("flush",), "GapsAreFilled", "violated", 6, **{**_ANY, "messages": 1}, reset="the next id"),
+            _check("GapsAreFilled", "holds", **{**_HIGHER, "messages": 2}),
             _check("ViewAgreement", "holds", **_ANY),
             _check("GapsAreFilled", "holds", **_ANY),
         ),

@@ -25,6 +25,10 @@ LINES = [
     ("MSQ-06", "UniformAgreement", "MovingSequencer.receive_request", "handler silent"),
     ("MSQ-09", "UniformAgreement", "MovingSequencer.sequence", "guard negated: `q != p`"),
     ("MSQ-10", "AllDelivered", "RecordingWhenMissing.record_number", "update left out"),
+    ("SEQ-06", "UniqueTags", "Sequencer.send", "update left out: `self.last_number"),
+    ("SEQ-17", "UniformIntegrity", "SequencerCopy.send", "update left out: `emit(Broadcast"),
+    ("TOT-03", "OneSequencer", "Total.next_of_view", "guard dropped: `self.first_listed"),
+    ("TOT-03", "OneSequencer", "Total.change_view", "guard dropped: `is_new`"),
 ]
 """A claim, a property that some of its checks hold, the place of a change, and the change."""
 

@@ -73,9 +73,9 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
         """M gets "the local_addr and a monotonically increasing seqno" and goes to the coordinator."""
         to = self.coordinator(p)
         require(m.index == self.broadcasts and to is not None)
+        k = self.last_number[p] + 1
         self.broadcasts += 1
-        self.last_number[p] += 1
-        k = self.last_number[p]
+        self.last_number[p] = k
         emit(Broadcast(p, m))
         if to == p:
             self.send_as_coordinator(p, k, m)

@@ -20,7 +20,9 @@ copy is there at once, since nothing can lose it.
 What is decided here, because the document is silent:
 1. A sequencer that broadcasts asks nobody; it numbers its own message in the same step.
 2. The first view is settled: everybody expects id 1, which the first member will assign. A process that was
-   in no view expects 1.
+   in no view expects 1. With `expected` a run begins later: the view has just changed, TOTAL_NEW_VIEW with
+   the id `first_ids` is on its way, and all but the sequencer expect the id `expected` of the view before,
+   whose messages are none of the run's.
 3. A new first id is any of 1 to `first_ids`.
 4. A packet that was sent in a view which its receiver has left is gone; it is not sent at all to a member
    that is known to have gone on.
@@ -40,6 +42,7 @@ class Total(Losses[Packet], Membership):
     """JavaGroups' TOTAL. There are ids for `messages` and `spare` more messages in a view."""
 
     first_ids: Const[int] = 1
+    expected: Const[int] = 0
     spare: Const[int] = 0
 
     next_expected: Map[Process, Next] = everywhere(1)
@@ -50,10 +53,16 @@ class Total(Losses[Packet], Membership):
 
     @initial
     def found(self) -> None:
-        """The first view, settled."""
+        """The first view, settled; or one that follows a view in which `expected` was next."""
         self.found_group()
         for p in self.each(Process):
-            if self.sequencer(p) == p:
+            if self.expected > 0:
+                self.next_expected[p] = self.expected
+                if self.sequencer(p) == p:
+                    self.begin_view(p, self.first_ids)
+                else:
+                    self.follow(p)
+            elif self.sequencer(p) == p:
                 self.next_to_assign[p] = 1
 
     # The layer below --------------------------------------------------------------------------------------

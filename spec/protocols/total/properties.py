@@ -93,9 +93,11 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @invariant
     def OneSequencer(self) -> bool:
-        """Section Sequencer: "exactly one sequencer"; no two members of one view find themselves first."""
+        """Section Sequencer: "exactly one sequencer"; no two members of a view have an id to assign next."""
         return not any(
-            self.is_sequencer(p) and self.is_sequencer(q) and self.installed[p] == self.installed[q]
+            self.next_to_assign[p] > 0
+            and self.next_to_assign[q] > 0
+            and self.installed[p] == self.installed[q]
             for p in self.each(Process)
             for q in self.each(Process)
             if p < q
