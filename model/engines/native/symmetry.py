@@ -105,7 +105,7 @@ def rounds(program: Program) -> tuple[int, ...]:
     for index, size in symmetric_sets(program).items():
         base = made.index(Exchange(index, 0))
         own = [base + first for first in _round(size)]
-        steps = own if not steps else [step for outer in own for step in (*steps, outer)]
+        steps = own if not steps else [step for outer in own for step in (*steps[:-1], outer)]
     return tuple(steps)
 
 

@@ -68,10 +68,72 @@ def reachable(bound: Program) -> list[State]:
     return [space.value(number) for number in range(len(space))]
 
 
+class Guest(Index, size="guests", symmetric=True):
+    """Who comes."""
+
+
+class Table(Index, size="tables", symmetric=True):
+    """Where a guest sits."""
+
+
+class Dish(Index, size="dishes", symmetric=True):
+    """What a guest eats."""
+
+
+class Seating(Spec):
+    """Guests sit down and get up."""
+
+    guests: Const[int] = 3
+    tables: Const[int] = 2
+    at: Map[Guest, Table | None] = everywhere(None)
+
+    @action
+    def sit(self, guest: Guest, table: Table) -> None:
+        require(self.at[guest] is None)
+        self.at[guest] = table
+
+    @action
+    def leave(self, guest: Guest) -> None:
+        require(self.at[guest] is not None)
+        self.at[guest] = None
+
+
+class Dinner(Seating):
+    """They eat, too."""
+
+    dishes: Const[int] = 2
+    eats: Map[Guest, Dish | None] = everywhere(None)
+
+    @action
+    def choose(self, guest: Guest, dish: Dish) -> None:
+        require(self.at[guest] is not None)
+        self.eats[guest] = dish
+
+
+class Party(Spec):
+    """Nothing speaks of a guest and a table at once."""
+
+    guests: Const[int] = 3
+    tables: Const[int] = 3
+    here: Map[Guest, bool] = everywhere(False)
+    laid: Map[Table, bool] = everywhere(False)
+
+    @action
+    def come(self, guest: Guest) -> None:
+        self.here[guest] = not self.here[guest]
+
+    @action
+    def lay(self, table: Table) -> None:
+        self.laid[table] = not self.laid[table]
+
+
 CASES = [
     program(TwoPhase, managers=2),
     program(TwoPhase, managers=3),
     program(Chameneos, creatures=3, meetings=2),
+    program(Seating),
+    program(Dinner, guests=2, tables=2, dishes=2),
+    program(Party, guests=2, tables=2),
 ]
 
 
@@ -82,6 +144,7 @@ def test_there_are_as_many_states_as_orbits(bound: Program) -> None:
     assert sum(map(len, orbits)) == len(set(states))
     reduced = check(bound, storage=StorageOptions(symmetry=True))
     assert reduced.exploration.states == len(orbits)
+    assert reduced.notes[0].startswith(f"{len(orbits):,} states stand for {len(states):,} that differ")
     whole = check(bound, engine="native")
     assert [(item.property, item.outcome, item.trace and len(item.trace)) for item in reduced.verdicts] == [
         (item.property, item.outcome, item.trace and len(item.trace)) for item in whole.verdicts
@@ -102,6 +165,20 @@ def test_an_exchange_is_its_own_inverse_and_all_orders_are_passed_through() -> N
         order[first], order[first + 1] = order[first + 1], order[first]
     assert seen == set(itertools.permutations(range(4)))
     assert order == [0, 1, 2, 3]
+    for several in (program(Seating), program(Seating, guests=3, tables=3), program(Dinner, guests=3)):
+        steps = rounds(several)
+        made = exchanges(several)
+        names = {(one.index, member) for one in made for member in (one.first, one.first + 1)}
+        at = start = tuple(sorted(names, key=str))
+        passed = set()
+        for number in steps:
+            passed.add(at)
+            pair = [(made[number].index, made[number].first + k) for k in (0, 1)]
+            swap = {pair[0]: pair[1], pair[1]: pair[0]}
+            at = tuple(swap.get(name, name) for name in at)
+        assert len(steps) == len(passed) == orders(several)
+        assert at == start
+    made = exchanges(bound)
     for state in reachable(bound)[::200]:
         for exchange in made:
             assert exchanged_state(bound, exchanged_state(bound, state, exchange), exchange) == state
