@@ -26,7 +26,7 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from pathlib import Path
 
 from killers import Hunt, Killer, Limits, hunt, load_dependencies, measure
@@ -39,6 +39,7 @@ from report import Results, read_marks, stale, summary, write_section
 FILES = (
     "impl/*.py", "impl/protocols/**/*.py", "impl/transport/*.py",
     "conformance/history/*.py", "conformance/trace/*.py",
+    "conformance/cluster/application.py", "conformance/cluster/result.py", "conformance/cluster/tracer.py",
     "spec/services/broadcast.py", "spec/services/order.py",
 )  # fmt: skip
 """What is mutated: the library, and what judges it."""
@@ -215,7 +216,7 @@ def _chosen(
 
     What runs at import touches no test's lines: there every test counts that touches the file at all, or
     whose file imports it or its package by name, with those that import the very module before the others.
-    Beyond `budget` seconds the last groups are left out, but not the first two.
+    Within `budget` seconds come the quickest test of each file, then the second of each, and so on.
     """
     importing = {file: _imports(tree / file, mutant.file) for file in {each.file for each in killers}}
     if mutant.imported:
@@ -227,17 +228,29 @@ def _chosen(
     else:
         lines = {(mutant.file, line) for line in range(mutant.line, mutant.last_line + 1)}
         chosen = [each for each in killers if lines & each.lines]
-    by_file: defaultdict[str, list[Killer]] = defaultdict(list)
-    for killer in sorted(chosen, key=lambda each: each.seconds):
-        by_file[killer.file].append(killer)
+    by_file = _by_file(chosen)
+    turns = zip_longest(*by_file.values())
+    in_turn = [each for turn in turns for each in sorted(filter(None, turn), key=lambda each: each.seconds)]
+    if mutant.imported:
+        in_turn.sort(key=lambda each: -importing[each.file])
+    spent = accumulate(each.seconds for each in in_turn)
+    by_file = _by_file(
+        each for each, so_far in zip(in_turn, spent, strict=True) if not budget or so_far <= budget
+    )
     cost = {file: sum(each.seconds for each in group) for file, group in by_file.items()}
-    groups = [[each] for each in chosen if each.test == first]
-    spent = 0.0
-    for file in sorted(by_file, key=lambda file: (mutant.imported and -importing[file], cost[file])):
-        spent += cost[file]
-        if not budget or spent <= budget or len(groups) < 2:
-            groups.append(by_file[file])
-    return groups
+    groups = [
+        by_file[file]
+        for file in sorted(by_file, key=lambda file: (mutant.imported and -importing[file], cost[file]))
+    ]
+    return [[each] for each in chosen if each.test == first] + (groups or [in_turn[:1]] * bool(in_turn))
+
+
+def _by_file(killers: Iterable[Killer]) -> dict[str, list[Killer]]:
+    """The tests of each file, the quickest first."""
+    by_file: defaultdict[str, list[Killer]] = defaultdict(list)
+    for killer in sorted(killers, key=lambda each: each.seconds):
+        by_file[killer.file].append(killer)
+    return by_file
 
 
 def _imports(test: Path, file: str) -> int:
