@@ -216,7 +216,7 @@ def _chosen(
 
     What runs at import touches no test's lines: there every test counts that touches the file at all, or
     whose file imports it or its package by name, with those that import the very module before the others.
-    Within `budget` seconds come the quickest test of each file, then the second of each, and so on.
+    The `budget` is shared: each file's quickest tests run for about as many seconds as those of any other.
     """
     importing = {file: _imports(tree / file, mutant.file) for file in {each.file for each in killers}}
     if mutant.imported:
@@ -229,8 +229,12 @@ def _chosen(
         lines = {(mutant.file, line) for line in range(mutant.line, mutant.last_line + 1)}
         chosen = [each for each in killers if lines & each.lines]
     by_file = _by_file(chosen)
-    turns = zip_longest(*by_file.values())
-    in_turn = [each for turn in turns for each in sorted(filter(None, turn), key=lambda each: each.seconds)]
+    spent_in_file = [
+        pair
+        for group in by_file.values()
+        for pair in zip(accumulate(each.seconds for each in group), group, strict=True)
+    ]
+    in_turn = [each for _, each in sorted(spent_in_file, key=lambda pair: pair[0])]
     if mutant.imported:
         in_turn.sort(key=lambda each: -importing[each.file])
     spent = accumulate(each.seconds for each in in_turn)
