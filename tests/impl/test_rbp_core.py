@@ -161,6 +161,9 @@ def test_the_token_holder_tells_the_number_of_an_old_message() -> None:
     assert core.outputs() == [Send(0, Numbered(A, 2))]
     core.receive(1, Data(A, b"a"), 0.0)
     assert core.outputs() == [Send(0, Numbered(A, 2))]  # the source waits for it, not who sent the copy
+    core.receive(1, Data(A, b"another"), 0.0)
+    assert core.outputs() == []  # there is no such message
+    assert core.violations == {RbpViolation.TWO_PAYLOADS: 1}
 
 
 def test_the_token_holder_does_not_tell_itself() -> None:

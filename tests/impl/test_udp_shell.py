@@ -14,20 +14,26 @@ import pytest
 from antiphon.impl.errors import GroupClosed, Violation
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.protocols.rbp.messages import Message
+from antiphon.impl.tracing import NULL_TRACER, RecordingTracer, Tracer, TransportFault
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import FRAME_BYTES
 from antiphon.impl.transport.udp import UdpShell
 
 
 def opened(
-    work: Callable[[UdpShell[Message]], Awaitable[None]], endpoint: Endpoint[Message] | None = None
+    work: Callable[[UdpShell[Message]], Awaitable[None]],
+    endpoint: Endpoint[Message] | None = None,
+    tracer: Tracer = NULL_TRACER,
 ) -> list[Exception]:
     """Do something with an open shell; the failures that its user was told."""
     failures: list[Exception] = []
 
     async def scenario() -> None:
         shell = UdpShell(
-            endpoint or Endpoint(rbp(), "test", 0, 2), {1: ("127.0.0.1", 9)}, on_failure=failures.append
+            endpoint or Endpoint(rbp(), "test", 0, 2),
+            {1: ("127.0.0.1", 9)},
+            on_failure=failures.append,
+            tracer=tracer,
         )
         await shell.open(("127.0.0.1", 0))
         await work(shell)
@@ -175,11 +181,14 @@ def test_the_address_is_free_when_close_returns() -> None:
     ],
 )
 def test_what_the_system_says_of_a_datagram_is_counted_by_name(error: Exception, kind: str) -> None:
+    tracer = RecordingTracer()
+
     async def work(shell: UdpShell[Message]) -> None:
         shell.error_received(error)
         assert shell.faults == {kind: 1}
 
-    assert opened(work) == []
+    assert opened(work, tracer=tracer) == []
+    assert tracer.events == [TransportFault(0, kind, str(error))]
 
 
 def test_a_protocol_without_a_deadline_needs_no_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
