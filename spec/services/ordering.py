@@ -232,6 +232,11 @@ class OrderingMachine(Ordering):
 class OrderingChecked(OrderingMachine, TotalOrderBroadcast):
     """The abstract machine, judged by total order broadcast."""
 
+    @witness
+    def AllDelivered(self) -> bool:
+        """Every process has delivered every message."""
+        return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
+
 
 Value = Mapping[str, Any]
 """A state of the machine by the names of its variables; maps are tuples in the order of their keys."""

@@ -45,6 +45,11 @@ class BroadcastMachine(Group):
 class BroadcastChecked(BroadcastMachine, TotalOrderBroadcast):
     """The machine without numbers, judged by total order broadcast, which it is not."""
 
+    @witness
+    def AllDelivered(self) -> bool:
+        """Every process has delivered every message."""
+        return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
+
 
 def deliveries_between(
     before: Mapping[str, Any], after: Mapping[str, Any], events: tuple[Any, ...]
