@@ -10,7 +10,7 @@ _TWO_LOST = {"processes": 2, "messages": 2, "losses": 2}
 _THREE = {"processes": 3, "messages": 2, "losses": 1}
 _RING = {"processes": 3, "messages": 1, "losses": 1}
 _ONE_LOST = {"processes": 2, "messages": 2, "losses": 1}
-_SURE = {"processes": 3, "messages": 2, "losses": 0}
+_SURE = {"processes": 2, "messages": 2, "losses": 0}
 _LARGER = {"processes": 3, "messages": 2, "losses": 0}
 
 
