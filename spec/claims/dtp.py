@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Source, Standing
 from antiphon.spec.claims.dtp_bounds import DTP_BOUNDS
-from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpLive
+from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpLive, DtpOrdered
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -456,7 +456,10 @@ _PROTOCOL: tuple[Claim, ...] = (
         "violated",
         "Where the token is lost (DTP-12, DTP-13), the update removed (DTP-05) or the holder stuck (DTP-14), "
         "it cannot be delivered any more. As repaired every update is delivered by everybody on every fair "
-        "run: packets that can be received are, and timeouts come.",
+        "run of finitely many updates: packets that can be received are, and timeouts come. Where others go "
+        "on sending it need not be: the text has the holder acknowledge “an unacknowledged MSG” in BUF, and "
+        "nothing says which. Two that came later can take turns in being passed on while a third waits; where"
+        " the one that came first is selected (reading `selected`), only what came before overtakes it.",
         (
             _literal("Validity", _with(_LOSS, nulls=1, tie="lowest"), 2),
             _literal("UniformAgreement", _LOSS, 5, ("acknowledge_new",)),
@@ -465,6 +468,8 @@ _PROTOCOL: tuple[Claim, ...] = (
             _all("Validity", _PAIR),
             _all("UniformAgreement", _PAIR),
             Check(DtpLive, "EveryMessageDelivered", "holds", "all", (), _PAIR),
+            Check(DtpOrdered, "OldestFirst", "violated", "all", (), _PAIR, 6),
+            Check(DtpOrdered, "OldestFirst", "holds", "all", (), _with(_PAIR, selected="oldest")),
             Check(DtpLive, "EveryMessageDelivered", "holds", "all", (), _TRIO, None, True),
         ),
         defect="design",

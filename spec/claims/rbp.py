@@ -160,8 +160,9 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "No `when receive` takes (B, seqnum) or m' alone. A lost body or number is asked for and never "
-        "gets in. (ACKs with a wrong number of fields are RBP-44, of line 15, and RBP-45, of figure 25.)",
+        "No `when receive` takes (B, seqnum) or m' alone. A lost body or number is asked for and never gets "
+        "in. (ACKs with a wrong number of fields are RBP-44, where line 15 awaits four, and RBP-45, where "
+        "lines 11, 22 and 61 of figure 25 send three of four.)",
         (
             _check("UniformAgreement", "violated", "handled_replies", **_THREE, length=10),
             _check("UniformAgreement", "holds", **_THREE),
@@ -262,17 +263,6 @@ RBP: tuple[Claim, ...] = (
         "on it: each use of seqQ asks whether a pair is in it, and line 61 counts by lastdelivered.",
     ),
     Claim(
-        "RBP-10",
-        _figure("if ∃ (B, seqnum) in seqQ_p", "19"),
-        "A message that was sequenced is recognised when it comes again.",
-        Standing.IMPLIED,
-        Kind.SAFETY,
-        "holds",
-        "In figure 16 nothing is removed from seqQ. (Figure 25 removes what is stable, and is judged with "
-        "its own records.)",
-        (_check("UniformIntegrity", "holds", **_SAFE), _check("UniqueNumbers", "holds", **_SAFE)),
-    ),
-    Claim(
         "RBP-11",
         _figure("send ACK(⊥, ts_p + 1, toknext_p)", "9, 30, 41, 61"),
         "A NULL message takes a number like any other.",
@@ -334,12 +324,16 @@ RBP: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "holds",
-        "On every fair run what is broadcast is delivered everywhere, with one message at three processes "
-        "and with two at two. Fair means that a "
-        "packet is received if it can be all the time, and that each process goes on when it can. If only "
-        "each kind of step were fair, one packet "
-        "could wait for ever while copies of others come.",
+        "A message is overtaken only by such as the process that numbers them had received before it, and "
+        "there are finitely many. That is what `first` gives: with `last` a message can be overtaken by every"
+        " later one. And on every fair run what is broadcast is delivered everywhere, with one message at "
+        "three processes and with two at two; finitely many messages starve nobody, whichever is selected. "
+        "Fair means that a packet is received if it can be all the time, and that each process goes on when "
+        "it can. If only each kind of step were fair, one packet could wait for ever while copies of others "
+        "come.",
         (
+            _check("OldestFirst", "holds", **_SAFE),
+            _check("OldestFirst", "holds", **_RING),
             Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_TWO),
             Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_THREE),
             Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_PAIR, deep=True),

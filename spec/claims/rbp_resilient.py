@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 
 Constants = Mapping[str, int | bool]
@@ -22,8 +23,10 @@ _FAILED: Constants = {**_TWO, "crashes": 1, "patient": True, "brief": False}
 _AGAIN: Constants = {**_CALM, "passes": 5, "unlimited": False, "timeouts": 1, "brief": False}
 _RENAMED: Constants = {**_CALM, "passes": 2, "unlimited": False, "timeouts": 1, "spare": 1, "brief": False}
 _THREE: Constants = {"processes": 3, "messages": 1, "passes": 5, **_RUNS, "losses": 1, "patient": True}
+_FAILING: Constants = {**_THREE, "messages": 2, "passes": 4, "losses": 0, "crashes": 1}
 _RING: Constants = {"processes": 3, "messages": 1, "passes": 3, **_RUNS, "patient": True}
 _TURN: Constants = {"processes": 4, "messages": 1, "passes": 6, **_RUNS, "patient": True}
+_FIGURE_16: Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
 
 
@@ -57,6 +60,25 @@ def _text(section: str, quotation: str) -> Source:
 
 
 RBP_RESILIENT: tuple[Claim, ...] = (
+    Claim(
+        "RBP-10",
+        _figure("if ∃(B,seqnum') ∈ seqQ_p then", "20"),
+        "A message that was sequenced is recognised when it comes again.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "By what is in seqQ, from which lines 77-78 remove what is stable: a copy that was on its way is "
+        "taken for a new message, and delivered twice (RBP-42). In figure 16, line 19, nothing is removed "
+        "from seqQ, and there it is true.",
+        (
+            _check("UniformIntegrity", "violated", "keep_collected", of=_AGAIN, length=31),
+            _check("UniformIntegrity", "holds", of=_AGAIN),
+            Check(RbpChecked, "UniformIntegrity", "holds", "all", constants=_FIGURE_16),
+            Check(RbpChecked, "UniqueNumbers", "holds", "all", constants=_FIGURE_16),
+        ),
+        defect="design",
+        repairs=("keep_collected",),
+    ),
     Claim(
         "RBP-18",
         _figure("if failure(q) then Reformation()", "39-40, 49-50, 56-57, 63-64"),
@@ -194,14 +216,22 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "Everything that is delivered is held by all at that moment, and order is uniform, whoever fails. "
-        "Without failures all deliver it. That "
-        "the survivors of a failure deliver it in the end is left to Reformation, which these checks do "
-        "not have.",
+        "Everything that is delivered is held by all at that moment, and order is uniform, whoever fails or "
+        "is wrongly suspected. Who goes on with the old token after Reformation (RBP-18) delivers what "
+        "another process lacks. Without failures all deliver it. That the survivors of a failure deliver it "
+        "in the end is left to Reformation, which these checks do not have.",
         (
             _check("HeldByEnough", "holds", of={**_TWO, "crashes": 1}),
-            _check("UniformTotalOrder", "holds", of={**_PAIR, "crashes": 1}),
-            _check("UniformPrefixOrder", "holds", of={**_PAIR, "crashes": 1}),
+            _check("HeldByEnough", "holds", of={**_PAIR, "crashes": 1, "suspicions": 1}),
+            _check(
+                "HeldByEnough",
+                "violated",
+                "leave_after_reformation",
+                of={**_PAIR, "suspicions": 1},
+                length=15,
+            ),
+            _check("UniformTotalOrder", "holds", of={**_PAIR, "crashes": 1, "suspicions": 1}),
+            _check("UniformPrefixOrder", "holds", of={**_PAIR, "crashes": 1, "suspicions": 1}),
             _check("UniformIntegrity", "holds", of={**_TWO, "crashes": 1}),
             _check("UniformAgreement", "holds", of=_TWO),
             _check("Validity", "holds", of=_TWO),
@@ -215,6 +245,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("UniformTotalOrder", "holds", of=_PAIR),
             _check("UniformPrefixOrder", "holds", of=_PAIR),
             _check("AllDelivered", "holds", of=_PAIR, length=26),
+            _check("UniformTotalOrder", "holds", of=_FAILING),
+            _check("UniformPrefixOrder", "holds", of=_FAILING),
+            _check("AllDelivered", "holds", of=_FAILING, length=42),
             _check("UniformTotalOrder", "holds", of={**_THREE, "messages": 2}),
             _check("UniformPrefixOrder", "holds", of={**_THREE, "messages": 2}),
             _check("AllDelivered", "holds", of={**_THREE, "messages": 2}, length=42),
@@ -446,7 +479,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "By reading: failure(·) is asked of q, whose ACK names the process (lines 38 and 48), and of "
         "toknext_p (lines 55 and 62); as the ring is "
         "repaired (RBP-02) these are its two neighbours. That passive detection sends nothing is plain "
-        "from lines 28 and 70.",
+        "from lines 28 and 70. No check of a state could fail: who names p is what toknext says, and is not "
+        "found out while the protocol runs.",
     ),
     Claim(
         "RBP-42",
@@ -491,9 +525,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "violated",
-        "Line 25 takes an ACK with the version of the token list, and only line 54 sends one: the first "
-        "ACK, and every ACK of a message, is "
-        "received by nobody.",
+        "Line 25 takes an ACK of four fields, the last the version of the token list, and only line 54 sends "
+        "one: the first ACK (line 11), one that is repeated (line 22, which also names nobody), and every ACK"
+        " of a message (line 61) has three, and is received by nobody.",
         (
             _check("Validity", "violated", "tag_every_ack", of=_TWO, length=1),
             _check("SomethingDelivered", "unknown", "tag_every_ack", of=_TWO),

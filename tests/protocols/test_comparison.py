@@ -25,7 +25,7 @@ check = Reports.private().check
 MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
     "CM of two": (ChangMaxemchukChecked, {"processes": 2, "messages": 3}, (1855, 4980, 18)),
     "CM of three": (ChangMaxemchukChecked, {"processes": 3, "messages": 2}, (6512, 23276, 18)),
-    "Pinwheel": (PinwheelChecked, {"processes": 2, "messages": 2}, (10958, 53376, 17)),
+    "Pinwheel": (PinwheelChecked, {"processes": 2, "messages": 2}, (2930, 9120, 15)),
     "Totem of two": (TotemChecked, {"processes": 2, "messages": 2, "visits": 6}, (5287, 10950, 14)),
     "Totem, at once": (
         TotemChecked,
@@ -68,10 +68,19 @@ class Hasty(ChangMaxemchukProperties):
 class Boasting(PinwheelProperties):
     """A process piggybacks what it knows to be numbered, delivered or not."""
 
+    def piggybacked(self, p: Process) -> Count:
+        return self.acknowledged[p]
+
+
+class HastyWheel(PinwheelProperties):
+    """The holder of Pinwheel acknowledges although it has not received all that is acknowledged."""
+
     @action
-    def hear(self, p: Process, q: Process, h: Count) -> None:
-        require(h <= self.acknowledged[q] and h > self.heard[p][q])
-        self.heard[p][q] = h
+    def acknowledge(self, p: Process, m: Message) -> None:
+        require(p == self.holder and m in self.obtained[p] and not self.is_numbered(m))
+        self.give_number(p, m)
+        self.sender[self.assigned] = p
+        self.hear(p, p, self.assigned)
 
 
 class Boasted(TotemProperties):
@@ -89,7 +98,8 @@ class Boasted(TotemProperties):
 MUTANTS: list[tuple[type[Spec], dict[str, Any], str]] = [
     (Hasty, {"processes": 2, "messages": 2}, "HoldersGrow"),
     (Hasty, {"processes": 2, "messages": 2}, "StableAfterRound"),
-    (Boasting, {"processes": 2, "messages": 1}, "StableIsDelivered"),
+    (Boasting, {"processes": 2, "messages": 2}, "StableIsEverywhere"),
+    (HastyWheel, {"processes": 2, "messages": 2}, "StableIsEverywhere"),
     (Boasted, {"processes": 2, "messages": 1}, "StableIsDelivered"),
 ]
 

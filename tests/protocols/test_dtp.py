@@ -15,7 +15,7 @@ from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import In, Spec, Step, action, program, require
 from antiphon.spec.protocols.dtp.packets import Ack, AskMessage, AskNumber, Msg, Null, Request
-from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpCrashing, DtpLive
+from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpCrashing, DtpLive, DtpOrdered
 from antiphon.spec.services import Message, Process
 
 check = Reports.private().check
@@ -212,6 +212,17 @@ def test_every_update_is_delivered_on_every_fair_run() -> None:
     assert kept.outcome is Outcome.HOLDS
     assert lost.trace is not None
     assert lost.trace.loop is not None
+
+
+def test_an_update_is_overtaken_by_one_that_came_later_unless_the_oldest_is_selected() -> None:
+    """DTP-18: `an unacknowledged MSG` in BUF, and nothing says which."""
+    found = {
+        selected: check(
+            program(DtpOrdered, repairs="all", selected=selected, **PAIR), properties=["OldestFirst"]
+        )["OldestFirst"].outcome
+        for selected in ("any", "oldest")
+    }
+    assert found == {"any": Outcome.VIOLATED, "oldest": Outcome.HOLDS}
 
 
 def test_survivors_hold_what_was_delivered_but_only_with_the_repair() -> None:

@@ -63,7 +63,30 @@ class Impatient(RbpProperties):
         emit(Broadcast(p, m))
 
 
+class LastFirst(RbpProperties):
+    """Numbers the message that came last."""
+
+    @action(fairness="weak", per="p")
+    def sequence(self, p: Process) -> None:
+        require(self.can_sequence(p))
+        for item in self.received[p]:
+            newer = any(
+                not self.is_numbered(p, other.identifier) and self.is_after(p, other, item)
+                for other in self.received[p]
+            )
+            if not self.is_numbered(p, item.identifier) and not newer and self.holding[p]:
+                self.holding[p] = False
+                self.send_token(p, item.identifier, self.last_number[p] + 1)
+
+    def is_after(self, p: Process, other: Body, item: Body) -> bool:
+        return self.ahead_of(p, other.identifier) > self.ahead_of(p, item.identifier)
+
+
 class ByReceptionJudged(ByReception, TotalOrderBroadcast):
+    pass
+
+
+class LastFirstJudged(LastFirst, TotalOrderBroadcast):
     pass
 
 
@@ -92,6 +115,7 @@ MUTANTS: list[tuple[str, type[Spec], str, dict[str, Any]]] = [
     ("OneHolder", RbpChecked, "old_token", SAFE),
     ("HolderHasAll", RbpChecked, "await_all_bodies", RING),
     ("SenderOrder", ImpatientJudged, "", FEW),
+    ("OldestFirst", LastFirstJudged, "", FEW),
 ]
 """The property, the changed specification, the repair that is left out, constants."""
 

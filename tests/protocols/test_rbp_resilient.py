@@ -15,6 +15,7 @@ from antiphon.model.bounds import Bounds
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Step, action, program, require
+from antiphon.spec.protocols.rbp_resilient.figure25 import Sequenced
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 from antiphon.spec.services import Process
 
@@ -211,3 +212,20 @@ def test_a_block_that_no_timeout_sees_is_not_noticed() -> None:
     """Claims RBP-33 and RBP-35: the property does not ask the guard of line 70."""
     report = check(program(Unnoticed, repairs="all", **FAILED), properties=("GoesOnOrNoticed",))
     assert report["GoesOnOrNoticed"].outcome is Outcome.VIOLATED
+
+
+class Skipping(RbpResilientChecked):
+    """Delivers any stable message after the last one delivered."""
+
+    def can_deliver(self, p: Process, item: Sequenced) -> bool:
+        return item in self.stable[p] and item.number > self.last_delivered[p]
+
+
+def test_order_under_a_failure_can_be_broken_with_two_messages() -> None:
+    """RBP-23: the check is not one that no fault could fail."""
+    constants = {**PAIR, "crashes": 1}
+    for spec, length in ((RbpResilientChecked, None), (Skipping, 32)):
+        trace = check(program(spec, repairs="all", **constants), properties=["UniformPrefixOrder"])[
+            "UniformPrefixOrder"
+        ].trace
+        assert (None if trace is None else len(trace)) == length

@@ -72,10 +72,8 @@ class Rewriting(PinwheelOrdering, TotalOrderBroadcast):
 class Boasting(PinwheelOrdering, TotalOrderBroadcast):
     """A process piggybacks what it knows to be numbered, delivered or not: stable too soon, and in order."""
 
-    @action
-    def hear(self, p: Process, q: Process, h: Count) -> None:
-        require(h <= self.acknowledged[q] and h > self.heard[p][q])
-        self.heard[p][q] = h
+    def piggybacked(self, p: Process) -> Count:
+        return self.acknowledged[p]
 
 
 class Skipping(TotemOrdering, TotalOrderBroadcast):

@@ -102,7 +102,7 @@ STATES = [
         6_512,
         ("submit", "assign + learn", "learn", "deliver"),
     ),
-    ("pinwheel", {"processes": 2, "messages": 2}, 10_958, ("submit", "assign + learn", "learn", "deliver")),
+    ("pinwheel", {"processes": 2, "messages": 2}, 2_930, ("submit", "assign + learn", "learn", "deliver")),
     (
         "totem",
         {"processes": 2, "messages": 2, "visits": 6},

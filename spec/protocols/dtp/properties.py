@@ -16,6 +16,7 @@ from antiphon.spec.environment import Crashes
 from antiphon.spec.lang import expect, invariant, leads_to, obligation, on, witness
 from antiphon.spec.protocols.dtp.bounds import DtpBounded
 from antiphon.spec.protocols.dtp.packets import Number, Status
+from antiphon.spec.protocols.dtp.readings import Remembering
 from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcast
 
 
@@ -255,6 +256,21 @@ class DtpChecked(DtpProperties, TotalOrderBroadcast):
         before = self.status[p][j]
         super().change_status(p, j, h)
         expect(self.status[p][j] >= before, "MonotoneStatus")
+
+
+class DtpOrdered(DtpChecked, Remembering):
+    """DTP, and whether an update can be overtaken by such as came later."""
+
+    def reset(self, p: Process, m: Message) -> None:
+        """P acknowledges m: of what came into BUF_p before m, nothing is without an ACK."""
+        super().reset(p, m)
+        expect(
+            not any(
+                x in self.buffer[p] and not self.is_acknowledged(p, x) and self.is_before(p, x, m)
+                for x in self.each(Message)
+            ),
+            "OldestFirst",
+        )
 
 
 class DtpCrashing(DtpProperties, Crashes, TotalOrderBroadcast):

@@ -5,10 +5,15 @@ Source: J. Kim and C. Kim, 1997, sections 3 and 4.
 
 from __future__ import annotations
 
-from antiphon.spec.lang import ambiguity
+from typing import Annotated
+
+from antiphon.spec.lang import AtMost, Between, Map, Seq, action, ambiguity, everywhere
 from antiphon.spec.protocols.dtp.packets import Number, Pass, Status
 from antiphon.spec.protocols.dtp.section4 import Dtp
 from antiphon.spec.services import Message, Process
+
+Place = Annotated[int, Between(0, "messages - 1")]
+"""A place in the order in which MSGs came."""
 
 tie = ambiguity(
     "tie",
@@ -32,6 +37,12 @@ notified = ambiguity(
     "obtained",
     about="what hgsn_i is when delivery is deferred: the gsn up to which everything was obtained (section "
     "4.2 updates R_i[i] to g at once), or that of the message that was delivered most recently (section 3)",
+)
+selected = ambiguity(
+    "selected",
+    "any",
+    about="which of several MSGs in BUF the holder acknowledges (section 4.2: `an unacknowledged MSG`): any, "
+    "or that which came first",
 )
 reset_own = ambiguity(
     "reset_own",
@@ -100,6 +111,43 @@ class NotifiedDelivered(UpToGap):
         return super().may_cover(p, k) and self.is_resilient(p, k)
 
 
+class Remembering(Dtp):
+    """DTP with a memory of the order in which MSGs came into a BUF: what a reading and a property share."""
+
+    came: Map[Process, Annotated[Seq[Message], AtMost("messages")]] = everywhere(())
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """As printed; its own MSG comes into its BUF."""
+        super().broadcast(p, m)
+        self.came[p] += (m,)
+
+    def put_message(self, p: Process, m: Message) -> None:
+        """As printed; the MSG is the last that came."""
+        super().put_message(p, m)
+        self.came[p] += (m,)
+
+    def is_before(self, p: Process, x: Message, m: Message) -> bool:
+        """X came into BUF_p before m."""
+        return any(
+            self.came[p][k] == x and not any(self.came[p][j] == m for j in self.each(Place) if j <= k)
+            for k in self.each(Place)
+            if k < len(self.came[p])
+        )
+
+
+@selected.reading("oldest")
+class SelectedOldest(Remembering):
+    """Of several MSGs in BUF the one that came first is acknowledged."""
+
+    def is_new(self, p: Process, m: Message) -> bool:
+        """None that has no ACK came before."""
+        return super().is_new(p, m) and not any(
+            x in self.buffer[p] and not self.is_acknowledged(p, x) and self.is_before(p, x, m)
+            for x in self.each(Message)
+        )
+
+
 @reset_own.reading("procedures")
 class ResetOwnProcedures(Dtp):
     """Update arrival: `Since the MSG has been acknowledged`: it arrived just now, and was not in BUF."""
@@ -110,4 +158,4 @@ class ResetOwnProcedures(Dtp):
             super().reset(p, m)
 
 
-READINGS = (tie, transfer, resending, notified, reset_own)
+READINGS = (tie, transfer, resending, notified, selected, reset_own)

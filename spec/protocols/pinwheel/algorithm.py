@@ -5,17 +5,17 @@ Systems Engineering 4, 1997, section 3, second paragraph, and section 5, second 
 in all messages, a process may have `window` (m) outstanding updates, and the holder acknowledges one or more
 of them.
 
-What is modelled: as in `chang_maxemchuk.algorithm`, and `heard[p][q]`, R_p[q]. A MSG or an ACK of q that
-arrives is `hear`: it carries the hgsn that q had when it sent it, or a lower one when it comes late.
+What is modelled: as in `chang_maxemchuk.algorithm`, and `heard[p][q]`, R_p[q]. A MSG carries the hgsn that
+its sender had when it multicast it, an ACK its own gsn, and what p receives for the first time it hears.
 What is decided here: the token is passed by a step of its own, after one ACK or more, or none after a
 silence. When a holder passes an idle token the paper does not say; if never, a token could wait where no
-update comes.
+update comes. Who sends an ACK has obtained what it says, and delivers it in a step of its own.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Const, Map, action, everywhere, require
-from antiphon.spec.protocols.chang_maxemchuk.algorithm import Count, Sequence
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import Count, Number, Sequence
 from antiphon.spec.services import Message, Process
 
 
@@ -25,13 +25,27 @@ class Pinwheel(Sequence):
     window: Const[int] = 2
 
     heard: Map[Process, Map[Process, Count]] = everywhere(everywhere(0))
+    stamp: Map[Message, Count] = everywhere(0)
+    sender: Map[Number, Process | None] = everywhere(None)
     holder: Process = Process(0)
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """`Each LTM_i piggybacks hgsn_i in messages it sends out`."""
+        super().broadcast(p, m)
+        self.stamp[m] = self.piggybacked(p)
+
+    def piggybacked(self, p: Process) -> Count:
+        """`hgsn_i`: what P_i was given most recently."""
+        return self.status[p]
 
     @action(fairness="weak")
     def acknowledge(self, p: Process, m: Message) -> None:
-        """The holder that has all that is acknowledged gives the next gsn; its hgsn follows on delivery."""
+        """The holder that has all that is acknowledged gives the next gsn."""
         require(p == self.holder and self.has_all(p) and m in self.obtained[p] and not self.is_numbered(m))
         self.give_number(p, m)
+        self.sender[self.assigned] = p
+        self.hear(p, p, self.assigned)
 
     @action(fairness="weak")
     def pass_token(self, p: Process) -> None:
@@ -40,7 +54,27 @@ class Pinwheel(Sequence):
         self.holder = Process((p.index + 1) % self.processes)
 
     @action(fairness="weak")
+    def receive_message(self, p: Process, m: Message) -> None:
+        """`maintains hgsn_j it has received from LTM_j`."""
+        super().receive_message(p, m)
+        q = self.source[m]
+        if q is not None:
+            self.hear(p, q, self.stamp[m])
+
+    @action(fairness="weak")
+    def receive_ack(self, p: Process) -> None:
+        """`the gsn assigned to the message by LTM_i is equal to hgsn_i`."""
+        super().receive_ack(p)
+        q = self.sender[self.acknowledged[p]]
+        if q is not None:
+            self.hear(p, q, self.acknowledged[p])
+
+    @action(fairness="weak")
+    def deliver(self, p: Process, k: Number) -> None:
+        """As in CM; p knows its own hgsn."""
+        super().deliver(p, k)
+        self.hear(p, p, k)
+
     def hear(self, p: Process, q: Process, h: Count) -> None:
-        """`Each LTM_i piggybacks hgsn_i in messages it sends out`: R_p[q]; an old one changes nothing."""
-        require(h <= self.status[q] and h > self.heard[p][q])
-        self.heard[p][q] = h
+        """R_p[q] becomes h; an old one changes nothing."""
+        self.heard[p][q] = max(self.heard[p][q], h)

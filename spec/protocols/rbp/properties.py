@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import invariant, leads_to, obligation, witness
 from antiphon.spec.protocols.rbp.bounds import RbpBounded
-from antiphon.spec.protocols.rbp.figure16 import Number
+from antiphon.spec.protocols.rbp.figure16 import Identifier, LocalNumber, Number, Sequenced
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
@@ -64,6 +64,39 @@ class RbpProperties(RbpBounded):
             for a in self.numbered[p]
             for b in self.numbered[p]
             if a != b
+        )
+
+    @invariant
+    def OldestFirst(self) -> bool:
+        """Line 46, `first`: a process that gives a message a number has numbers for all that it received
+        before, so that others overtake a message only while they are before it.
+        """
+        return not any(
+            self.sequencer_of(item.number) == p and self.overtakes(p, item)
+            for p in self.each(Process)
+            for item in self.numbered[p]
+        )
+
+    def overtakes(self, p: Process, item: Sequenced) -> bool:
+        """P received a message before that of `item`, and knows no lower number for it."""
+        return any(
+            not any(
+                other.identifier == self.received[p][k].identifier and other.number < item.number
+                for other in self.numbered[p]
+            )
+            for k in self.each(LocalNumber)
+            if k < self.ahead_of(p, item.identifier)
+        )
+
+    def ahead_of(self, p: Process, b: Identifier | None) -> int:
+        """How many messages stand before that of B in recvQ_p; 0 when it is not there."""
+        return min(
+            (
+                k
+                for k in self.each(LocalNumber)
+                if k < len(self.received[p]) and self.received[p][k].identifier == b
+            ),
+            default=0,
         )
 
     @invariant
