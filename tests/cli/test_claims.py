@@ -31,9 +31,7 @@ def test_a_claim_says_what_it_is_and_what_its_checks_gave(antiphon: Run) -> None
     assert claim.source == "Barchet-Estefanel 2002, section 3.1.1, figure 2, lines 1-21"
     assert [(check.outcome, check.length) for check in claim.checks] == [
         ("violated", 4),
-        ("holds", None),
-        ("holds", None),
-        ("holds", None),
+        *[("holds", None)] * 8,
         ("holds", 5),
     ]
     assert all(check.agrees and check.outcome == check.expected for check in claim.checks)
@@ -42,10 +40,10 @@ def test_a_claim_says_what_it_is_and_what_its_checks_gave(antiphon: Run) -> None
 def test_the_text_says_the_same(antiphon: Run) -> None:
     answer = antiphon("claims", "rbc-01")
     assert answer.code == 0
-    assert "5 of 5 as recorded" in answer.out
+    assert "10 of 10 as recorded" in answer.out
     assert "all processes eventually deliver a message" in answer.out
     assert "UniformIntegrity: violated in 4 steps, as recorded" in answer.out
-    assert answer.out.splitlines()[-1] == "✓ holds  1 claim, 5 checks: all as recorded"
+    assert answer.out.splitlines()[-1] == "✓ holds  1 claim, 10 checks: all as recorded"
 
 
 def test_the_command_of_a_check_finds_the_same(antiphon: Run) -> None:
@@ -125,14 +123,9 @@ def test_a_wrong_record_exits_with_1_and_is_named(
     answer = antiphon("claims", "RBC-01")
     assert answer.code == 1
     assert "DIFFERS from the record" in answer.out
-    assert answer.out.splitlines()[-1] == "✗ violated  1 claim, 5 checks: the record differs in RBC-01"
-    assert [check.agrees for check in document(antiphon("claims", "RBC-01", "--json")).claims[0].checks] == [
-        False,
-        True,
-        True,
-        True,
-        True,
-    ]
+    assert answer.out.splitlines()[-1] == "✗ violated  1 claim, 10 checks: the record differs in RBC-01"
+    agreed = [check.agrees for check in document(antiphon("claims", "RBC-01", "--json")).claims[0].checks]
+    assert agreed == [False] + [True] * 9
 
 
 @pytest.mark.parametrize(
@@ -208,7 +201,7 @@ def test_what_was_explored_before_is_read_and_told_unless_fresh_is_asked_for(
     antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ANTIPHON_CACHE", str(tmp_path))
-    told = "2 of 2 explorations were made by this code before, and read (--fresh makes them again)"
+    told = "4 of 4 explorations were made by this code before, and read (--fresh makes them again)"
     first, second, fresh = (antiphon("claims", "RBC-01", *more) for more in ((), (), ("--fresh",)))
     assert [answer.code for answer in (first, second, fresh)] == [0, 0, 0]
     assert [told in answer.out for answer in (first, second, fresh)] == [False, True, False]
