@@ -214,6 +214,15 @@ def test_admission_refuses_an_impossible_membership(group: str, me: int) -> None
         Admission(CODEC, group, me, MEMBERS)
 
 
+def test_a_group_name_has_64_bytes_at_most() -> None:
+    assert Admission(CODEC, "é" * 32, 0, 2).group == "é" * 32
+    for name in ("", "é" * 32 + "e"):
+        with pytest.raises(
+            InvalidMembership, match=f"group name of {len(name.encode())} bytes; it has 1 to 64"
+        ):
+            Admission(CODEC, name, 0, 2)
+
+
 def test_no_group_has_more_members_than_a_datagram_can_name() -> None:
     Admission(CODEC, "g", MEMBERS_MAX - 1, MEMBERS_MAX)
     with pytest.raises(InvalidMembership, match="at most 32768"):
