@@ -26,11 +26,11 @@ ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(29, 34)
 orders there are, room for two states (`move` uses it, too); how many exchanges there are, and whether each is
 the first of its set (a byte each).
 """
-KEYS, NODES, NODE_TABLE, NODE_SLOTS, NODE_LIMIT, BELOW, PATH, OUT = range(34, 42)
+KEYS, NODES, NODE_TABLE, NODE_SLOTS, NODE_LIMIT, PATH, OUT, PENDING = range(34, 42)
 """Fields for states that are kept as trees: addresses of the keys of nodes (a word each), of how many there
 are, and of their table; its slots; with how many nodes no more successors are looked for until there is room;
-the places below each place (a word each); the keys and numbers of the nodes of the state that a thread has
-read last, and room for those of a successor (2 * W words each); the place where a successor is written.
+the keys and the numbers of the nodes of the state that a thread has read last (2 * W words each); the place
+where a successor is written; what is begun of its root: both sides, which of them are asked for, its parent.
 """
 FIELDS = 42
 

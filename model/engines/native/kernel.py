@@ -24,7 +24,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from antiphon.model.cache import Cache
-from antiphon.model.engines.native import fields, runtime
+from antiphon.model.engines.native import fields, runtime, tree
 from antiphon.model.engines.native.enumeration import Codes, plan_actions
 from antiphon.model.engines.native.lower import DECLARATIONS, lower
 from antiphon.model.engines.native.reduction import WHOLE, Reduction
@@ -95,7 +95,7 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
 
     engine, built = _engine(key_of(program, mode, reduction), assembled)
     names = [
-        *runtime.EXPORTED,
+        *exported(mode),
         *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates))),
     ]
     functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
@@ -159,7 +159,7 @@ def uncollected() -> Iterator[None]:
 _ARGUMENTS = {
     "hash_row": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2,
     "origin": 4, "empty": 1, "rebuild": 4, "move": 5, "lookup": 3, "recover": 4, "link": 3,
-    "sweep": 2, "read": 4, "enter_nodes": 3, "compress": 2, "scan": 4, "fill": 4,
+    "sweep": 2, "read": 4, "enter_nodes": 3, "root_of": 2, "scan": 4, "fill": 4,
 }  # fmt: skip
 
 
@@ -270,6 +270,11 @@ def recently(words: int) -> int:
     return 1 << max(6, (RECENT_BYTES // (8 * (words + 1))).bit_length() - 1)
 
 
+def exported(mode: int) -> tuple[str, ...]:
+    """The names of the functions between the steps that a kernel of this mode has."""
+    return runtime.EXPORTED + (tree.EXPORTED if mode == fields.TREE else ())
+
+
 def row_words(words: int, mode: int) -> int:
     """How many words are kept of a state that has so many: of a tree its root."""
     return 1 if mode == fields.TREE else words
@@ -306,13 +311,15 @@ def runtime_text(
     return (
         SUCCESSORS
         + EXCHANGE
+        + (tree.text(packing.words) if mode == fields.TREE else NO_TREES)
         + DECLARATIONS
-        + lower(runtime.FUNCTIONS, values, exported=(*runtime.EXPORTED, "take"))
+        + lower(runtime.FUNCTIONS, values, exported=(*exported(mode), "take"))
     )
 
 
 TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64)\n"
 EXCHANGE = "declare i64 @exchange(i64, i64, i64)\ndeclare i64 @order(i64, i64)\n"
+NO_TREES = "declare i64 @compress(i64, i64, i64)\ndeclare i64 @decompress(i64, i64)\n"
 SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
 
 _LOOP = """

@@ -10,7 +10,6 @@ This file knows nothing of states or of their table.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from antiphon.model.engines.native.memory import Area
 
 MOST_NODES = (1 << 32) - 4
 FIRST_SLOTS = 1 << 16
+PENDING_BYTES = 8 * 4
 FULL = 0.75
 """Most of what is asked for is there, and is found in one or two slots."""
 AT_ONCE = 1 << 20
@@ -48,13 +48,11 @@ class Nodes:
         """So many nodes may come between two looks at `NODE_LIMIT`."""
         self.keys = Area(8 * MOST_NODES, file)
         self._count = Area(8)
-        self._path = 8 * 6 * words
-        self._paths = Area((self._path + 8 * words) * threads)
+        self._path = 8 * 4 * words
+        self._each = self._path + 8 * words + PENDING_BYTES
+        self._paths = Area(self._each * threads)
         self.slots = 0
         self.table = Area(0)
-        below = _shape(words)
-        self._below = (ctypes.c_uint64 * len(below))(*below)
-        set_field("BELOW", ctypes.addressof(self._below))
         set_field("KEYS", self.keys.address)
         set_field("NODES", self._count.address)
 
@@ -65,8 +63,9 @@ class Nodes:
 
     def fields(self, thread: int) -> dict[str, int]:
         """What the context of a thread says of its own trees."""
-        path = self._paths.address + (self._path + 8 * self._words) * thread
-        return {"PATH": path, "OUT": path + self._path}
+        path = self._paths.address + self._each * thread
+        out = path + self._path
+        return {"PATH": path, "OUT": out, "PENDING": out + 8 * self._words}
 
     def begin(self, enter: Callable[[int, int], int], count: int = 1) -> None:
         """Take the first `count` nodes for known; `enter` puts the nodes first..last - 1 into the table."""
@@ -103,28 +102,3 @@ class Nodes:
         """Give the memory back."""
         for area in (self.keys, self._count, self._paths, self.table):
             area.close()
-
-
-def _shape(words: int) -> list[int]:
-    """The two places below each place 0..words - 1 of a tree, one after the other; place 0 is none.
-
-    Half of the words below a place stand to the left. The tree is passed from the root on, level by level.
-    """
-    below = [0, 0]
-    free = 2
-    level = [(0, words)]
-    while len(below) < 2 * words:
-        following = []
-        for first, last in level:
-            if last - first == 1:
-                continue
-            middle = (first + last + 1) // 2
-            for part in ((first, middle), (middle, last)):
-                if part[1] - part[0] == 1:
-                    below.append(words + part[0])
-                else:
-                    below.append(free)
-                    free += 1
-                    following.append(part)
-        level = following
-    return below

@@ -53,6 +53,7 @@ from antiphon.model.engines.native.fields import (
     NUMBER,
     OUT,
     PARENTS,
+    PENDING,
     PRINTS,
     RECENT,
     REGION,
@@ -76,6 +77,7 @@ FINISHER = 0xD6E8FEB86659FD93
 WRONG = 2
 BROKEN_SHIFT = 8
 SLOT = (1 << 40) - 1
+FOUND_FROM = 3
 
 W: int
 ROW: int
@@ -96,7 +98,9 @@ prefetch: Any
 high_product: Any
 successors: Any
 canonical: Any
-compress: Any
+begin_root: Any
+end_root: Any
+has_pending: Any
 decompress: Any
 
 
@@ -199,18 +203,33 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
         canonical(context, out)
     if same(state, out):
         return out
-    place = word(context, USED)
-    row = out
     if MODE == TREE:
-        row = word(context, BUFFER) + place * 8
-        set_word(row, 0, compress(context, out))
+        keep_pending(context)
+        begin_root(context, out)
+        set_word(word(context, PENDING), FOUND_FROM, parent)
+        return out
+    return out + keep(context, out, parent) * 8 * W
+
+
+def keep_pending(context: int) -> int:
+    """Keep the successor whose tree is begun, if there is one."""
+    row = word(context, BUFFER) + word(context, USED) * 8
+    if has_pending(context):
+        set_word(row, 0, end_root(context))
+        keep(context, row, word(word(context, PENDING), FOUND_FROM))
+    return 0
+
+
+def keep(context: int, row: int, parent: int) -> int:
+    """Keep the row at the end of the buffer, unless it was seen lately; whether it is kept is returned."""
     hashed = hash_row(row)
     if word(context, RECENT) != 0:
         entry = word(context, RECENT) + (hashed & (RECENTLY - 1)) * 8 * (ROW + 1)
         if word(entry, ROW) == hashed and same_rows(entry, row):
-            return out
+            return 0
         copy_row(entry, row)
         set_word(entry, ROW, hashed)
+    place = word(context, USED)
     set_word(word(context, HASHES), place, hashed)
     set_half(word(context, FROM), place, parent)
     set_word(word(context, SLOTS), place, 0)
@@ -220,9 +239,7 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
     set_half(word(context, LISTS), region * word(context, CAPACITY) + length, place)
     set_word(lengths, region, length + 1)
     set_word(context, USED, place + 1)
-    if MODE == TREE:
-        return out
-    return out + 8 * W
+    return 1
 
 
 def find_successors(context: int, number: int, faults: int) -> int:
@@ -232,6 +249,8 @@ def find_successors(context: int, number: int, faults: int) -> int:
     if MODE == TREE:
         out = word(context, OUT)
     successors(context, state_of(context, number), out, number, faults)
+    if MODE == TREE:
+        keep_pending(context)
     return word(context, USED)
 
 
@@ -494,11 +513,11 @@ def read(context: int, first: int, last: int, out: int) -> int:
 
 
 FUNCTIONS = (
-    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, take, find_successors, expand, home,
+    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, take, keep_pending, keep, find_successors, expand, home,
     tag_of, slot_at, set_slot, enter, insert, fresh_states, settle, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
     *edges.FUNCTIONS,
 )  # fmt: skip
 EXPORTED = (
     "hash_row", "expand", "insert", "fresh_states", "settle", "origin", "empty", "rebuild", "move", "lookup", "read", *orbits.EXPORTED,
-    *tree.EXPORTED, *edges.EXPORTED,
+    *edges.EXPORTED,
 )  # fmt: skip

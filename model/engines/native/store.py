@@ -43,7 +43,8 @@ BUFFERED_TOGETHER = 1 << 17
 CACHE_LINES = 128
 FEW = 512
 """A block of fewer states is not worth a second thread."""
-FIRST_TABLE = 1 << 14
+FIRST_REGION = 1 << 14
+"""So many slots a region has at first: enough that by chance none is full before the table is."""
 FULL, FULL_OF_SMALL = 0.7, 0.8
 """How full a table of slots of eight bytes may be, and one of smaller slots."""
 LARGE = 1 << 22
@@ -113,7 +114,7 @@ class Store:
         self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
         self.set("CONTEXTS", ctypes.addressof(self._list))
         self.nodes = self._no_nodes(most) if kernel.mode == fields.TREE else None
-        self._empty_table(FIRST_TABLE)
+        self._empty_table(FIRST_REGION * threads)
 
     def _file(self, name: str) -> Path | None:
         return None if self.directory is None else self.directory / name
@@ -284,7 +285,7 @@ class Store:
         if self.nodes is not None:
             self.nodes.begin(self._enter_nodes, nodes)
         _discard_area(self.table)
-        self._empty_table(max(FIRST_TABLE, 1 << int(known / FULL).bit_length()))
+        self._empty_table(max(FIRST_REGION * self.threads, 1 << int(known / FULL).bit_length()))
         self._rebuild()
         self._counts.write(0, b"".join(count.to_bytes(8, "little") for count in counts))
         self._contexts[0][fields.TRANSITIONS] = transitions
@@ -297,7 +298,7 @@ class Store:
     def root_of(self, words: Sequence[int]) -> int:
         """The root of the tree of a state."""
         state = (ctypes.c_uint64 * len(words))(*words)
-        return self.kernel.functions["compress"](self.address(), ctypes.addressof(state))
+        return self.kernel.functions["root_of"](self.address(), ctypes.addressof(state))
 
     def canonical(self, row: Sequence[int]) -> list[int]:
         """The state that stands for the orbit of this one: itself, without symmetry."""

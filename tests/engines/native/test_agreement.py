@@ -173,7 +173,7 @@ def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(
     """From 16 slots on, moved in parts of 8, so that runs of slots go around the end of a region often; then
     entered anew from the states.
     """
-    monkeypatch.setattr(store, "FIRST_TABLE", 16)
+    monkeypatch.setattr(store, "FIRST_REGION", 16)
     monkeypatch.setattr(store, "MOVED", 8)
     bound = program(TwoPhase, managers=5)
 

@@ -96,7 +96,7 @@ def test_tables_that_grow_again_and_again_lose_nothing(threads: int, monkeypatch
     in the middle of it, so that it ends early.
     """
     for module, name, value in [
-        (store, "FIRST_TABLE", 16), (store, "LARGE", 0), (store, "ENTERED", 9_999), (store, "SHOWN", 77),
+        (store, "FIRST_REGION", 1 << 9), (store, "LARGE", 0), (store, "ENTERED", 9_999), (store, "SHOWN", 77),
         (nodes, "FIRST_SLOTS", 1), (nodes, "AT_ONCE", 9_999),
     ]:  # fmt: skip
         monkeypatch.setattr(module, name, value)
@@ -139,7 +139,7 @@ def test_equal_states_have_one_root_and_equal_words_one_node_whichever_thread_co
         state = (ctypes.c_uint64 * words)()
         for row in random.Random(thread).sample(states, len(states)):
             state[:] = row
-            roots[thread][row] = kept.kernel.functions["compress"](
+            roots[thread][row] = kept.kernel.functions["root_of"](
                 kept.address(thread), ctypes.addressof(state)
             )
         return thread
@@ -158,21 +158,6 @@ def _halves(first: int, last: int) -> list[tuple[int, int]]:
     if last - first == 1:
         return [(first, last)]
     return [(first, last), *_halves(first, middle), *_halves(middle, last)]
-
-
-@pytest.mark.parametrize("words", range(2, 40))
-def test_a_tree_has_every_word_once_in_order_and_what_is_below_a_place_after_it(words: int) -> None:
-    below = nodes._shape(words)
-    assert len(below) == 2 * words
-    assert sorted(below[2:]) == list(range(2, 2 * words))
-
-    def leaves(place: int) -> list[int]:
-        if place >= words:
-            return [place - words]
-        return [word for part in below[2 * place : 2 * place + 2] for word in leaves(part)]
-
-    assert leaves(1) == list(range(words))
-    assert all(min(below[2 * place : 2 * place + 2]) > place for place in range(1, words))
 
 
 def test_a_search_that_is_interrupted_and_bounded_goes_on_from_its_directory(
