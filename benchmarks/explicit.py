@@ -36,6 +36,7 @@ from rich.table import Table
 from antiphon.conformance.exports import find_tools, seen_members
 from antiphon.model.bounds import Bounds, resident_mb
 from antiphon.model.engines import StorageOptions
+from antiphon.model.engines.native import space
 from antiphon.model.engines.native.kernel import kernel_of
 from antiphon.model.explore import check
 from antiphon.model.export import promela as exported
@@ -104,8 +105,10 @@ class Figures:
 # Ours -------------------------------------------------------------------------------------------------------
 
 
-def one_run(model: Model, threads: int, most: int | None) -> dict[str, Any]:
+def one_run(model: Model, threads: int, most: int | None, *, trees: bool) -> dict[str, Any]:
     """One search, in this process: what the parent asked for with `--one`."""
+    if not trees:
+        space.TREE_WORDS = sys.maxsize
     bound = model.program()
     storage = StorageOptions(threads=threads)
     check(
@@ -133,7 +136,11 @@ def one_run(model: Model, threads: int, most: int | None) -> dict[str, Any]:
 
 def ours(model: Model, threads: int, repeat: int, most: int | None = None) -> Figures:
     """The medians of `repeat` searches in fresh processes."""
-    told = [_spawn(model, threads, most) for _ in range(repeat)]
+    return figures_of(model, threads, [_spawn(model, threads, most) for _ in range(repeat)])
+
+
+def figures_of(model: Model, threads: int, told: Sequence[dict[str, Any]]) -> Figures:
+    """The medians of what searches told."""
     assert len({(answer["states"], answer["transitions"]) for answer in told}) == 1, f"{model}: {told}"
     return Figures(
         f"antiphon, {threads} thread{'s' * (threads != 1)}", told[0]["states"], told[0]["transitions"],
@@ -143,8 +150,8 @@ def ours(model: Model, threads: int, repeat: int, most: int | None = None) -> Fi
     )  # fmt: skip
 
 
-def _spawn(model: Model, threads: int, most: int | None) -> dict[str, Any]:
-    asked = json.dumps({"model": asdict(model), "threads": threads, "most": most})
+def _spawn(model: Model, threads: int, most: int | None, *, trees: bool = True) -> dict[str, Any]:
+    asked = json.dumps({"model": asdict(model), "threads": threads, "most": most, "trees": trees})
     answer: dict[str, Any] = json.loads(_run([sys.executable, __file__, "--one", asked])[0].splitlines()[-1])
     return answer
 
@@ -340,7 +347,7 @@ WIDTHS = (
 
 def width(console: Console, repeat: int) -> list[dict[str, Any]]:
     """States a second and bytes a state against the width of a state, over the first two million states of
-    specifications of every width.
+    specifications of every width; as they are kept, and with whole states instead of trees, in turn.
     """
     title = f"by width of a state: one thread, the first {WIDTH_STATES:,} states"
     table = Table(
@@ -351,17 +358,27 @@ def width(console: Console, repeat: int) -> list[dict[str, Any]]:
         "states/s",
         "transitions/s",
         "bytes/state",
+        "whole: cpu/cpu",
+        "whole: bytes/state",
         title=title,
     )
-    measured = [(model, ours(model, 1, repeat, WIDTH_STATES)) for model in WIDTHS]
-    for model, one in sorted(measured, key=lambda item: item[1].width):
+    measured = []
+    for model in WIDTHS:
+        told = [
+            [_spawn(model, 1, WIDTH_STATES, trees=trees) for trees in (True, False)] for _ in range(repeat)
+        ]
+        measured.append((model, *(figures_of(model, 1, kept) for kept in zip(*told, strict=True))))
+    for model, one, whole in sorted(measured, key=lambda item: item[1].width):
         table.add_row(
             str(one.width), str(model), f"{one.states:,}", f"{one.transitions / one.states:.1f}",
             f"{one.rate:,.0f}",
             f"{one.transitions / one.elapsed:,.0f}", f"{one.bytes:.0f}",
+            f"{whole.cpu / one.cpu:.2f}", f"{whole.bytes:.0f}",
         )  # fmt: skip
     console.print(table)
-    return [{"part": "width", "model": str(model), **asdict(one)} for model, one in measured]
+    return [
+        {"part": "width", "model": str(model), **asdict(kept)} for model, *both in measured for kept in both
+    ]
 
 
 GROWTH = tuple(
@@ -512,7 +529,7 @@ def main() -> None:
     if options.one:
         asked = json.loads(options.one)
         model = Model(**{**asked["model"], "properties": tuple(asked["model"]["properties"])})
-        print(json.dumps(one_run(model, asked["threads"], asked["most"])))
+        print(json.dumps(one_run(model, asked["threads"], asked["most"], trees=asked["trees"])))
         return
     variants = list(VARIANTS) if options.collapsed else ["-O2"]
     console = Console(width=max(150, Console().width))
