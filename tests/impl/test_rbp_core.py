@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -248,6 +249,33 @@ def test_a_snapshot_knows_the_time_of_the_last_message(sender: int, message: Mes
     deadline = core.next_deadline()
     assert deadline is not None
     assert another.next_deadline() == deadline + 1_000.0
+
+
+@pytest.mark.parametrize("step", [Core.accept, Core.sequence, Core.settle, Core.tick])
+def test_a_snapshot_knows_the_time_of_the_last_step(step: Callable[[Core, float], object]) -> None:
+    core, another = holder(), fresh(1)
+    core.broadcast(b"b", 5.0)
+    another.restore(core.snapshot(), 1_005.0)
+    deadline = core.next_deadline()
+    assert deadline is not None
+    assert another.next_deadline() == deadline + 1_000.0
+    step(core, 10.0)
+    another.restore(core.snapshot(), 1_010.0)
+    deadline = core.next_deadline()
+    assert deadline is not None
+    assert another.next_deadline() == deadline + 1_000.0
+
+
+def test_a_number_and_a_body_are_progress_each() -> None:
+    core = fresh(2)
+    assert core.progress == 0
+    core.receive(0, Ack(None, 1, 1), 0.0)
+    assert core.progress == 1
+    core.receive(0, Data(A, b"a"), 0.0)
+    assert core.progress == 2
+    core.receive(1, Numbered(A, 2), 0.0)
+    core.receive(1, Numbered(A, 2), 0.0)
+    assert core.progress == 3
 
 
 def test_a_missing_number_alone_is_asked_for_again() -> None:

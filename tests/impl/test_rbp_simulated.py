@@ -164,7 +164,17 @@ def test_a_run_that_cannot_finish_says_so() -> None:
     assert "seed=0" in repr(network)
 
 
-@pytest.mark.parametrize("faults", [Faults(loss=1.1), Faults(duplication=-0.1), Faults(delay_ms=(2.0, 1.0))])
+@pytest.mark.parametrize(
+    "faults",
+    [
+        Faults(loss=1.1),
+        Faults(loss=-0.1),
+        Faults(duplication=1.1),
+        Faults(duplication=-0.1),
+        Faults(delay_ms=(2.0, 1.0)),
+        Faults(delay_ms=(-1.0, 1.0)),
+    ],
+)
 def test_impossible_faults_are_refused(faults: Faults) -> None:
     with pytest.raises(ValueError, match="probabilities"):
         SimulatedNetwork(rbp(), 2, seed=0, faults=faults)
@@ -295,6 +305,7 @@ def test_receivers_get_some_datagrams_twice() -> None:
     twice = sum(count == 2 for count in copies.values())
     assert 100 <= twice <= 200
     assert network.duplicated == twice
+    assert network.reordered == 0  # a copy that comes with its original overtakes nothing
 
 
 def test_a_network_may_duplicate_everything_and_lose_everything() -> None:
@@ -304,6 +315,52 @@ def test_a_network_may_duplicate_everything_and_lose_everything() -> None:
     network, cores = listening(2, faults=Faults(loss=1.0))
     talk(network, 20)
     assert (cores[1].heard, network.lost) == ([], 20)
+
+
+def test_when_nothing_can_happen_a_run_is_over() -> None:
+    network, _ = listening(2)
+    assert not network.run(until=lambda: False)
+
+
+def test_a_run_ends_at_its_limits_and_not_before() -> None:
+    network, cores = listening(2, faults=Faults(delay_ms=(5.0, 5.0)))
+    for _ in range(5):
+        network.broadcast(0, b"")
+    assert not network.run(until=lambda: False, limit_ms=4.999)
+    assert network.steps == 0
+    assert not network.run(until=lambda: False, limit_ms=5.0, limit_steps=3)
+    assert (network.steps, len(cores[1].heard)) == (3, 3)
+    assert not network.run(until=lambda: False, limit_ms=5.0)
+    assert len(cores[1].heard) == 5
+
+
+def test_a_run_goes_on_until_every_source_knows() -> None:
+    network = SimulatedNetwork(rbp(), 3, seed=0)
+    for _ in range(3):
+        network.broadcast(1, b"")
+    assert network.run_until_delivered(1)
+    assert network.idle
+    assert [len(delivered) for delivered in network.deliveries][1] == 3
+
+
+def test_whether_a_datagram_comes_twice_says_nothing_about_its_delay() -> None:
+    network, cores = listening(2, faults=Faults(duplication=0.5, delay_ms=(2.0, 40.0)))
+    talk(network, 200, apart_ms=1.0)
+    copies = Counter(k for _, k, _ in cores[1].heard)
+    alone = [at - (k - 1) for _, k, at in cores[1].heard if copies[k] == 1]
+    assert min(alone) < 6.0
+    assert max(alone) > 36.0
+
+
+def test_a_deadline_rings_whatever_rounding_does_to_it() -> None:
+    """It goes to the network's time and back through a clock's rate, and of this one a little is lost."""
+    offset, rate, deadline = 35395.95342227919, 0.9619150472195371, 128327.0019221304
+    assert offset + rate * ((deadline - offset) / rate) < deadline
+    network, (core, _) = listening(2, clocks=[Clock(offset, rate)])
+    core.deadline = deadline
+    network.broadcast(0, b"")
+    assert network.run(until=lambda: bool(core.ticks), limit_steps=10)
+    assert core.ticks == [deadline]
 
 
 def test_a_copy_has_a_delay_of_its_own() -> None:

@@ -48,6 +48,8 @@ def test_a_socket_that_the_system_closes_is_a_failure_and_is_closed_once() -> No
 
     async def work(shell: UdpShell[Message]) -> None:
         shell.connection_lost(gone)
+        with pytest.raises(GroupClosed):
+            shell.address  # noqa: B018
         shell.connection_lost(None)
 
     assert opened(work) == [gone]
@@ -112,6 +114,42 @@ def test_a_name_is_resolved_once_and_never_while_sending(monkeypatch: pytest.Mon
 
     asyncio.run(scenario())
     assert asked == [("own.invalid", socket.AF_UNSPEC), ("member.invalid", socket.AF_INET)]
+
+
+class Recorded(asyncio.DatagramTransport):
+    """A transport that keeps what it is to send, at an address of IP version 6."""
+
+    def __init__(self) -> None:
+        super().__init__({"sockname": ("::1", 7, 0, 0)})
+        self.sent: list[tuple[bytes, object]] = []
+
+    def sendto(self, data: bytes, addr: object = None) -> None:
+        self.sent.append((data, addr))
+
+    def abort(self) -> None:
+        self.sent.clear()
+
+
+def test_an_address_of_ip_version_6_is_host_and_port() -> None:
+    async def scenario() -> None:
+        shell = UdpShell(Endpoint(rbp(), "test", 1, 2), {0: ("::1", 9)})
+        shell.connection_made(Recorded())
+        assert shell.address == ("::1", 7)
+        shell.stop()
+
+    asyncio.run(scenario())
+
+
+def test_a_socket_that_is_adopted_blocks_nobody() -> None:
+    async def scenario() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bound:
+            bound.bind(("127.0.0.1", 0))
+            shell = UdpShell(Endpoint(rbp(), "test", 1, 2), {0: ("127.0.0.1", 9)})
+            await shell.open(bound)
+            assert not bound.getblocking()
+            await shell.close()
+
+    asyncio.run(scenario())
 
 
 def test_the_family_of_the_own_address_is_that_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

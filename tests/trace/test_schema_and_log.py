@@ -252,6 +252,11 @@ def test_a_log_of_a_header_is_truncated(tmp_path: Path) -> None:
     assert [(problem.line, problem.reason) for problem in read_log(path).problems] == [(1, TRUNCATED)]
 
 
+def test_every_line_comes_once_with_its_number(tmp_path: Path) -> None:
+    lines = list(read_lines(write(tmp_path / log_name(0))))
+    assert [(line.number, line.fault) for line in lines] == [(number, None) for number in range(1, 7)]
+
+
 def test_an_empty_file_has_no_text(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     assert list(read_lines(tmp_path / "empty")) == [LogLine(0, b"", fault="the file is empty")]
