@@ -411,6 +411,12 @@ def test_who_starts_late_hears_nothing_before_and_sends_nothing_before() -> None
     assert (cores[0].heard, [k for _, k, _ in cores[1].heard]) == ([(1, 1, 51.0)], [2])
 
 
+def test_half_a_millisecond_late_is_late() -> None:
+    network, cores = listening(2, starts_ms=[0.0, 0.5])
+    network.run_for(1.0)
+    assert [core.started for core in cores] == [0.0, 0.5]
+
+
 def test_every_member_reads_its_own_clock_and_a_jump_rings_what_is_due() -> None:
     network, cores = listening(3, clocks=[Clock(), Clock(1e6, 2.0), Clock(-500.0, 0.5)])
     assert [core.started for core in cores] == [0.0, 1e6, -500.0]
