@@ -99,7 +99,6 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         loop = asyncio.get_running_loop()
         where: dict[str, Any]
         if isinstance(bind, socket.socket):
-            bind.setblocking(False)
             family, where = int(bind.family), {"sock": bind}
         else:
             family, local = await _resolve(bind, socket.AF_UNSPEC)
@@ -138,7 +137,6 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
         if self._alarm is not None:
             self._alarm.cancel()
-            self._alarm = None
         if self._transport is not None:
             self._transport.abort()
             self._transport = None

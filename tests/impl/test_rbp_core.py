@@ -251,7 +251,11 @@ def test_a_snapshot_knows_the_time_of_the_last_message(sender: int, message: Mes
     assert another.next_deadline() == deadline + 1_000.0
 
 
-@pytest.mark.parametrize("step", [Core.accept, Core.sequence, Core.settle, Core.tick])
+def resend(core: Core, now: float) -> bool:
+    return core.expire(Timer.RESEND, now)
+
+
+@pytest.mark.parametrize("step", [Core.accept, Core.sequence, Core.settle, Core.tick, resend])
 def test_a_snapshot_knows_the_time_of_the_last_step(step: Callable[[Core, float], object]) -> None:
     core, another = holder(), fresh(1)
     core.broadcast(b"b", 5.0)
@@ -487,6 +491,14 @@ def test_numbers_from_the_own_next_turn_on_do_not_exist() -> None:
     core.receive(2, Numbered(C, 3), 0.0)
     core.receive(2, Numbered(A, 2), 0.0)
     assert core.observe()["numbers"] == {2: A, 3: C}
+
+
+def test_a_second_number_proves_two_orders_however_far_ahead_it_is() -> None:
+    core = fresh(3, 4)
+    core.receive(1, Numbered(A, 2), 0.0)
+    core.receive(1, Numbered(A, 2**63 - 1), 0.0)
+    assert core.violations == {RbpViolation.TWO_NUMBERS: 1}
+    assert core.broken is RbpViolation.TWO_NUMBERS
 
 
 def test_a_source_names_a_message_when_its_last_one_has_a_number() -> None:
