@@ -13,7 +13,7 @@ from pathlib import Path
 
 from antiphon.conformance.cli.output import UsageProblem, writable_directory
 
-CHECKPOINT, ARRAYS = "checkpoint.json", ("states", "parents", "actions")
+CHECKPOINT, ARRAYS = "checkpoint.json", ("states", "parents")
 LOCK = "lock"
 ANEW = "remove the directory to begin anew"
 

@@ -103,7 +103,7 @@ def test_few_checks_are_left_to_the_command() -> None:
     left = [
         str(check) for claim in HERE for check in shallow(claim).checks if check not in quick(claim).checks
     ]
-    assert len(left) == 15
+    assert len(left) == 16
     assert all(check.startswith("RbpChecked") for check in left)
 
 

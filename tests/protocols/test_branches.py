@@ -298,6 +298,7 @@ MODELS: dict[str, list[tuple[type[Spec], dict[str, Any]]]] = {
         (TotalChecked, TOTAL | {"messages": 1, "losses": 0, "crashes": 2, "views": 3, "patient": False}),
         (TotalChecked, PAIR | {"suffix": "acknowledged", "views": 1}),
         (TotalChecked, TOTAL | {"joiners": 1, "crashes": 0}),
+        (TotalChecked, PAIR | {"expected": 1}),
         (
             TotalChecked,
             PAIR | {"suffix": "acknowledged", "keeping": "until acknowledged", "early": "dropped"},
