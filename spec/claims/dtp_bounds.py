@@ -436,6 +436,7 @@ _FIGURES: tuple[Claim, ...] = (
                 TotemChecked, "UnstableBefore", length=10, processes=3, messages=2, visits=8, instant=True
             ),
             _other(TotemChecked, "StableIsDelivered", processes=3, messages=2, visits=5),
+            _other(TotemChecked, "UniformIntegrity", processes=3, messages=2, visits=5),
             _other(TotemChecked, "UniformPrefixOrder", processes=3, messages=2, visits=5),
         ),
     ),
