@@ -26,11 +26,12 @@ def test_a_search_goes_on_where_another_ended(antiphon: Run, begun: Path) -> Non
     assert "1,568 states" in answer.out
 
 
-def test_arrays_that_are_gone_are_named(antiphon: Run, begun: Path) -> None:
-    (begun / "parents").unlink()
+@pytest.mark.parametrize("array", ["states", "parents"])
+def test_arrays_that_are_gone_are_named(antiphon: Run, begun: Path, array: str) -> None:
+    (begun / array).unlink()
     answer = antiphon(*FOUR, begun)
     assert answer.code == 64
-    assert "a checkpoint without its parents; remove the directory to begin anew" in answer.err
+    assert f"{array}: is not what the search left here; remove the directory to begin anew" in answer.err
 
 
 def test_damaged_arrays_are_no_verdict(antiphon: Run, begun: Path) -> None:
