@@ -121,7 +121,7 @@ def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Pat
     sent = {event.d for event in events if isinstance(event, Send)}
     received = [event.d for event in events if isinstance(event, Receive)]
     assert set(received) <= sent
-    assert 0.8 * len(sent) < len(received) == len(set(received)) <= len(sent)
+    assert 60 <= len(received) == len(set(received))  # each of 30 messages came to two others
 
 
 def test_a_fault_that_was_asked_for_and_never_happened_leaves_the_run_unknown(tmp_path: Path) -> None:
