@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
+from antiphon.spec.refinement import refinement_stated_by
 
 if TYPE_CHECKING:
     from antiphon.spec.claims.claim import Claim
@@ -228,6 +229,11 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.examples.ewd840:EWD840",
     ),
     Entry(
+        "voting",
+        "acceptors that choose a value by voting: Paxos without its messages (Lamport)",
+        "antiphon.spec.examples.voting:Voting",
+    ),
+    Entry(
         "chang-roberts",
         "leader election on a ring (Chang and Roberts)",
         "antiphon.spec.examples.chang_roberts:ChangRoberts",
@@ -288,6 +294,8 @@ def entry_refined_by(spec: type[Spec]) -> Entry | None:
 
 
 def refinement_of(spec: type[Spec]) -> Refinement | None:
-    """The refinement whose mapping this specification is, or None."""
+    """The refinement whose mapping this specification is, or that it states itself, or None."""
     entry = entry_refined_by(spec)
-    return entry.refinement if entry else None
+    if entry is not None:
+        return entry.refinement
+    return refinement_stated_by(spec)

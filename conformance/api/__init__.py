@@ -1,7 +1,8 @@
 """Specify, check and confront protocols of total order broadcast: what `import antiphon` gives.
 
 Questions about a specification: `program` binds its constants, `check` judges its properties, `find` looks
-for one state, `simulate` walks at random, `state_graph` is its graph, `load` reads a saved trace. Questions
+for one state, `refine` compares with an abstract machine, `simulate` walks at random, `state_graph` is its
+graph, `load` reads a saved trace. Questions
 about an implementation: `binding` joins it to its specification, `lockstep` walks both through every
 transition, `stateful` at random; `verify` judges the logs of many runs, and `Group` is one member of a real
 group. The language itself is `antiphon.spec.lang`.
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
     from antiphon.implementations import binding, lockstep, stateful, verify
     from antiphon.model.verdict import Outcome, Verdict
     from antiphon.programs import program
-    from antiphon.questions import check, find, load, simulate, state_graph
+    from antiphon.questions import check, find, load, refine, simulate, state_graph
     from antiphon.results import Found, Report, Trace
 
     __version__: str
 
 __all__ = [
     "Found", "Group", "LockstepReport", "Outcome", "Report", "StatefulReport", "Trace", "Verdict",
-    "binding", "check", "find", "load", "lockstep", "program", "simulate", "state_graph", "stateful",
-    "verify",
+    "binding", "check", "find", "load", "lockstep", "program", "refine", "simulate", "state_graph",
+    "stateful", "verify",
 ]  # fmt: skip
 
 _MODULES = {
@@ -40,7 +41,7 @@ _MODULES = {
     "antiphon.implementations": ("binding", "lockstep", "stateful", "verify"),
     "antiphon.model.verdict": ("Outcome", "Verdict"),
     "antiphon.programs": ("program",),
-    "antiphon.questions": ("check", "find", "load", "simulate", "state_graph"),
+    "antiphon.questions": ("check", "find", "load", "refine", "simulate", "state_graph"),
     "antiphon.results": ("Found", "Report", "Trace"),
 }
 """Where the names stand."""

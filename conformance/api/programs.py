@@ -5,19 +5,16 @@ Every question takes any of these, or a program that was bound before.
 
 from __future__ import annotations
 
-import importlib
-import sys
-import traceback
 from collections.abc import Iterable
-from pathlib import Path
-from types import ModuleType
 from typing import TypeAlias
 
-from antiphon.spec import lang
-from antiphon.spec.catalogue import entry_named, entry_of, names
+from antiphon.spec.catalogue import entry_named, entry_of, names, refinement_named, refinement_of
 from antiphon.spec.lang import Program, Spec, SpecError
 from antiphon.spec.lang import program as bind
 from antiphon.spec.lang.hints import did_you_mean
+from antiphon.spec.lang.mapping import machine_of
+from antiphon.spec.places import Kind, is_place, module_of, stands_at
+from antiphon.spec.refinement import Refinement
 
 Subject: TypeAlias = Program | type[Spec] | str
 """What a question may be about; what is no program yet is bound to its defaults, without any repair."""
@@ -63,15 +60,34 @@ def specification(name: str) -> type[Spec]:
     entry = entry_named(name)
     if entry is not None:
         return entry.spec
-    module, _, qualified = name.partition(":")
-    if module.endswith(".py"):
-        return _in_file(Path(module), qualified)
-    if qualified:
-        return _imported(name)
+    if is_place(name):
+        found: type[Spec] = stands_at(name, _SPECIFICATION)
+        return found
     hint = did_you_mean(name, names())
     raise SpecError(
         f"unknown specification {name!r}; known: {', '.join(names())}, or module:Class, or file.py{hint}"
     )
+
+
+def refinement(subject: str | type[Spec]) -> Refinement:
+    """The refinement of a name of the catalogue, or that a class states by `refines=`; a class also as
+    "file.py:Class" or "module:Class". Where a file has one such class, "file.py" is enough.
+
+    Raises:
+        SpecError: none is stated.
+    """
+    if isinstance(subject, str) and not is_place(subject):
+        return refinement_named(subject)
+    spec: type[Spec] = stands_at(subject, _MAPPING) if isinstance(subject, str) else subject
+    stated, entry = refinement_of(spec), entry_of(spec)
+    if stated is None and entry is not None:
+        return refinement_named(entry.name)
+    if stated is None:
+        raise SpecError(
+            f"{spec.__name__} states no refinement",
+            instead=f"class Mapped({spec.__name__}, refines=Machine) with a helper for each variable",
+        )
+    return stated
 
 
 def name_of(spec: type[Spec]) -> str:
@@ -79,7 +95,7 @@ def name_of(spec: type[Spec]) -> str:
     entry = entry_of(spec)
     if entry:
         return entry.name
-    return f"{_FILES.get(spec.__module__, spec.__module__)}:{spec.__qualname__}"
+    return f"{module_of(spec)}:{spec.__qualname__}"
 
 
 def called(spec: type[Spec]) -> str:
@@ -88,83 +104,13 @@ def called(spec: type[Spec]) -> str:
     return entry.name if entry else spec.__name__
 
 
-def see_current_directory() -> None:
-    """Let modules in the current directory be imported, as `python -m` does."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-
-
-_FILES: dict[str, str] = {}
-"""The modules that were named by their files, and how."""
-
-
-def _in_file(path: Path, qualified: str) -> type[Spec]:
-    """A specification of a file, whose directory is on the path of imports from now on, as for a script."""
-    if not path.is_file():
-        raise SpecError(f"specification {str(path)!r}: no such file")
-    here = str(path.resolve().parent)
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    module = _module(path.stem, str(path))
-    if Path(module.__file__ or "").resolve() != path.resolve():
-        raise SpecError(
-            f"specification {str(path)!r}: Python knows another module {path.stem!r}; rename the file"
-        )
-    _FILES[path.stem] = str(path)
-    if not qualified:
-        own = [key for key, value in vars(module).items() if _is_own(value, module)]
-        if len(own) != 1:
-            told = ", ".join(f"{path}:{key}" for key in own)
-            raise SpecError(f"{path} has {len(own)} specifications" + (f"; say which: {told}" if own else ""))
-        qualified = own[0]
-    return _member(module, qualified, str(path))
-
-
-def _imported(name: str) -> type[Spec]:
-    see_current_directory()
-    module, _, qualified = name.partition(":")
-    return _member(_module(module, name), qualified, f"module {module!r}")
-
-
-def _module(module: str, name: str) -> ModuleType:
-    """Import a module for a specification of this name."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise SpecError(f"specification {name!r}: module {module!r} cannot be imported: {error}") from error
-    except SyntaxError as error:
-        raise SpecError(
-            f"specification {name!r}: {error.filename}:{error.lineno}:{error.offset}: {error.msg}"
-        ) from error
-    except SpecError:
-        raise
-    except Exception as error:  # a module may raise anything, and it is not ours
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        hint = did_you_mean(error.name, lang.__all__) if isinstance(error, NameError) and error.name else ""
-        told = f"{where.filename}:{where.lineno}: {type(error).__name__}: {error}{hint}"
-        raise SpecError(f"specification {name!r}: {told}") from error
-
-
-def _member(module: ModuleType, qualified: str, where: str) -> type[Spec]:
-    """The specification that a module calls so."""
-    found: object = module
-    for part in qualified.split("."):
-        if not hasattr(found, part):
-            specs = sorted(key for key, value in vars(found).items() if _is_specification(value))
-            told = f"its specifications: {', '.join(specs) or 'none'}{did_you_mean(part, specs)}"
-            raise SpecError(f"{where} has no {part!r}; {told}")
-        found = getattr(found, part)
-    if not (isinstance(found, type) and issubclass(found, Spec)):
-        raise SpecError(
-            f"{where}: {qualified!r} is no specification: it is not a subclass of antiphon.spec.lang.Spec"
-        )
-    return found
-
-
-def _is_own(value: object, module: ModuleType) -> bool:
-    return _is_specification(value) and getattr(value, "__module__", "") == module.__name__
-
-
 def _is_specification(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, Spec) and value is not Spec
+
+
+_SPECIFICATION = Kind("specification", _is_specification, "a subclass of antiphon.spec.lang.Spec")
+_MAPPING = Kind(
+    "mapping",
+    lambda value: isinstance(value, type) and machine_of(value) is not None,
+    "a class that says refines=, which names the machine that it is mapped to",
+)

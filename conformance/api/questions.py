@@ -16,12 +16,13 @@ from antiphon.model.engines import StorageOptions, compiled_machine
 from antiphon.model.notation import short_places
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Exploration, Outcome, Verdict
-from antiphon.programs import Subject, program_of, see_current_directory
+from antiphon.programs import Subject, program, program_of, refinement
 from antiphon.results import Found, Report, Trace
 from antiphon.spec.lang import Program, SpecError, ir
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.question import asked
 from antiphon.spec.lang.walk import nodes
+from antiphon.spec.places import see_current_directory
 
 if TYPE_CHECKING:
     import networkx
@@ -150,6 +151,42 @@ def find(
     outcome, reason = _answer(verdict, report.exploration, trace, expression, bounded=engine == "z3")
     state = _named(question, witness, trace) if trace is not None else {}
     return Found(bound, expression, outcome, reason, trace, state, verdict, report.exploration)
+
+
+def refine(
+    subject: Subject,
+    *,
+    engine: Literal["generated", "reference"] = "generated",
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
+    progress: Callable[[Any], None] | None = None,
+) -> Report:
+    """Check that every transition of a protocol is a step of the abstract machine that it refines, or none.
+
+    Args:
+        subject: a class that says `refines=`, a name of the catalogue that has a refinement, "file.py:Class",
+            "module:Class", or a program of one of these. What is no program is bound within the bounds that
+            its refinement states.
+        engine: what executes the protocol.
+        max_depth: look at most so many steps ahead.
+        max_states: stop soon after so many states.
+        max_seconds: stop after this time.
+        max_memory_mb: stop at this size of the process, in MiB.
+        progress: called several times a second with how far the walk is.
+
+    Raises:
+        SpecError: no refinement is stated, or its mapping does not say what a variable is.
+    """
+    from antiphon.model.refinement import check_refinement
+
+    stated = refinement(subject.spec if isinstance(subject, Program) else subject)
+    bound = program(stated.concrete)
+    said = subject.constants if isinstance(subject, Program) else stated.bounds
+    bound = bound.with_constants(**{name: said[name] for name in bound.constants if name in said})
+    bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)
+    return Report.of(check_refinement(bound, stated, bounds=bounds, engine=engine, progress=progress))
 
 
 def simulate(

@@ -14,7 +14,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from antiphon.spec.lang import Program, Step
@@ -116,13 +116,13 @@ class Bound:
     Attributes:
         bind: makes the binding; it takes the constants of the specification as keywords, and `fault`, the
             name of a planted one.
-        small: the constants of a model that is walked in seconds: what the commands use when none are named.
-        random: the constants of a larger model, for random runs: what `antiphon stateful` uses when none are
-            named.
+        small: the constants of a model that is walked in seconds: what the commands use when none are named;
+            the others keep their defaults.
+        random: the same of a larger model, for random runs: what `antiphon stateful` uses.
         faults: the planted faults, with one sentence about each.
     """
 
     bind: Callable[..., Binding]
-    small: Mapping[str, int | bool]
-    random: Mapping[str, int | bool]
-    faults: Mapping[str, str]
+    small: Mapping[str, int | bool] = field(default_factory=dict)
+    random: Mapping[str, int | bool] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import walk_bar
 from antiphon.conformance.lockstep import LOCKSTEP
 from antiphon.conformance.report.words import settings
+from antiphon.spec.places import is_place
 
 
 def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Binding:
@@ -99,7 +100,8 @@ def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> 
 def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int:
     console = output.out()
     numbers = {name: value for name, value in report.program.constants.items() if type(value) is int}
-    console.print(f"{protocol}: {', '.join(settings(numbers))}; all repairs", style="bold")
+    repaired = "; all repairs" if any(item.repair for item in report.program.declaration.constants) else ""
+    console.print(f"{protocol}: {', '.join(settings(numbers))}{repaired}", style="bold")
     rate = report.transitions / report.seconds if report.seconds else 0.0
     share = "all transitions" if report.complete else "a part of the transitions"
     console.print(
@@ -118,7 +120,7 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int
         console.print(f"  {count:>12,}  {action}")
     for name, reason in report.exempt.items():
         console.print(f"not compared: {name}: {reason}", style="bright_black")
-    print_difference(report.difference, saved)
+    print_difference(report.difference, saved, protocol)
     reason = "they agree everywhere" if report.difference is None else report.difference.what
     if report.difference is None and not report.complete:
         reason = f"they agree as far as was walked; {report.stopped or 'the bound'} ended the walk"
@@ -126,14 +128,17 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int
     return report.outcome.exit_code
 
 
-def print_difference(difference: room.Difference | None, saved: str | Path | None) -> None:
+def print_difference(difference: room.Difference | None, saved: str | Path | None, protocol: str) -> None:
     """Where the two part, with the trace and its picture."""
     if difference is None:
         return
+    binding = f" --binding {protocol}" if is_place(protocol) else ""
     assert difference.trace.shows == LOCKSTEP
     output.out().print()
     output.print_trace(difference.trace)
     output.print_diagram(difference.trace)
     output.out().print(str(difference), style="red", soft_wrap=True)
     if saved:
-        output.out().print(f"trace saved: {saved}; run it again with antiphon replay {saved}")
+        output.out().print(
+            f"trace saved: {saved}; run it again with antiphon replay {saved}{binding}", soft_wrap=True
+        )

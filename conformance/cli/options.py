@@ -51,7 +51,9 @@ Specification = Annotated[
 Bound = Annotated[
     str,
     typer.Argument(
-        metavar="PROTOCOL", help=f"A protocol whose implementation is bound: {', '.join(bound_protocols())}."
+        metavar="PROTOCOL",
+        help=f"A protocol whose implementation is bound: {', '.join(bound_protocols())}; or file.py:Name or "
+        "module:Name of a binding.",
     ),
 ]
 Seed = Annotated[

@@ -12,7 +12,8 @@ from antiphon.conformance.cli.options import Limits, Showing, Variant
 from antiphon.conformance.cli.progress import progress_bar
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Report
-from antiphon.spec.catalogue import refined, refinement_named
+from antiphon.programs import refinement
+from antiphon.spec.catalogue import refined
 
 
 def refine(
@@ -20,7 +21,8 @@ def refine(
         list[str] | None,
         typer.Argument(
             metavar="[PROTOCOL]...",
-            help=f"{', '.join(refined())}. Without: all of them, repaired, within small bounds.",
+            help=f"{', '.join(refined())}, file.py, file.py:Class or module:Class of a class that says "
+            "refines=. Without: all of the catalogue, repaired, within small bounds.",
         ),
     ] = None,
     *,
@@ -41,16 +43,14 @@ def refine(
             "name the protocol that these options are for: antiphon refine rbp --processes 3"
         )
     jobs = [Job(name, variant if protocols else Variant(repairs=["all"])) for name in protocols or refined()]
-    refinements = [refinement_named(job.name) for job in jobs]
+    refinements = [refinement(job.name) for job in jobs]
     shown: list[documents.ReportDocument] = []
     outcomes: list[Outcome] = []
     saved: str | None = None
-    for job, refinement in zip(jobs, refinements, strict=True):
-        bound = job.variant.program(refinement.concrete, otherwise=refinement.bounds)
+    for job, stated in zip(jobs, refinements, strict=True):
+        bound = job.variant.program(stated.concrete, otherwise=stated.bounds)
         with progress_bar(job.name) as progress:
-            report = check_refinement(
-                bound, refinement, bounds=limits.explicit, engine=engine, progress=progress
-            )
+            report = check_refinement(bound, stated, bounds=limits.explicit, engine=engine, progress=progress)
         outcomes.append(report.outcome)
         saved = saved or output.keep(report.verdicts[0].trace, showing.save)
         again = job.command(*limits.words(), verb="refine")

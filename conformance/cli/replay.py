@@ -30,6 +30,15 @@ def replay(
     on: Annotated[
         On, typer.Option("--on", help="What runs the trace; the implementation is compared step by step.")
     ] = On.SPECIFICATION,
+    binding: Annotated[
+        str,
+        typer.Option(
+            "--binding",
+            metavar="NAME",
+            help="The binding of the implementation, as `lockstep` takes it; the catalogue's, if not given.",
+            show_default=False,
+        ),
+    ] = "",
     pytest: Annotated[
         Path | None,
         typer.Option("--pytest", metavar="OUT.py", help="Write a regression test.", show_default=False),
@@ -38,15 +47,20 @@ def replay(
 ) -> int:
     """Run a saved trace again, exactly."""
     trace = antiphon.load(file)
-    if trace.shows == LOCKSTEP:
+    if trace.shows == LOCKSTEP or binding:
         on = On.IMPLEMENTATION
-    replayed = on_implementation(trace) if on is On.IMPLEMENTATION else on_specification(trace)
+    replayed = on_implementation(trace, binding) if on is On.IMPLEMENTATION else on_specification(trace)
     written = None
     if pytest is not None:
         if replayed.outcome is Outcome.UNKNOWN:
             raise output.UsageProblem(f"--pytest: there is nothing to assert: {replayed.reason}")
         text = regression_test(
-            trace, file, pytest, outcome=replayed.outcome.value, implementation=on is On.IMPLEMENTATION
+            trace,
+            file,
+            pytest,
+            outcome=replayed.outcome.value,
+            implementation=on is On.IMPLEMENTATION,
+            binding=binding,
         )
         written = output.write_text("--pytest", pytest, text)
     if json:

@@ -49,7 +49,7 @@ def stateful(
                 difference=documents.difference_document(report.difference), saved=saved,
             )
         )  # fmt: skip
-    print_difference(report.difference, saved)
+    print_difference(report.difference, saved, protocol)
     reason = "specification and implementation agree" if report.difference is None else report.difference.what
     output.last_line(
         outcome,

@@ -106,9 +106,10 @@ class Reports:
     ) -> Report:
         """What `antiphon.model.refinement.check_refinement` says about the program, without bounds."""
         concrete, abstract = refinement.bind(program)
-        events = (event.__qualname__ for event in refinement.events)
-        question = ("refine", engine, refinement.explain.__qualname__, abstract.digest, *events)
-        made_of = (abstract.spec, refinement.explain)
+        explain = () if refinement.explain is None else (refinement.explain,)
+        told = (item.__qualname__ for item in (*explain, *(refinement.events or ())))
+        question = ("refine", engine, abstract.digest, *told)
+        made_of = (abstract.spec, *explain)
         return self._answer(
             concrete, question, made_of, lambda: check_refinement(program, refinement, engine=engine)
         )

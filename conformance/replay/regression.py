@@ -34,17 +34,18 @@ _SHOWS = '''def test_{words}() -> None:
 
 _AGREES = '''def test_{words}() -> None:
     """Specification and implementation agree in all {length} steps of {program} from {name}."""
-    replayed = on_implementation(load(TRACE))
+    replayed = on_implementation(load(TRACE){binding})
     assert replayed.outcome is Outcome.HOLDS, replayed.reason
 '''
 
 
 def regression_test(
-    trace: Trace, file: Path, out: Path, *, outcome: str, implementation: bool = False
+    trace: Trace, file: Path, out: Path, *, outcome: str, implementation: bool = False, binding: str = ""
 ) -> str:
     """The text of the test file `out` for the trace saved in `file`.
 
-    `outcome` is what replay on the specification gives (`violated`).
+    `outcome` is what replay on the specification gives (`violated`); `binding` names the implementation's, if
+    it is not in the catalogue.
     """
     agrees = implementation or trace.shows == LOCKSTEP
     about = (
@@ -68,5 +69,6 @@ def regression_test(
         "program": trace.program.name,
         "shows": trace.shows,
         "outcome": outcome.upper(),
+        "binding": f", {binding!r}" if binding else "",
     }
     return (_HEAD + (_AGREES if agrees else _SHOWS)).format(**parts)

@@ -55,45 +55,50 @@ def on_specification(trace: Trace) -> Replayed:
     return Replayed(Outcome.VIOLATED, trace.why or f"{name} is broken after {len(trace)} steps")
 
 
-def on_implementation(trace: Trace, binding: Binding | None = None) -> Replayed:
+def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
     """Take the steps of the trace on both sides; violated with the first difference, holds if they agree.
+
+    `binding` is one, or the name of one; without, that of the catalogue which fits.
 
     Raises:
         NotBound: no implementation is bound to the trace's specification with its constants.
     """
-    bound = binding or binding_for(trace.program)
+    bound = binding_for(trace.program, binding) if isinstance(binding, str) else binding
     difference = Comparison(bound).run(bound.program.reference.initial()[0], trace.steps)
     if difference is None:
         return Replayed(Outcome.HOLDS, f"specification and implementation agree in all {len(trace)} steps")
     return Replayed(Outcome.VIOLATED, str(difference), difference)
 
 
-def binding_for(program: Program) -> Binding:
-    """The binding of the implementation of `program`, with its constants.
+def binding_for(program: Program, name: str = "") -> Binding:
+    """The binding of the implementation of `program`, with its constants: the one of this name, or that of
+    the catalogue which fits.
 
     Raises:
         NotBound: there is none, or it implements another text: other repairs or readings.
     """
-    for name in bound_protocols():
-        bind = bound_protocol(name).bind
+    asked = (name,) if name else bound_protocols()
+    for protocol in asked:
+        bind = bound_protocol(protocol).bind
         binding = bind()
         if not issubclass(program.spec, binding.program.spec):
             continue
         own = binding.program
         notes = [item.name for item in own.declaration.constants if item.repair or item.reading]
-        other = [name for name in notes if program.constants[name] != own.constants[name]]
+        other = [note for note in notes if program.constants[note] != own.constants[note]]
         if other:
-            told = ", ".join(f"{name}={program.constants[name]}" for name in other)
+            told = ", ".join(f"{note}={program.constants[note]}" for note in other)
             raise NotBound(f"the implementation is of the repaired text; this trace is of one with {told}")
         return bind(
             **{
                 item.name: program.constants[item.name]
                 for item in own.declaration.constants
-                if item.name not in notes
+                if item.name not in notes and program.constants[item.name] != own.constants[item.name]
             }
         )
     raise NotBound(
-        f"no implementation is bound to {program.name}; bound are {', '.join(sorted(bound_protocols()))}"
+        f"no implementation is bound to {program.name}; bound are {', '.join(sorted(asked))}"
+        + ("" if name else "; --binding file.py:Name names another")
     )
 
 

@@ -146,13 +146,13 @@ class Explorer:
             if at.expanded == at.level_end or not at.level_end:
                 at.level_end = len(space)
             end = at.level_end
-            self.stopped = self._enough() or self.bounds.too_deep(len(at.levels) - 1) or self._bound_reached()
+            self.stopped = self._enough() or self.bounds.too_deep(len(at.levels) - 1) or self.bound_reached()
             if self.stopped is not None:
                 return
             while at.expanded < end:
                 self._block(end)
                 self._checkpoint()
-                self.stopped = self._enough() or (self._bound_reached() if at.expanded < len(space) else None)
+                self.stopped = self._enough() or (self.bound_reached() if at.expanded < len(space) else None)
                 if self.stopped is not None:
                     return
             at.levels.append(end)
@@ -179,7 +179,7 @@ class Explorer:
     def _enough(self) -> Stop | None:
         return WRONG_SPECIFICATION if self.error is not None else self.visitor.enough()
 
-    def _bound_reached(self) -> Stop | None:
+    def bound_reached(self) -> Stop | None:
         """The bound that is hit; for want of memory only when the space can give none back."""
         stop = self.bounds.reached(len(self.space), self._elapsed())
         if stop is not None and stop.reason is StopReason.MEMORY and self._storage is not None:

@@ -85,7 +85,8 @@ class _Refines(Visitor):
 
     def __init__(self, refinement: Refinement, transitions: Transitions, abstract: Program) -> None:
         self.source, self.abstract = transitions, abstract
-        self.mapper, self.explainer = Mapper(transitions, abstract), Explainer(refinement, abstract)
+        self.mapper = Mapper(transitions, abstract)
+        self.explainer = Explainer(refinement, transitions.program, abstract, self._hurry)
         self.mapped = array("I")
         self.images: dict[State, int] = {}
         self.explained: dict[tuple[int, int, tuple[Any, ...]], Explained] = {}
@@ -122,6 +123,12 @@ class _Refines(Visitor):
                     self.why, self.failed = explained.why, (state, step)
                     raise Enough(FIRST_VIOLATION)
                 self.taken[tuple(dict.fromkeys(item.action for item in explained.steps))] += 1
+
+    def _hurry(self) -> None:
+        """A search for steps is no longer than the walk may be."""
+        stop = self.walk.bound_reached()
+        if stop is not None:
+            raise Enough(stop)
 
     def _mapped(self, number: int) -> State:
         try:
@@ -160,11 +167,9 @@ def _verdict(found: _Refines, explored: Exploration, stopped: Stop | None, engin
     extent = f"all {count}" if explored.complete else f"{count} to depth {explored.depth}, not all"
     evidence = Evidence.explored(program, extent)
     provenance = Provenance.of(program, engine.value)
-    unreached = [] if found.why or stopped else _unreached(found)
+    unreached = "" if found.why or stopped else _unreached(found)
     outcome = Outcome.VIOLATED if found.why else Outcome.UNKNOWN if stopped or unreached else Outcome.HOLDS
-    reason = found.why or (f"not decided: {stopped}" if stopped else "")
-    if unreached:
-        reason = f"nothing was refined: no state is mapped to one in which {', '.join(unreached)} is true"
+    reason = found.why or (f"not decided: {stopped}" if stopped else "") or unreached
     trace = _trace(found, engine) if found.failed is not None else None
     return Verdict(PROPERTY, PropertyKind.REFINEMENT, outcome, evidence, provenance, reason, trace)
 
@@ -183,11 +188,18 @@ def _trace(found: _Refines, engine: Engine) -> Trace:
     return trace
 
 
-def _unreached(found: _Refines) -> list[str]:
-    """The witnesses of the abstract machine that are true in no mapped state."""
+def _unreached(found: _Refines) -> str:
+    """Why nothing was refined, or an empty text: a witness of the machine is true in no mapped state, or the
+    machine never takes a step.
+    """
     reference = found.abstract.reference
     names = [method.mark.name for method in found.abstract.declaration.marked("witness") if method.mark]
-    return [name for name in names if not any(reference.holds(image, name) for image in found.images)]
+    unreached = [name for name in names if not any(reference.holds(image, name) for image in found.images)]
+    if unreached:
+        return f"nothing was refined: no state is mapped to one in which {', '.join(unreached)} is true"
+    if not found.taken:
+        return "nothing was refined: every transition is a stutter"
+    return ""
 
 
 def _told(found: _Refines) -> str:

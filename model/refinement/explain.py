@@ -1,27 +1,33 @@
-"""A change is those steps of the abstract machine that the refinement proposes, if the machine can take them
-and they lead there.
+"""A change is those steps of the abstract machine that the refinement proposes, or that a search finds, if
+the machine can take them and they lead there.
 
-1. The abstract machine's own reference executes them: a guard that is false there is what the change breaks,
-   by text and place.
+1. The abstract machine's own reference executes what is proposed: a guard that is false there is what the
+   change breaks, by text and place.
 2. The events that both machines know must be the same, in each process's order.
 3. The steps must lead to the mapped state after the change: else the protocol changed something for which the
    machine has no step, such as taking a number back.
+4. Where nothing is proposed, the steps are searched for (`search.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from antiphon.model.notation import compact, compact_step
+from antiphon.model.refinement.mapping import mapped
+from antiphon.model.refinement.search import MOST_STEPS, StepSearch, by_process
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Disabled, Program, State, Step
-from antiphon.spec.lang.types import MapOf
-from antiphon.spec.refinement import Refinement
+from antiphon.spec.refinement import Refinement, shared_events
 
 PROPERTY = "Refinement"
 """The name of the property in verdicts and traces."""
+
+MOST_NAMED = 6
+"""How many possible steps are named where none of them leads on."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +40,28 @@ class Explained:
 
 class Explainer:
     """Explains changes of the mapped state by steps of `abstract`, the bound abstract machine of
-    `refinement`.
+    `refinement`, which `concrete` is mapped to. `look` is called while steps are searched for.
     """
 
-    def __init__(self, refinement: Refinement, abstract: Program) -> None:
+    def __init__(
+        self,
+        refinement: Refinement,
+        concrete: Program,
+        abstract: Program,
+        look: Callable[[], None] = lambda: None,
+    ) -> None:
         self.refinement, self.abstract = refinement, abstract
+        events = refinement.events
+        self.events = shared_events(concrete, abstract) if events is None else events
+        self._look = look
+
+    @cached_property
+    def _search(self) -> StepSearch:
+        return StepSearch(self.abstract, self.shared, self._look)
 
     def shared(self, events: Iterable[Any]) -> tuple[Any, ...]:
         """Those of a protocol's events that the abstract machine emits too."""
-        return tuple(event for event in events if isinstance(event, self.refinement.events))
+        return tuple(event for event in events if isinstance(event, self.events))
 
     def begins(self, image: State) -> str:
         """Why the machine cannot be in this state when the protocol begins, or nothing. Steps before the
@@ -60,6 +79,8 @@ class Explainer:
         """The steps of the abstract machine that are this change, or why there are none. `events` are shared
         ones.
         """
+        if self.refinement.explain is None:
+            return self._found(before, after, events)
         names = self.abstract.variables
         steps = self.refinement.explain(
             dict(zip(names, before, strict=True)), dict(zip(names, after, strict=True)), events
@@ -77,44 +98,46 @@ class Explainer:
                 )
             state = transition.state
             emitted += self.shared(transition.events)
-        if _by_process(emitted) != _by_process(events):
+        if by_process(emitted) != by_process(events):
             return Explained(
                 steps, f"the protocol emits {_told(events)}, {self.abstract.name} {_told(emitted)}"
             )
-        for name, reached, wanted in zip(names, state, after, strict=True):
-            if reached != wanted:
-                return Explained(
-                    steps,
-                    f"no step of {self.abstract.name} changes {name} from {compact(reached)} to "
-                    f"{compact(wanted)}",
-                )
-        return Explained(steps)
+        return Explained(steps, self._change(state, after, "no step"))
+
+    def _found(self, before: State, after: State, events: tuple[Any, ...]) -> Explained:
+        """The steps that a search finds, or why there are none."""
+        steps = self._search.way(before, after, events)
+        if steps is not None:
+            return Explained(steps)
+        kept_back = self._search.kept_back(before, after)
+        if kept_back:
+            return Explained((), kept_back)
+        possible = [compact_step(step) for step in self._search.possible(before)]
+        named = ", ".join(possible[:MOST_NAMED]) + (", ..." if len(possible) > MOST_NAMED else "")
+        told = f"; possible there: {named or 'nothing'}"
+        change = self._change(before, after, f"no sequence of at most {MOST_STEPS} steps")
+        if events:
+            told = f", while the protocol emits {_told(events)}{told}"
+        return Explained(
+            (), (change or f"no steps of {self.abstract.name} lead to the same state again") + told
+        )
+
+    def _change(self, before: State, after: State, what: str) -> str:
+        """The first variable in which two states differ, as what is not done; nothing if they are equal."""
+        for name, old, new in zip(self.abstract.variables, before, after, strict=True):
+            if old != new:
+                return f"{what} of {self.abstract.name} changes {name} from {compact(old)} to {compact(new)}"
+        return ""
 
 
 def fails_at_the_end(trace: Trace, refinement: Refinement) -> str:
     """Why the last transition of a trace is no step of the abstract machine, or nothing if it is one."""
     concrete, abstract = refinement.bind(trace.program)
+    explainer = Explainer(refinement, concrete, abstract)
     if not trace.transitions:
-        return Explainer(refinement, abstract).begins(_mapped(concrete, abstract, trace.start))
-    before, after = (_mapped(concrete, abstract, state) for state in trace.states[-2:])
-    explainer = Explainer(refinement, abstract)
+        return explainer.begins(mapped(concrete, abstract, trace.start))
+    before, after = (mapped(concrete, abstract, state) for state in trace.states[-2:])
     return explainer.explain(before, after, explainer.shared(trace.transitions[-1].events)).why
-
-
-def _mapped(concrete: Program, abstract: Program, state: State) -> State:
-    """The mapped state, computed by CPython alone."""
-    values = []
-    for name, domain in abstract.domains.items():
-        if isinstance(domain.type, MapOf):
-            values.append(tuple(concrete.reference.evaluate(state, name, key) for key in domain.parts[0]))
-        else:
-            values.append(concrete.reference.evaluate(state, name))
-    return tuple(values)
-
-
-def _by_process(events: Iterable[Any]) -> list[Any]:
-    """The events, those of one process in order, processes one after the other."""
-    return sorted(events, key=lambda event: event.process.index)
 
 
 def _told(events: Iterable[Any]) -> str:

@@ -2,7 +2,7 @@
 say, each remembered by what it reads.
 
 1. A variable of the abstract machine is given by the helper of its name; a map by one value of the helper for
-   each key.
+   each key, a map of maps for each pair of keys. Without a helper it is the protocol's variable of that name.
 2. A helper reads few variables of the protocol. Its value is remembered by the bits of those, so that CPython
    runs it once for each combination that occurs, and a walk of millions of transitions costs look-ups.
 3. Which variables a helper may read is taken from its code, and that of the methods it names: every attribute
@@ -13,7 +13,8 @@ This file knows nothing of exploring, and no protocol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -21,16 +22,70 @@ from typing import Any
 from antiphon.model.engines.interface import Transitions
 from antiphon.model.ground.parts import Parts
 from antiphon.spec.lang import Program, SpecError, State
+from antiphon.spec.lang.mapping import put_aside
 from antiphon.spec.lang.types import Domain, MapOf
+
+
+@dataclass(frozen=True)
+class Image:
+    """A variable of the abstract machine, and where its value comes from: a helper of the mapping, or, where
+    `helper` is empty, the protocol's variable of that name.
+
+    `entries` are the values that make it up, each with the arguments of the helper and its domain: one for a
+    variable, one for the keys of each entry of a map.
+    """
+
+    variable: str
+    helper: str
+    domain: Domain
+    entries: tuple[tuple[tuple[Any, ...], Domain], ...]
+
+    def value(self, concrete: Program, state: State, arguments: tuple[Any, ...]) -> Any:
+        """The value of one entry in a state of the protocol."""
+        if self.helper:
+            return concrete.reference.evaluate(state, self.helper, *arguments)
+        return state[concrete.variables.index(self.variable)]
+
+    def assembled(self, values: Sequence[Any]) -> Any:
+        """The value of the variable, from those of its entries."""
+        return _nested(iter(values), self.domain) if self.helper else values[0]
+
+
+def images(concrete: Program, abstract: Program) -> tuple[Image, ...]:
+    """Where the value of each variable of the abstract machine comes from.
+
+    Raises:
+        SpecError: the mapping says nothing about one.
+    """
+    return tuple(_image(concrete, abstract, name, domain) for name, domain in abstract.domains.items())
+
+
+def _image(concrete: Program, abstract: Program, variable: str, domain: Domain) -> Image:
+    known = {method.name for method in concrete.declaration.methods}
+    for helper in (put_aside(variable, abstract.spec), variable):
+        if helper in known:
+            return Image(variable, helper, domain, tuple(_entries(domain)))
+    if variable not in concrete.domains:
+        raise SpecError(
+            f"{concrete.name} does not say what {variable} is",
+            instead=f"a helper: def {variable}(self) -> ...",
+        )
+    return Image(variable, "", domain, (((), domain),))
+
+
+def mapped(concrete: Program, abstract: Program, state: State) -> State:
+    """The state of the abstract machine that a state of the protocol stands for, computed by CPython."""
+    return tuple(
+        image.assembled([image.value(concrete, state, arguments) for arguments, _ in image.entries])
+        for image in images(concrete, abstract)
+    )
 
 
 @dataclass
 class _Part:
-    """One value of the abstract state: a variable, or what a map has for one key; `mask` covers the bits that
-    decide it.
-    """
+    """One entry of an image; `mask` covers the bits of the protocol's state that decide it."""
 
-    variable: str
+    image: Image
     arguments: tuple[Any, ...]
     domain: Domain
     mask: int
@@ -42,15 +97,13 @@ class Mapper:
 
     def __init__(self, edges: Transitions, abstract: Program) -> None:
         self.edges, self.abstract = edges, abstract
-        self._reads = _Reads(edges.program)
-        self._parts: list[list[_Part]] = []
-        bits = Parts(edges.program, edges.packing)
-        for name, domain in abstract.domains.items():
-            mask = sum(bits.mask(variable) for variable in self._reads.of(name))
-            self._parts.append(
-                [_Part(name, arguments, inner, mask, {}) for arguments, inner in _keys(domain)]
-            )
-        self._maps = [isinstance(domain.type, MapOf) for domain in abstract.domains.values()]
+        reads, bits = _Reads(edges.program), Parts(edges.program, edges.packing)
+        self._parts: list[tuple[Image, list[_Part]]] = []
+        for image in images(edges.program, abstract):
+            variables = reads.of(image.helper) if image.helper else [image.variable]
+            mask = sum(bits.mask(variable) for variable in variables)
+            parts = [_Part(image, arguments, domain, mask, {}) for arguments, domain in image.entries]
+            self._parts.append((image, parts))
 
     def state(self, packed: int) -> State:
         """The state of the abstract machine that a packed state of the protocol stands for.
@@ -59,39 +112,44 @@ class Mapper:
             SpecError: the mapping has no value there, or one that the abstract machine does not have.
         """
         values = []
-        for parts, is_map in zip(self._parts, self._maps, strict=True):
+        for image, parts in self._parts:
             found = []
             for part in parts:
                 value = part.known.get(packed & part.mask, part)
                 found.append(self._evaluate(part, packed) if value is part else value)
-            values.append(tuple(found) if is_map else found[0])
+            values.append(image.assembled(found))
         return tuple(values)
 
     def _evaluate(self, part: _Part, packed: int) -> Any:
-        value = self.edges.program.reference.evaluate(
-            self.edges.unpack(packed), part.variable, *part.arguments
-        )
+        program = self.edges.program
+        value = part.image.value(program, self.edges.unpack(packed), part.arguments)
         if not part.domain.contains(value):
-            shown = ", ".join(map(str, part.arguments))
+            shown = f"({', '.join(map(str, part.arguments))})" if part.image.helper else ""
             raise SpecError(
-                f"{self.edges.program.name}.{part.variable}({shown}) = {value!r}, which {self.abstract.name} "
+                f"{program.name}.{part.image.variable}{shown} = {value!r}, which {self.abstract.name} "
                 "does not have there"
             )
         part.known[packed & part.mask] = value
         return value
 
 
-def _keys(domain: Domain) -> Iterator[tuple[tuple[Any, ...], Domain]]:
-    """The arguments of the helper and the domain of its value: one for a variable, one a key for a map."""
+def _entries(domain: Domain) -> Iterator[tuple[tuple[Any, ...], Domain]]:
     if not isinstance(domain.type, MapOf):
         yield (), domain
         return
-    if isinstance(domain.parts[1].type, MapOf):
-        raise SpecError(
-            "a map of maps in an abstract machine has no mapping yet", instead="a map of records or sets"
-        )
     for key in domain.parts[0]:
-        yield (key,), domain.parts[1]
+        for further, inner in _entries(domain.parts[1]):
+            yield (key, *further), inner
+
+
+def _nested(values: Iterator[Any], domain: Domain) -> Any:
+    """The next values as a value of the domain: a tuple for a map, of tuples for a map of maps."""
+    if not isinstance(domain.type, MapOf):
+        return next(values)
+    keys, inner = domain.parts
+    if not isinstance(inner.type, MapOf):
+        return tuple(itertools.islice(values, keys.cardinality))
+    return tuple(_nested(values, inner) for _ in range(keys.cardinality))
 
 
 class _Reads:
@@ -99,27 +157,17 @@ class _Reads:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._functions: dict[str, Callable[..., Any]] = {
-            method.name: method.function for method in program.declaration.methods
-        }
+        self._methods = {method.name: method for method in program.declaration.methods}
         self._variables = set(program.variables)
 
     def of(self, helper: str) -> list[str]:
-        """The variables that a helper may read, in the order of the state.
-
-        Raises:
-            SpecError: the specification has no such helper.
-        """
-        if helper not in self._functions:
-            raise SpecError(
-                f"{self._program.name} does not say what {helper} is",
-                instead=f"a helper: def {helper}(self) -> ...",
-            )
+        """The variables that a helper may read, in the order of the state."""
         names, waiting = {helper}, [helper]
         while waiting:
-            found = set(_mentioned(self._functions[waiting.pop()].__code__)) - names
+            method = self._methods[waiting.pop()]
+            found = {*_mentioned(method.function.__code__), method.replaces} - names
             names |= found
-            waiting += [name for name in found if name in self._functions]
+            waiting += [name for name in found if name in self._methods]
         return [name for name in self._program.variables if name in names & self._variables]
 
 

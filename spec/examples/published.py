@@ -20,23 +20,33 @@ from antiphon.spec.examples.die_hard import DieHard
 from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
 from antiphon.spec.examples.ewd840 import EWD840
 from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.examples.voting import Voting
 from antiphon.spec.lang import Spec
 
 
 @dataclass(frozen=True)
 class Published:
     """A published count: `distinct` reachable states of `spec` under `constants`; `generated`: initial states
-    and transitions, if comparable.
+    and transitions, if comparable. With `symmetry` states that differ only in the names of interchangeable
+    members count once.
     """
 
     spec: type[Spec]
     constants: Mapping[str, int]
     distinct: int
     generated: int | None = None
+    symmetry: bool = False
 
 
-def _count(spec: type[Spec], distinct: int, generated: int | None = None, **constants: int) -> Published:
-    return Published(spec, MappingProxyType(constants), distinct, generated)
+def _count(
+    spec: type[Spec],
+    distinct: int,
+    generated: int | None = None,
+    *,
+    symmetry: bool = False,
+    **constants: int,
+) -> Published:
+    return Published(spec, MappingProxyType(constants), distinct, generated, symmetry)
 
 
 PUBLISHED = (
@@ -44,6 +54,7 @@ PUBLISHED = (
     _count(DiningPhilosophers, 67, philosophers=5),
     _count(EWD840, 302, nodes=3),
     _count(EWD840, 1_566, nodes=4),
+    _count(Voting, 77, symmetry=True, acceptors=3, values=2, ballots=2),
     _count(ChangRoberts, 137, 227, nodes=3),
     _count(Chameneos, 34_534, 104_697, creatures=4, meetings=4),
     _count(TwoPhase, 288, 1_146, managers=3),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeVar, overload
 
-from antiphon.spec.lang import types, values, variants
+from antiphon.spec.lang import mapping, types, values, variants
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.variants import Ambiguity
 
@@ -23,7 +23,8 @@ class Spec:
     State variables are annotated class attributes with a default, constants are `Const[...]`. Methods marked
     `action`, `environment`, `invariant`, `witness`, `obligation`, `initial`, `guard`, `constraint` or
     `on(Event)` are its behaviour; unmarked methods are helpers. The keywords `repairs`, `readings`,
-    `restrictions` and `mutations` of a class name the variants that can be switched on (`variants`).
+    `restrictions` and `mutations` of a class name the variants that can be switched on (`variants`);
+    `refines` names the machine that its states are mapped to (`mapping`).
     """
 
     def __init_subclass__(
@@ -33,11 +34,13 @@ class Spec:
         readings: tuple[Ambiguity, ...] = (),
         restrictions: tuple[type, ...] = (),
         mutations: tuple[type, ...] = (),
+        refines: type[Spec] | None = None,
         **keywords: Any,
     ) -> None:
         super().__init_subclass__(**keywords)
         values.note_place(cls)
         variants.remember(cls, variants.Offer(repairs, readings, restrictions, mutations))
+        mapping.remember(cls, refines)
 
     def __init__(self) -> None:
         raise SpecError(

@@ -1,0 +1,187 @@
+"""Acceptors choose a value by voting in ballots; in whatever order they do, at most one value is chosen.
+
+An acceptor votes at most once in a ballot, all votes of a ballot are for one value, and whoever votes has
+seen a quorum in which no smaller ballot can choose anything else. Nobody knows what is chosen: that a quorum
+has voted alike is a fact about all of them. This is what Paxos does, without its messages.
+
+`Consensus` is what the whole is for, and `VotingIsConsensus` says in which sense: the helper `chosen` of the
+votes is the variable `chosen` of the machine.
+
+Source: the TLA+ modules Consensus and Voting by Lamport, in the public TLA+ examples.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    everywhere,
+    invariant,
+    record,
+    require,
+    witness,
+)
+
+
+class Value(Index, size="values", symmetric=True):
+    """What can be chosen."""
+
+
+class Acceptor(Index, size="acceptors", symmetric=True):
+    """Who votes."""
+
+
+Ballot = Annotated[int, Between(0, "ballots - 1")]
+"""The number of a ballot."""
+
+
+@record
+class Vote:
+    """A vote for `value` in a ballot."""
+
+    ballot: Ballot
+    value: Value
+
+
+class Choice(Spec):
+    """What is chosen from."""
+
+    values: Const[int] = 2
+
+
+class Consensus(Choice):
+    """A value is chosen, once."""
+
+    chosen: Set[Value] = Set()
+
+    @action
+    def choose(self, v: Value) -> None:
+        """Where nothing is chosen, anything may be."""
+        require(len(self.chosen) == 0)
+        self.chosen = Set({v})
+
+    @invariant
+    def AtMostOne(self) -> bool:
+        """Safety: at most one value is chosen."""
+        return len(self.chosen) <= 1
+
+    @witness
+    def Chosen(self) -> bool:
+        """Some run chooses a value."""
+        return len(self.chosen) == 1
+
+
+class Voting(Choice):
+    """Votes in ballots; any majority is a quorum."""
+
+    acceptors: Const[int] = 3
+    ballots: Const[int] = 2
+
+    votes: Map[Acceptor, Set[Vote]] = everywhere(Set())
+    max_ballot: Map[Acceptor, Annotated[int, Between(-1, "ballots - 1")]] = everywhere(-1)
+
+    def is_quorum(self, some: Set[Acceptor]) -> bool:
+        """Any two majorities have a member in common."""
+        return 2 * len(some) > self.acceptors
+
+    def chosen_at(self, b: Ballot, v: Value) -> bool:
+        """A quorum has voted for v in ballot b."""
+        return any(
+            all(Vote(b, v) in self.votes[a] for a in quorum)
+            for quorum in self.each(Set[Acceptor])
+            if self.is_quorum(quorum)
+        )
+
+    def chosen(self) -> Set[Value]:
+        """What was chosen in some ballot."""
+        return Set() | {v for v in self.each(Value) if any(self.chosen_at(b, v) for b in self.each(Ballot))}
+
+    def did_not_vote_at(self, a: Acceptor, b: Ballot) -> bool:
+        """A has no vote in ballot b."""
+        return not any(vote.ballot == b for vote in self.votes[a])
+
+    def none_other_choosable_at(self, b: Ballot, v: Value) -> bool:
+        """Nothing but v is or will be chosen in ballot b: a quorum voted for it there, or never will."""
+        return any(
+            all(
+                Vote(b, v) in self.votes[a] or (self.max_ballot[a] > b and self.did_not_vote_at(a, b))
+                for a in quorum
+            )
+            for quorum in self.each(Set[Acceptor])
+            if self.is_quorum(quorum)
+        )
+
+    def shows_safe_at(self, quorum: Set[Acceptor], b: Ballot, v: Value) -> bool:
+        """The votes of the quorum show that no ballot before b can choose anything but v: the last of them in
+        which one of it voted was for v, if there is one.
+        """
+        return all(self.max_ballot[a] >= b for a in quorum) and (
+            all(c >= b or self.did_not_vote_at(a, c) for a in quorum for c in self.each(Ballot))
+            or any(
+                c < b
+                and any(Vote(c, v) in self.votes[a] for a in quorum)
+                and all(
+                    d <= c or d >= b or self.did_not_vote_at(a, d) for a in quorum for d in self.each(Ballot)
+                )
+                for c in self.each(Ballot)
+            )
+        )
+
+    @action
+    def increase_max_ballot(self, a: Acceptor, b: Ballot) -> None:
+        """A will not vote below ballot b any more."""
+        require(b > self.max_ballot[a])
+        self.max_ballot[a] = b
+
+    @action
+    def vote_for(self, a: Acceptor, b: Ballot, v: Value) -> None:
+        """A votes for v in ballot b: once, for what others voted for there, and where that is safe."""
+        require(self.max_ballot[a] <= b and self.did_not_vote_at(a, b))
+        require(
+            all(vote.ballot != b or vote.value == v for c in self.each(Acceptor) for vote in self.votes[c])
+        )
+        require(
+            any(
+                self.is_quorum(quorum) and self.shows_safe_at(quorum, b, v)
+                for quorum in self.each(Set[Acceptor])
+            )
+        )
+        self.votes[a] |= {Vote(b, v)}
+        self.max_ballot[a] = b
+
+    @invariant
+    def VotesSafe(self) -> bool:
+        """Where somebody voted for v, no smaller ballot can choose anything else."""
+        return all(
+            c >= vote.ballot or self.none_other_choosable_at(c, vote.value)
+            for a in self.each(Acceptor)
+            for vote in self.votes[a]
+            for c in self.each(Ballot)
+        )
+
+    @invariant
+    def OneValuePerBallot(self) -> bool:
+        """All votes of a ballot are for one value."""
+        return all(
+            one.ballot != other.ballot or one.value == other.value
+            for a in self.each(Acceptor)
+            for b in self.each(Acceptor)
+            for one in self.votes[a]
+            for other in self.votes[b]
+        )
+
+    @witness
+    def SomeChoice(self) -> bool:
+        """Some run chooses a value."""
+        return len(self.chosen()) == 1
+
+
+class VotingIsConsensus(Voting, refines=Consensus):
+    """Voting chooses as consensus does: what is `chosen` by the votes is what the machine has chosen."""

@@ -1,0 +1,45 @@
+"""A class that says `refines=Machine` maps the states of what it subclasses to states of that machine: a
+method that is named like a variable of the machine is the value of that variable.
+
+Both sides may use one name. What a method of the mapping then replaces in Python it does not replace in the
+specification: it is put aside under a name of its own, and `self.name` in every text, the mapping's too,
+means what the protocol calls so.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+
+def remember(cls: type, machine: type | None) -> None:
+    """Remember which machine a class is mapped to, and put its methods aside whose names the protocol has."""
+    if machine is not None:
+        cls.__antiphon_refines__ = machine  # type: ignore[attr-defined]
+    mapped = machine_of(cls)
+    if mapped is None:
+        return
+    protocol = [part for part in cls.__mro__ if machine_of(part) is None]
+    for name, item in list(vars(cls).items()):
+        if (
+            inspect.isfunction(item)
+            and _is_variable(name, mapped)
+            and any(name in vars(part) for part in protocol)
+        ):
+            delattr(cls, name)
+            setattr(cls, put_aside(name, mapped), item)
+
+
+def machine_of(cls: type) -> Any:
+    """The machine that a class, or a class that it subclasses, is mapped to, or None."""
+    return getattr(cls, "__antiphon_refines__", None)
+
+
+def put_aside(name: str, machine: type) -> str:
+    """The name of the mapping's method for a variable of the machine whose name the protocol has too."""
+    return f"{name}_of_{machine.__name__}"
+
+
+def _is_variable(name: str, machine: type) -> bool:
+    """Whether the machine has a variable (or a constant) of this name; its annotations are not evaluated."""
+    return hasattr(machine, name) and not inspect.isfunction(getattr(machine, name))

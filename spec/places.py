@@ -1,0 +1,129 @@
+"""Whatever is not in the catalogue is named by where it stands: "file.py:Name" or "module:Name".
+
+1. Modules are looked for in the current directory too, and a file's directory is on the path of imports from
+   then on, as for a script.
+2. A file that has one thing of the wanted kind is enough: "file.py".
+3. Whatever a module raises while it is imported is told as an error of the specification, with its place.
+
+This file knows no protocol, and nothing of what it is asked for but its kind.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from antiphon.spec import lang
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.hints import did_you_mean
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is looked for: its name for people, how one is recognised, and what one must be."""
+
+    name: str
+    recognises: Callable[[object], bool]
+    must_be: str
+
+
+def is_place(name: str) -> bool:
+    """Whether a name says where something stands: none of the catalogue does."""
+    return ":" in name or name.endswith(".py")
+
+
+def stands_at(name: str, kind: Kind) -> Any:
+    """What "file.py:Name", "file.py" or "module:Name" names.
+
+    Raises:
+        SpecError: there is no such file, module or name, or it is of another kind; the known names are
+            listed.
+    """
+    module, _, qualified = name.partition(":")
+    if module.endswith(".py"):
+        return _in_file(Path(module), qualified, kind)
+    see_current_directory()
+    return _member(_module(module, name, kind), qualified, f"module {module!r}", kind)
+
+
+def module_of(cls: type) -> str:
+    """How the module of a class was named: by its file, if it was."""
+    return _FILES.get(cls.__module__, cls.__module__)
+
+
+def see_current_directory() -> None:
+    """Let modules in the current directory be imported, as `python -m` does."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
+_FILES: dict[str, str] = {}
+"""The modules that were named by their files, and how."""
+
+
+def _in_file(path: Path, qualified: str, kind: Kind) -> Any:
+    if not path.is_file():
+        raise SpecError(f"{kind.name} {str(path)!r}: no such file")
+    here = str(path.resolve().parent)
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    module = _module(path.stem, str(path), kind)
+    if Path(module.__file__ or "").resolve() != path.resolve():
+        raise SpecError(
+            f"{kind.name} {str(path)!r}: Python knows another module {path.stem!r}; rename the file"
+        )
+    _FILES[path.stem] = str(path)
+    if not qualified:
+        own = [
+            key for key, value in vars(module).items() if kind.recognises(value) and _is_own(value, module)
+        ]
+        if len(own) != 1:
+            told = ", ".join(f"{path}:{key}" for key in own)
+            raise SpecError(f"{path} has {len(own)} {kind.name}s" + (f"; say which: {told}" if own else ""))
+        qualified = own[0]
+    return _member(module, qualified, str(path), kind)
+
+
+def _module(module: str, name: str, kind: Kind) -> ModuleType:
+    """Import a module for what is named so."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise SpecError(f"{kind.name} {name!r}: module {module!r} cannot be imported: {error}") from error
+    except SyntaxError as error:
+        raise SpecError(
+            f"{kind.name} {name!r}: {error.filename}:{error.lineno}:{error.offset}: {error.msg}"
+        ) from error
+    except SpecError:
+        raise
+    except Exception as error:  # a module may raise anything, and it is not ours
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        hint = did_you_mean(error.name, lang.__all__) if isinstance(error, NameError) and error.name else ""
+        told = f"{where.filename}:{where.lineno}: {type(error).__name__}: {error}{hint}"
+        raise SpecError(f"{kind.name} {name!r}: {told}") from error
+
+
+def _member(module: ModuleType, qualified: str, where: str, kind: Kind) -> Any:
+    """What a module calls so."""
+    found: object = module
+    for part in qualified.split("."):
+        if not hasattr(found, part):
+            known = sorted(key for key, value in vars(found).items() if kind.recognises(value))
+            told = f"its {kind.name}s: {', '.join(known) or 'none'}{did_you_mean(part, known)}"
+            raise SpecError(f"{where} has no {part!r}; {told}")
+        found = getattr(found, part)
+    if not kind.recognises(found):
+        raise SpecError(f"{where}: {qualified!r} is no {kind.name}: it is not {kind.must_be}")
+    return found
+
+
+def _is_own(value: object, module: ModuleType) -> bool:
+    """Whether it was written in the module; what has no module of its own was."""
+    return getattr(value, "__module__", module.__name__) == module.__name__

@@ -1,0 +1,165 @@
+"""Where nobody says which steps of the machine a transition is, they are found, or the guard is named that
+keeps them back.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import antiphon
+from antiphon.model.verdict import Outcome
+from antiphon.spec.examples.voting import Acceptor, Ballot, Value, VotingIsConsensus
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    emit,
+    environment,
+    everywhere,
+    record,
+    require,
+)
+
+Count = Annotated[int, Between(0, 4)]
+
+
+class Process(Index, size="processes", ordered=True):
+    """Who takes."""
+
+
+@record
+class Took:
+    """A process has taken one."""
+
+    process: Process
+    count: Count
+
+
+class Members(Spec):
+    """How many there are."""
+
+    processes: Const[int] = 2
+
+
+class Pile(Members):
+    """Everybody takes from a pile, one at a time."""
+
+    left: Count = 4
+    pairs: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
+
+    @action
+    def take(self, p: Process) -> None:
+        """One."""
+        require(self.left > 0)
+        self.left -= 1
+        emit(Took(p, self.left))
+
+    @environment
+    def meet(self, p: Process, q: Process) -> None:
+        """Two meet, and the one remembers the other."""
+        require(not self.pairs[p][q])
+        self.pairs[p][q] = True
+
+
+class Grabbing(Members):
+    """Takes two at once, and speaks of both."""
+
+    left: Count = 4
+    met: Set[Process] = Set()
+
+    @action
+    def grab(self, p: Process) -> None:
+        """Two."""
+        require(self.left > 1)
+        emit(Took(p, self.left - 1))
+        emit(Took(p, self.left - 2))
+        self.left -= 2
+
+    @action
+    def greet(self, p: Process) -> None:
+        """P meets itself."""
+        require(p not in self.met)
+        self.met |= {p}
+
+
+class GrabbingIsPile(Grabbing, refines=Pile):
+    """A helper for a map of maps takes both keys; `left` needs none."""
+
+    def pairs(self, p: Process, q: Process) -> bool:
+        """Nobody meets another."""
+        return p == q and p in self.met
+
+
+class Mute(GrabbingIsPile):
+    """Says one word for two."""
+
+    @action
+    def grab(self, p: Process) -> None:
+        require(self.left > 1)
+        emit(Took(p, self.left - 1))
+        self.left -= 2
+
+
+class Gone(GrabbingIsPile):
+    """Forgets whom it met."""
+
+    @action
+    def forget(self, p: Process) -> None:
+        """Nothing in the machine does."""
+        require(p in self.met)
+        self.met -= {p}
+
+
+def test_one_transition_may_be_several_steps() -> None:
+    report = antiphon.refine(GrabbingIsPile)
+    assert report["Refinement"].outcome is Outcome.HOLDS
+    assert report.exploration.states == 12
+    assert "Pile: 12 of its states; transitions: meet 12, take 16, stutters 0" in report.notes
+
+
+def test_a_word_that_is_not_said_is_missed() -> None:
+    verdict = antiphon.refine(Mute)["Refinement"]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.reason == (
+        "no sequence of at most 3 steps of Pile changes left from 4 to 2, while the protocol emits "
+        "Took(p0, 3); possible there: take(p0), take(p1), meet(p0, p0), meet(p0, p1), meet(p1, p0), "
+        "meet(p1, p1)"
+    )
+
+
+def test_what_no_step_does_is_told_with_what_is_possible() -> None:
+    verdict = antiphon.refine(Gone)["Refinement"]
+    assert verdict.trace is not None
+    assert [step.action for step in verdict.trace.steps] == ["greet", "forget"]
+    assert verdict.reason.startswith(
+        "no sequence of at most 3 steps of Pile changes pairs from ((True, False), (False, False)) to"
+    )
+
+
+class Hasty(VotingIsConsensus):
+    """Votes where that is not safe."""
+
+    def shows_safe_at(self, quorum: Set[Acceptor], b: Ballot, v: Value) -> bool:
+        """Always."""
+        return True
+
+
+def test_voting_is_consensus_and_hasty_voting_is_not() -> None:
+    """The protocol's helper `chosen` is the machine's variable: the mapping says nothing at all."""
+    assert antiphon.refine(VotingIsConsensus)["Refinement"].outcome is Outcome.HOLDS
+    verdict = antiphon.refine(Hasty)["Refinement"]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert "changes chosen from {v0} to {v0, v1}" in verdict.reason
+    assert verdict.trace is not None
+    votes = verdict.trace.states[-1][0]
+    assert {vote.value for some in votes for vote in some} == {Value(0), Value(1)}
+
+
+def test_a_search_for_steps_keeps_to_the_bounds() -> None:
+    report = antiphon.refine(GrabbingIsPile, max_seconds=0.0)
+    assert report["Refinement"].outcome is Outcome.UNKNOWN
+    assert report["Refinement"].reason == "not decided: the bound of 0 seconds"
