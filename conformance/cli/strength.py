@@ -62,8 +62,10 @@ def by_mutants(
         told = f"{answers.read:,} of {answers.read + answers.asked:,} mutants were asked before, by this code"
         output.out().print(f"{told} (--fresh asks them again)", style="bright_black", soft_wrap=True)
     checks = [item for family in found for item in family.checks]
-    weak = sum(not item.can_fail for item in checks)
-    told = f"{weak} cannot fail" if weak else "each can fail"
+    undecided = sum(item.is_undecided for item in checks)
+    weak = sum(not item.can_fail for item in checks) - undecided
+    parts = (f"{weak} cannot fail" if weak else "", f"{undecided} undecided" if undecided else "")
+    told = ", ".join(filter(None, parts)) or "each can fail"
     output.last_line(outcome, f"{counted(len(checks), 'check')} that hold, asked of mutants: {told}")
     return outcome.exit_code
 
@@ -125,7 +127,7 @@ def _told(item: Strength) -> str:
 def _mark(item: Strength) -> Text:
     if item.can_fail:
         return output.mark("holds")
-    return Text("refused" if item.trivial else "unknown: cannot fail", style="yellow")
+    return Text("refused" if item.trivial else item.verdict, style="yellow")
 
 
 def _document(found: FamilyStrength) -> documents.StrengthDocument:

@@ -2,11 +2,12 @@
 of its specification, and says how many of them break it.
 
 1. A check is *strong* when some mutant breaks it. One that no mutant breaks is *weak*: it cannot fail, as far
-   as these mutants reach, and its `holds` is reported as unknown. One whose constants leave no state or step
-   that could break it is *trivial*, and is refused before any mutant is asked.
+   as these mutants reach, and its `holds` is reported as unknown; as undecided, where a mutant that touches
+   it was not explored to the end. One whose constants leave no state or step that could break it is
+   *trivial*, and is refused before any mutant is asked.
 2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. A check that no
-   sampled mutant breaks is asked of the others too, within fewer states, until one does: a sample never
-   makes a check weak.
+   sampled mutant breaks is asked of the others too until one does, first of those that broke the property in
+   an earlier program, then of those that touch it: a sample never makes a check weak.
 3. Of a protocol, a mutant that can be seen in some program and breaks no check there is asked in the others
    too, until it breaks one. What then is left is told: there a check is missing, or the text says more than
    anybody can notice.
@@ -18,10 +19,11 @@ This file knows which classes are a protocol's text, and nothing of any protocol
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -29,7 +31,7 @@ from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.kept import answering_code
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
-from antiphon.model.mutation import BOUNDS, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
+from antiphon.model.mutation import BOUNDS, FURTHER, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim
 from antiphon.spec.lang import Program
@@ -39,11 +41,6 @@ NOT_TEXT = ("bounds", "properties", "refinement", "resilience")
 """Modules of a protocol that bound it or judge it."""
 
 SEED = 7
-FEWER_STATES = 5_000
-"""How far a mutant is explored that is asked only about what the sample did not break: most of what breaks
-something breaks it early.
-"""
-
 SAVED_SECONDS = 10.0
 """How often answers are written down."""
 
@@ -55,9 +52,9 @@ class Strength:
     """What the mutants of its specification did to one check that is recorded to hold.
 
     `asked` counts those that touch what the property reads; of them `killed` break it, `kept` change
-    something and do not, `equivalent` change nothing within the constants and `open` were not explored far
-    enough. `elsewhere` are further mutants that break it. `trivial` says why it cannot fail with these
-    constants.
+    something or are too large to be compared, and do not, `equivalent` change nothing within the constants
+    and `open` were not explored far enough. `elsewhere` are further mutants that break it. `trivial` says why
+    it cannot fail with these constants.
     """
 
     claim: Claim
@@ -76,12 +73,19 @@ class Strength:
         return self.killed + self.elsewhere > 0
 
     @property
+    def is_undecided(self) -> bool:
+        """Whether no mutant breaks it, and some that touches it was not explored to the end."""
+        return self.open > 0 and not self.can_fail
+
+    @property
     def verdict(self) -> str:
         """What is reported in the place of `holds`."""
         if self.trivial:
             return f"refused: {self.trivial}"
         if self.can_fail:
             return "holds"
+        if self.is_undecided:
+            return "unknown: undecided"
         return "unknown: cannot fail" if self.asked else "unknown: no mutant touches it"
 
 
@@ -145,6 +149,7 @@ def strength(
     sample: int | None = None,
     seed: int = SEED,
     bounds: Bounds = BOUNDS,
+    further: Bounds = FURTHER,
     answers: Answers | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> FamilyStrength:
@@ -155,7 +160,8 @@ def strength(
         deep: also those that take long.
         sample: how many mutants of each text are asked of all its programs; None for all of them.
         seed: chooses the sample.
-        bounds: how far each mutant is explored.
+        bounds: how far each mutant is explored by generated Python.
+        further: how far machine code goes where that leaves something open.
         answers: what was answered before.
         progress: called before each mutant with its number, how many there are, and what it is.
     """
@@ -163,7 +169,8 @@ def strength(
     groups, left_out = _groups(claims, deep=deep)
     if not groups:
         return FamilyStrength("", (), Tally(), sample, seed, left_out)
-    plans = [_Plan(group, bounds, answers, sample, seed) for group in groups]
+    plans = [_Plan(group, (bounds, further), answers, sample, seed) for group in groups]
+    breaking: dict[str, list[str]] = {}
     todo, done = sum(len(plan.sampled) for plan in plans), 0
     for plan in plans:
 
@@ -171,7 +178,7 @@ def strength(
             if progress is not None:
                 progress(before + number, todo, f"{plan.program.name} {mutant}")
 
-        plan.run(tell)
+        plan.run(tell, breaking)
         done += len(plan.sampled)
     for plan in plans:
         if wanted := [item for item in plan.mutants if item.digest in _unnoticed(plans)]:
@@ -243,48 +250,35 @@ class Answers:
 
 
 class _Asking:
-    """Some properties of one program, the mutants that were asked about them within some bounds, and their
-    answers.
-    """
+    """Some properties of one program, the mutants that were asked about them, and their answers."""
 
-    def __init__(self, program: Program, properties: Sequence[str], bounds: Bounds, answers: Answers) -> None:
-        self.program, self.properties = program, properties
+    def __init__(self, plan: _Plan, properties: Sequence[str]) -> None:
+        self.properties = properties
         self.seen: dict[str, Answer] = {}
-        self._answers, self._saved, self._bounds = answers, time.monotonic(), bounds
-        self._trial: Trial | None = None
-        self._key = _digest(answering_code(), program.name, program.digest, repr(bounds), *properties)
-        self._kept = answers.of(self._key)
-
-    @property
-    def trial(self) -> Trial:
-        """The trial of the program, begun when it is needed."""
-        if self._trial is None:
-            self._trial = Trial(self.program, self.properties, self._bounds)
-        return self._trial
+        self._plan, self._saved = plan, time.monotonic()
+        program = plan.program
+        self._key = _digest(answering_code(), program.name, program.digest, repr(plan.bounds), *properties)
+        self._kept = plan.answers.of(self._key)
 
     def ask(self, mutant: Anything) -> None:
         """Have the answer of the mutant, from what is kept if it is there."""
         if mutant.digest in self._kept:
-            self._answers.read += 1
+            self._plan.answers.read += 1
         else:
-            self._kept[mutant.digest] = self.trial.ask(mutant)
-            self._answers.asked += 1
+            self._kept[mutant.digest] = self._plan.trial.ask(mutant, self.properties)
+            self._plan.answers.asked += 1
             if time.monotonic() - self._saved > SAVED_SECONDS:
                 self.save()
         self.seen[mutant.digest] = self._kept[mutant.digest]
 
-    def unbroken(self) -> set[str]:
-        """The properties that no mutant broke."""
-        return set(self.properties).difference(*(answer.broken for answer in self.seen.values()))
+    def broken(self) -> set[str]:
+        """The properties that some mutant broke."""
+        return set().union(*(answer.broken for answer in self.seen.values()))
 
     def save(self) -> None:
         """Write down what was answered."""
-        self._answers.put(self._key, self._kept)
+        self._plan.answers.put(self._key, self._kept)
         self._saved = time.monotonic()
-
-    def forget(self) -> None:
-        """Nothing more is asked: the memory is given back."""
-        self._trial = None
 
 
 class _Plan:
@@ -293,24 +287,32 @@ class _Plan:
     """
 
     def __init__(
-        self, group: Group, bounds: Bounds, answers: Answers, sample: int | None, seed: int
+        self, group: Group, bounds: tuple[Bounds, Bounds], answers: Answers, sample: int | None, seed: int
     ) -> None:
         self.program, self.checks = group
-        self._bounds, self._answers = bounds, answers
+        self.bounds, self.answers = bounds, answers
         properties = list(dict.fromkeys(check.property for _, check in self.checks))
         mutants: list[Anything] = [*_mutants(self.program), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
         self.sampled: Sequence[Anything] = self.mutants[:sample]
-        self.first = _Asking(self.program, properties, bounds, answers)
+        self.first = _Asking(self, properties)
         self.later: _Asking | None = None
+        self._trial: Trial | None = None
         self._trivial: dict[str, str] = {}
         self._touched: dict[str, frozenset[str]] = {}
 
-    def run(self, tell: Callable[[int, Anything], object]) -> None:
-        """Ask all mutants that are to be asked; `tell` is called before each, with how many of the sample
-        were.
+    @property
+    def trial(self) -> Trial:
+        """The trial of the program, begun when it is needed."""
+        if self._trial is None:
+            self._trial = Trial(self.program, self.first.properties, *self.bounds)
+        return self._trial
 
-        What was answered is kept, however this ends.
+    def run(self, tell: Callable[[int, Anything], object], breaking: dict[str, list[str]]) -> None:
+        """Ask all mutants that are to be asked; what was answered is kept, however this ends.
+
+        `tell` is called before each, with how many of the sample were. `breaking` are mutants by the
+        properties that they broke in earlier programs, the last first; what breaks one here is added.
         """
         first = self.first
         try:
@@ -319,15 +321,38 @@ class _Plan:
                 first.ask(mutant)
         finally:
             first.save()
-        weak = sorted(first.unbroken())
-        self._trivial = {name: why for name in weak if (why := first.trial.trivial(name))}
+        weak = sorted(set(first.properties) - first.broken())
+        self._trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
         weak = [name for name in weak if name not in self._trivial]
-        rest = self.mutants[len(self.sampled) :]
-        others = [item for item in rest if not first.trial.touched(item).isdisjoint(weak)]
-        if others:
-            self._ask_others(others, weak, tell)
-        self._touched = {item.digest: first.trial.touched(item) for item in (*self.sampled, *others)}
-        first.forget()
+        if weak:
+            self._ask_others(weak, breaking, tell)
+        self._touched = {item.digest: self.trial.touched(item) for item in self.mutants}
+        for asking in (first, self.later):
+            for digest, answer in asking.seen.items() if asking is not None else ():
+                for name in answer.broken:
+                    breaking[name] = [digest, *(item for item in breaking.get(name, []) if item != digest)]
+        self._trial = None
+
+    def _ask_others(
+        self, weak: list[str], breaking: Mapping[str, list[str]], tell: Callable[[int, Anything], object]
+    ) -> None:
+        """Ask the mutants beyond the sample until each weak property is broken, the most promising first."""
+        later = self.later = _Asking(self, weak)
+        left = list(self.mutants[len(self.sampled) :])
+
+        def promise(mutant: Anything) -> tuple[float, bool]:
+            known = (breaking.get(name, []) for name in unbroken)
+            places = [found.index(mutant.digest) for found in known if mutant.digest in found]
+            return min(places, default=math.inf), unbroken.isdisjoint(self.trial.touched(mutant))
+
+        try:
+            while left and (unbroken := set(weak) - later.broken()):
+                mutant = min(left, key=promise)
+                left.remove(mutant)
+                tell(len(self.sampled), mutant)
+                later.ask(mutant)
+        finally:
+            later.save()
 
     def pursue(self, mutants: Sequence[Anything], tell: Callable[[Anything], object]) -> None:
         """Ask mutants that no check of another program notices, if they were not asked here."""
@@ -337,24 +362,9 @@ class _Plan:
                 if mutant.digest not in first.seen:
                     tell(mutant)
                     first.ask(mutant)
-                    self._touched[mutant.digest] = first.trial.touched(mutant)
         finally:
             first.save()
-        first.forget()
-
-    def _ask_others(
-        self, others: Sequence[Anything], weak: list[str], tell: Callable[[int, Anything], object]
-    ) -> None:
-        fewer = replace(self._bounds, states=min(self._bounds.states or FEWER_STATES, FEWER_STATES))
-        later = self.later = _Asking(self.program, weak, fewer, self._answers)
-        try:
-            for mutant in others:
-                if later.unbroken() & later.trial.touched(mutant):
-                    tell(len(self.sampled), mutant)
-                    later.ask(mutant)
-        finally:
-            later.save()
-        later.forget()
+        self._trial = None
 
     def strengths(self) -> Iterator[Strength]:
         """How each check came out."""
@@ -375,7 +385,7 @@ class _Plan:
                 elsewhere += name in answer.broken
             elif name in answer.broken:
                 fates["killed"] += 1
-            elif name in answer.open or answer.fate is Fate.UNDECIDED:
+            elif name in answer.open:
                 fates["open"] += 1
             else:
                 fates["equivalent" if answer.fate is Fate.EQUIVALENT else "kept"] += 1

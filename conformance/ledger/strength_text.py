@@ -20,7 +20,7 @@ from antiphon.conformance.ledger.strength import FamilyStrength, Strength
 from antiphon.conformance.report.words import counted, settings
 from antiphon.spec.claims import Check, Claim
 
-FORM = 1
+FORM = 2
 """The form of a section; a higher one makes all sections stale."""
 
 HEAD = """# What would break the ledger's verdicts
@@ -31,12 +31,13 @@ left out. Made by `antiphon claims --mutants --write docs/ledger-strength.md`; d
 How to read it:
 
 - **touch** counts the mutants whose actions write what the property reads; **break** are those of them that the check refutes (every such run is taken
-  again by CPython), **keep** those that change something else, **same** those that have the same states and the same steps with these constants,
-  **open** those that were not explored to the end. **others** counts mutants that break it although they do not touch it.
-- A check that no mutant breaks is *unknown: cannot fail*, as far as these operators reach. One that the constants alone make true (no state that the
-  types allow, and no step in one of them, could break it) is *refused*.
-- Mutants are sampled; a check that none of the sample breaks is asked of all others that touch it too, each within 5,000 states, so that *cannot fail*
-  never rests on a sample. What takes more than about five seconds in the ledger (its deep checks) and refinements are asked of no mutants.
+  again by CPython), **keep** those that change something else, or have too many states to be compared, **same** those that have the same states and the
+  same steps with these constants, **open** those that were not explored to the end. **others** counts mutants that break it although they do not touch it.
+- A check that no mutant breaks is *unknown: cannot fail*, as far as these operators reach; *unknown: undecided*, where one that touches it was not
+  explored to the end. One that the constants alone make true (no state that the types allow, and no step in one of them, could break it) is *refused*.
+- Mutants are sampled; a check that none of the sample breaks is asked of all others too until one does, so that *cannot fail* never rests on a sample.
+  Each is explored within 25,000 states by generated Python, and, where that leaves something open, within a million by machine code.
+  What takes more than about five seconds in the ledger (its deep checks) and refinements are asked of no mutants.
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
   judge events take other values together, at some time or at the end. *Inner* ones change only what nobody sees (a packet that is sent once more).
   One that is seen somewhere and breaks nothing there is asked in the other programs of the family too. Those that break nothing in any are listed: a
@@ -85,11 +86,13 @@ def kept(written: str) -> dict[str, tuple[str, str]]:
 def summary(found: FamilyStrength) -> str:
     """In one sentence, how strong the checks are and how many mutants were noticed."""
     tally = found.tally
-    weak = sum(not item.can_fail and not item.trivial for item in found.checks)
+    strong = sum(item.can_fail for item in found.checks)
+    undecided = sum(item.is_undecided for item in found.checks)
     refused = sum(bool(item.trivial) for item in found.checks)
-    strong = len(found.checks) - weak - refused
+    weak = len(found.checks) - strong - undecided - refused
     return (
-        f"{counted(len(found.checks), 'check')} asked: {strong} can fail, {weak} cannot, {refused} refused; "
+        f"{counted(len(found.checks), 'check')} asked: {strong} can fail, {weak} cannot, {undecided} undecided, "
+        f"{refused} refused; "
         f"{counted(tally.tried, 'mutant')}: {tally.changing} can be seen, {tally.killed} of them killed "
         f"({tally.share:.0%})"
     )

@@ -134,15 +134,40 @@ def reached(part: object, module: ir.Module, without: frozenset[str] = frozenset
     return frozenset(names)
 
 
+def caused(
+    definition: ir.Definition, module: ir.Module, without: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """The names of the helpers that a definition calls and of the handlers of what it emits, with all that
+    these call and emit in turn, but not through those that are left out.
+    """
+    definitions = {item.name: item for item in (*module.functions, *module.procedures, *module.handlers)}
+    found: set[str] = set()
+    todo: list[ir.Definition] = [definition]
+    while todo:
+        body = todo.pop().body
+        events = _events(body)
+        handlers = {item.name for item in module.handlers if item.event in events}
+        names = reached(body, module, without) | handlers
+        todo.extend(definitions[name] for name in names - found)
+        found |= names
+    return frozenset(found)
+
+
+def _events(body: tuple[ir.Statement, ...]) -> set[str]:
+    """The records that are emitted there."""
+    kinds = [node.event.type for node in nodes(body) if isinstance(node, ir.Emit)]
+    records = (record for kind in kinds for record in getattr(kind, "records", (kind,)))
+    return {getattr(record, "name", "") for record in records}
+
+
 def _own(program: Program) -> Iterator[MethodDeclaration]:
-    """The methods that steps of the algorithm, and its beginnings, reach; guards on the actor and constraints
-    stand before a step and are no part of it.
+    """The methods that steps of the algorithm, and its beginnings, reach by calls and events; guards on the
+    actor and constraints stand before a step and are no part of it.
     """
     module, declaration = program.module, program.declaration
     before = frozenset(item.name for item in declaration.marked("guard", "constraint"))
     steps = [item for item in (*module.initials, *module.actions) if not item.fault]
-    names = {item.name for item in steps}
-    names |= reached(tuple(item.body for item in steps), module, before)
+    names = {item.name for item in steps}.union(*(caused(item, module, before) for item in steps))
     yield from (item for item in declaration.methods if item.name in names)
 
 

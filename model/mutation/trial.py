@@ -6,10 +6,14 @@ program keeps.
 2. A mutant that breaks nothing is *equivalent* within the constants when it has the same states and the same
    steps. It is *inner* when it has others, but whoever judges the events sees the same: the handlers'
    variables take the same values together, also where nothing but faults can happen. Else it *survives*.
-3. A mutant that runs into an error of the specification (a value leaves its domain) is *invalid*, and so is
-   one that is no specification: every check would report it, and it says nothing about any.
+3. A mutant that runs into an error of the specification (a value leaves its domain) before it breaks
+   anything is *invalid*, and so is one that is no specification: every check would report it, and it says
+   nothing about any.
 4. A property whose own text the change is in is not asked: it would be another property.
 5. Steps of actions that the change does not reach are made once, for the program, and taken by all mutants.
+6. What the bound of generated Python leaves open goes on in machine code, as do all mutants of a program that
+   is larger than that bound. They are asked what they break, and are compared with nothing: one that breaks
+   nothing is *undecided*, whatever is left open.
 
 This file knows nothing of claims, and of operators nothing but that they make mutants.
 """
@@ -17,7 +21,7 @@ This file knows nothing of claims, and of operators nothing but that they make m
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from antiphon.model.bounds import Bounds, StopReason
@@ -25,13 +29,13 @@ from antiphon.model.engines.interface import Transitions
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.engines.python.catalogue import Known
 from antiphon.model.engines.python.transitions import PythonTransitions
-from antiphon.model.explore import liveness
+from antiphon.model.explore import check, liveness
 from antiphon.model.explore.search import Search
 from antiphon.model.explore.verdicts import Judge
 from antiphon.model.ground import LargeStep, ground, ground_predicate, layout
 from antiphon.model.ground.form import GroundStep, Operator
 from antiphon.model.ground.shape import Raw
-from antiphon.model.mutation.mutants import LeftOut, Mutant, reached
+from antiphon.model.mutation.mutants import LeftOut, Mutant, caused, reached
 from antiphon.model.properties import kinds_asked
 from antiphon.model.trace import replay
 from antiphon.model.verdict import InternalError, Outcome, PropertyKind
@@ -39,12 +43,20 @@ from antiphon.spec.lang import Program, SpecError, Step, ir
 from antiphon.spec.lang.walk import nodes
 
 BOUNDS = Bounds(states=25_000, seconds=120.0)
-"""How far a mutant is explored: so many states, so that the answer is the same on any machine; the time ends
-what hangs.
+"""How far a mutant is explored by generated Python, where the program itself is no larger: so many states, so
+that the answer is the same on any machine; the time ends what hangs.
+"""
+
+FURTHER = Bounds(states=1_000_000, seconds=120.0)
+"""How far machine code explores what is larger: a kernel is compiled in about a second, and finds so many
+states in another.
 """
 
 LARGE = 200_000
 """A step that takes more nodes than this is not seen through."""
+
+NO_BEGINNING = "it has no initial state"
+BUDGET_SPENT = "a budget is spent"
 
 
 class Fate(StrEnum):
@@ -83,17 +95,24 @@ class Trial:
     Args:
         program: the specification with its constants.
         properties: names of properties that hold of it.
-        bounds: how far each mutant is explored.
+        bounds: how far each mutant is explored by generated Python.
+        further: how far machine code goes where that leaves something open.
 
     Raises:
         SpecError: the program has an error, or no such property.
     """
 
-    def __init__(self, program: Program, properties: Iterable[str], bounds: Bounds = BOUNDS) -> None:
-        self.program, self.bounds = program, bounds
+    def __init__(
+        self,
+        program: Program,
+        properties: Iterable[str],
+        bounds: Bounds = BOUNDS,
+        further: Bounds = FURTHER,
+    ) -> None:
+        self.program, self.bounds, self.further = program, bounds, further
         self.kinds = kinds_asked(program, properties)
         module = program.module
-        self._reach = {item.name: {item.name, *_all_reached(item, module)} for item in module.actions}
+        self._reach = {item.name: {item.name, *caused(item, module)} for item in module.actions}
         self._known = Known()
         self._touched: dict[str, frozenset[str]] = {}
         self._states: frozenset[int] | None = None
@@ -101,14 +120,15 @@ class Trial:
         self._transitions = 0
         self._original: PythonTransitions | None = None
 
-    def ask(self, mutant: Mutant | LeftOut) -> Answer:
-        """What becomes of the program with this change."""
+    def ask(self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None) -> Answer:
+        """What becomes of the program with this change, and of some of the properties; None for all."""
+        kinds = self.kinds if properties is None else {name: self.kinds[name] for name in properties}
         try:
             changed = mutant.of(self.program)
             differing = _differing(self.program.module, changed.module)
             if not differing:
                 return Answer(Fate.EQUIVALENT, reason="it is read as the same")
-            return self._ask(changed, differing, shares=isinstance(mutant, Mutant))
+            return self._ask(changed, kinds, differing, shares=isinstance(mutant, Mutant))
         except SpecError as error:
             return Answer(Fate.INVALID, reason=error.reason)
 
@@ -151,35 +171,65 @@ class Trial:
         steps = [step.ground for step in self._known.made.values() if step is not None]
         return self._states is None or _some_breaks(steps, property)
 
-    def _ask(self, changed: Program, differing: frozenset[str], *, shares: bool) -> Answer:
+    def _ask(
+        self, changed: Program, kinds: dict[str, PropertyKind], differing: frozenset[str], *, shares: bool
+    ) -> Answer:
+        apart = tuple(name for name in kinds if differing & self._texts_of(name))
+        asked = {name: kind for name, kind in kinds.items() if name not in apart}
         self._explore_original()
-        apart = tuple(name for name in self.kinds if differing & self._texts_of(name))
-        asked = {name: kind for name, kind in self.kinds.items() if name not in apart}
+        if self._states is None:
+            return replace(self._ask_large(changed, asked), apart=apart)
         actions = frozenset(action for action, names in self._reach.items() if differing & names)
         transitions = PythonTransitions(changed, self._known.without(actions) if shares else Known())
         space = TransitionSpace(transitions)
         if not len(space):
-            return Answer(Fate.INVALID, apart=apart, reason="it has no initial state")
+            return Answer(Fate.INVALID, apart=apart, reason=NO_BEGINNING)
         search = _Hunt(space, asked, self.bounds)
         search.run()
-        if search.error is not None:
-            return Answer(Fate.INVALID, apart=apart, reason="it runs into an error of the specification")
         stop = search.walk.stopped
         if stop is not None and stop.reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         outcomes = self._outcomes(changed, space, search, asked)
-        broken = [name for name, outcome in outcomes.items() if outcome is Outcome.VIOLATED]
-        left = [name for name, outcome in outcomes.items() if outcome is Outcome.UNKNOWN]
-        told = str(stop) if stop is not None else ""
+        broken = tuple(name for name, outcome in outcomes.items() if outcome is Outcome.VIOLATED)
+        left = tuple(name for name, outcome in outcomes.items() if outcome is Outcome.UNKNOWN)
+        if search.error is not None:
+            return _in_error(broken, left, apart)
+        if stop is not None and stop.reason is StopReason.STATES and left:
+            large = self._ask_large(changed, {name: asked[name] for name in left})
+            broken, left = broken + large.broken, large.open
+            if not broken:
+                return replace(large, apart=apart)
         if broken:
-            return Answer(Fate.KILLED, tuple(broken), tuple(left), apart)
-        if not search.walk.complete or left:
-            return Answer(Fate.UNDECIDED, (), tuple(left), apart, told or "a budget is spent")
+            return Answer(Fate.KILLED, broken, left, apart)
+        if left:
+            return Answer(Fate.UNDECIDED, (), left, apart, str(stop) if stop is not None else BUDGET_SPENT)
         if self._is_same(space, search, actions if shares else None):
             return Answer(Fate.EQUIVALENT, apart=apart)
         seen = self._seen
         inner = seen is not None and seen == _histories(space, self._judging(changed))
         return Answer(Fate.INNER if inner else Fate.SURVIVED, apart=apart)
+
+    def _ask_large(self, changed: Program, asked: dict[str, PropertyKind]) -> Answer:
+        """What a mutant breaks of these properties, by machine code within `further`; whether it is the same
+        as the program is not asked.
+        """
+        report = check(changed, properties=asked, bounds=self.further, engine="native")
+        stop = report.exploration.stopped
+        if stop is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        if not report.exploration.states:
+            return Answer(Fate.INVALID, reason=NO_BEGINNING)
+        found = {name: report[name].outcome for name in asked}
+        if report.exploration.complete:  # a witness is missed, and what no step could break is kept
+            unknown = [name for name, outcome in found.items() if outcome is Outcome.UNKNOWN]
+            found |= {name: _UNSEEN[asked[name]] for name in unknown if asked[name] in _UNSEEN}
+        broken = tuple(name for name, outcome in found.items() if outcome is Outcome.VIOLATED)
+        left = tuple(name for name, outcome in found.items() if outcome is Outcome.UNKNOWN)
+        if stop is StopReason.ERROR:
+            return _in_error(broken, left, ())
+        if broken:
+            return Answer(Fate.KILLED, broken, left)
+        return Answer(Fate.UNDECIDED, (), left, reason="too large to be compared")
 
     # The original -------------------------------------------------------------------------------------------
 
@@ -245,7 +295,7 @@ class Trial:
         later: dict[str, PropertyKind] = {}
         for name, kind in asked.items():
             decided = name in search.decided
-            if kind in (PropertyKind.OBLIGATION, PropertyKind.DEADLOCK):
+            if kind in (PropertyKind.OBLIGATION, PropertyKind.DEADLOCK) and search.error is None:
                 later[name] = kind
             elif kind is PropertyKind.LIVENESS:
                 found[name] = self._on_fair_runs(changed, name) if complete else Outcome.UNKNOWN
@@ -264,6 +314,13 @@ class Trial:
         (verdict,) = liveness.judge(changed, [question], bounds=self.bounds, engine="generated").verdicts
         return verdict.outcome
 
+
+_UNSEEN = {
+    PropertyKind.WITNESS: Outcome.VIOLATED,
+    PropertyKind.INVARIANT: Outcome.HOLDS,
+    PropertyKind.SERVICE: Outcome.HOLDS,
+}
+"""What is said of a property that nothing decided, when all states are seen."""
 
 Histories = tuple[frozenset[tuple[Raw, ...]], frozenset[tuple[Raw, ...]]]
 """What was judged, as far as some variables tell: in all states, and where nothing but faults can happen."""
@@ -307,6 +364,13 @@ class _Hunt(Search):
         )
 
 
+def _in_error(broken: tuple[str, ...], left: tuple[str, ...], apart: tuple[str, ...]) -> Answer:
+    """A mutant that runs into an error is invalid, unless it broke something before."""
+    if broken:
+        return Answer(Fate.KILLED, broken, left, apart)
+    return Answer(Fate.INVALID, apart=apart, reason="it runs into an error of the specification")
+
+
 def _some_breaks(steps: Iterable[GroundStep], property: str) -> bool:
     """Whether the grounder left a way in which one of the steps breaks the property."""
     broken = (item.broken for step in steps for item in step.breaks if item.property == property)
@@ -344,29 +408,6 @@ def _differing(module: ir.Module, changed: ir.Module) -> frozenset[str]:
     return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
-def _all_reached(action: ir.Action, module: ir.Module) -> frozenset[str]:
-    """The helpers that an action calls and the handlers of what it emits, with all that these call and emit
-    in turn.
-    """
-    definitions = {item.name: item for item in (*module.functions, *module.procedures, *module.handlers)}
-    found: set[str] = set()
-    todo: list[ir.Definition] = [action]
-    while todo:
-        body = todo.pop().body
-        events = _events(body)
-        names = reached(body, module) | {item.name for item in module.handlers if item.event in events}
-        todo.extend(definitions[name] for name in names - found)
-        found |= names
-    return frozenset(found)
-
-
-def _events(body: tuple[ir.Statement, ...]) -> set[str]:
-    """The records that are emitted there."""
-    kinds = [node.event.type for node in nodes(body) if isinstance(node, ir.Emit)]
-    records = (record for kind in kinds for record in getattr(kind, "records", (kind,)))
-    return {getattr(record, "name", "") for record in records}
-
-
 def _written(module: ir.Module, method: str) -> frozenset[str]:
     """The variables that are written by the actions which reach a method, and by what handles their
     events.
@@ -376,7 +417,7 @@ def _written(module: ir.Module, method: str) -> frozenset[str]:
     }
     found = set()
     for action in (*module.actions, *module.initials):
-        called = {action.name, *_all_reached(action, module)}
+        called = {action.name, *caused(action, module)}
         if method in called:
             bodies = tuple(definitions.get(name, action).body for name in called)
             found |= {node.variable for node in nodes(bodies) if isinstance(node, ir.Assign)}

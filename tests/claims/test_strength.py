@@ -126,6 +126,25 @@ def test_a_sample_never_makes_a_check_weak(found: FamilyStrength) -> None:
         assert (weak.can_fail, weak.asked) == (False, found.tally.changing)
 
 
+def test_a_check_whose_mutants_are_not_explored_to_the_end_is_undecided() -> None:
+    """No more is known of it than that none broke it so far."""
+    few = Bounds(states=2)
+    (found,) = strength([lamps("Square")], bounds=few, further=few).checks
+    assert (found.verdict, found.can_fail) == ("unknown: undecided", False)
+    assert found.open > 0
+
+
+def test_what_broke_a_property_before_is_asked_first_in_the_next_program() -> None:
+    """Beyond the sample one mutant is enough then."""
+    both = claim(Check(Lamps, "InTurn", "holds"), Check(Switched, "InTurn", "holds"))
+    told: list[str] = []
+    for seed in range(6):
+        found = strength([both], sample=1, seed=seed, progress=lambda _, __, what: told.append(what))
+        assert all(item.can_fail for item in found.checks)
+    asked = [what for what in told if what.startswith("Switched ")]
+    assert len(asked) <= 2 * 6
+
+
 def test_a_mutant_that_one_program_does_not_notice_is_asked_in_the_others() -> None:
     """A sample never tells as unnoticed what another program of the family would notice."""
     both = claim(Check(Lamps, "Square", "holds"), Check(Switched, "InTurn", "holds"))

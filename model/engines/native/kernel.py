@@ -36,6 +36,7 @@ from antiphon.model.ground.form import Expression
 from antiphon.model.ground.intern import forget
 from antiphon.model.ground.words import WordPacking
 from antiphon.spec.lang import Program
+from antiphon.spec.lang.variants import has_stand_in
 
 _KERNELS = 16
 RECENT_BYTES = 1 << 18
@@ -93,7 +94,7 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
         around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
         return assemble(steps_texts(program, packing, reduction), around)
 
-    engine, built = _engine(key_of(program, mode, reduction), assembled)
+    engine, built = _engine(key_of(program, mode, reduction), assembled, kept=_is_kept(program))
     names = [
         *exported(mode),
         *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates))),
@@ -115,24 +116,33 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
 
 
 @contextmanager
-def filling(packing: WordPacking, condition: Expression) -> Iterator[Native]:
+def filling(kernel: Kernel, condition: Expression) -> Iterator[Native]:
     """`fill` for a condition that is no predicate of the program: from the cache on disk, or compiled now."""
+    packing = kernel.packing
     function = predicate_function("holds.0", packing, condition, ())
     text = "\n".join(
         [DECLARATIONS, function, _LOOP.format(kind="fill", number=0, step=8 * packing.words, body=_FILL)]
     )
     careful = _careful_seconds(function) < STEPS_SECONDS
     parts = [text] if careful else [DECLARATIONS, _without_choices(text)]
-    engine, _ = _engine(_digest(text, *_machine_parts()), lambda: assemble(parts, ""))
+    key = _digest(text, *_machine_parts())
+    engine, _ = _engine(key, lambda: assemble(parts, ""), kept=_is_kept(kernel.program))
     try:
         yield _function(engine, "fill.0", _ARGUMENTS["fill"])
     finally:
         del engine
 
 
-def _engine(key: str, assembled: Callable[[], list[bytes]]) -> tuple[Any, bool]:
-    """The code of this key, ready to run, and whether it was compiled now; else it came from the cache."""
-    cache = Cache.private("kernels")
+def _is_kept(program: Program) -> bool:
+    """Whether the code of a program is kept on disk: a mutant is explored once."""
+    return not has_stand_in(program.text)
+
+
+def _engine(key: str, assembled: Callable[[], list[bytes]], *, kept: bool = True) -> tuple[Any, bool]:
+    """The code of this key, ready to run, and whether it was compiled now; else it came from the cache, where
+    it is `kept`.
+    """
+    cache = Cache.private("kernels") if kept else Cache(None)
     code = cache.get(key)
     built = code is None
     if code is None:

@@ -215,7 +215,7 @@ class NativeSpace:
             return None
         values = bytearray(len(self))
         if values:
-            with filling(self.kernel.packing, condition) as function:
+            with filling(self.kernel, condition) as function:
                 self.store.fill(function, values)
         return values
 
