@@ -180,7 +180,8 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: 
     with claims_bar() as show:
         found = needs(chosen, deep=deep, engine=engine, progress=show, reports=reports)
     wrong = [need for need in found if need.is_wrong]
-    outcome = Outcome.UNKNOWN if wrong or not found else Outcome.HOLDS
+    left = sum(need.is_open for need in found)
+    outcome = Outcome.UNKNOWN if wrong or left == len(found) else Outcome.HOLDS
     if json:
         listed = [_need_document(need) for need in found]
         return output.finish(documents.Claims(outcome=outcome, engine=engine, claims=[], needs=listed))
@@ -193,12 +194,16 @@ def _minimal(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: 
             if need.noticed
             else f"nothing, in {counted(need.tried, 'check')}"
         )
-        told += ", as recorded" if need.is_covered and not need.is_wrong else ""
+        if need.is_open:
+            told += f"; {counted(need.left, 'deep check')} left out"
+        elif need.is_covered and not need.is_wrong:
+            told += ", as recorded"
         table.add_row(need.claim.id, Text(need.repair), Text(told, style="yellow" if need.is_wrong else ""))
     output.out().print(table)
     _print_kept(reports)
     tried = f"{counted(len(found), 'repair')} of {counted(len({need.claim.id for need in found}), 'claim')}"
     told = f"{len(wrong)} not as recorded" if wrong else "all as recorded"
+    told += f"; {left} left to deep checks (--deep)" if left else ""
     output.last_line(outcome, f"{tried}, each left out alone: {told}")
     return outcome.exit_code
 
@@ -212,6 +217,7 @@ def _need_document(need: Need) -> documents.NeedDocument:
         outcome=noticed.outcome if noticed else None,
         length=noticed.length if noticed else None,
         tried=need.tried,
+        left_out=need.left,
         covered=need.is_covered,
         reproduce=reproduce(check) if isinstance(check, Check) else "",
     )

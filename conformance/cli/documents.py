@@ -205,7 +205,7 @@ class ClaimDocument(msgspec.Struct, kw_only=True):
 
 class NeedDocument(msgspec.Struct, kw_only=True):
     """What happens without one repair of a claim: the check that notices it (empty when none of the `tried`
-    does) and how to run that.
+    does; `left_out` are deep ones that were not asked) and how to run that.
 
     `covered`: the record says that nothing will.
     """
@@ -216,6 +216,7 @@ class NeedDocument(msgspec.Struct, kw_only=True):
     outcome: Outcome | None
     length: int | None
     tried: int
+    left_out: int = 0
     covered: bool
     reproduce: str
 

@@ -4,7 +4,7 @@ A check that holds with the repair is run again without it. That the claim fails
 longer reached, is what the repair is needed for. Checks are tried in the order of the record until one
 notices; then those that the record itself expects to fail with all repairs but this one, where the bound is
 too large for a check that holds. A repair that none notices is idle, and wrong in a record that does not call
-it covered.
+it covered; while deep checks that could notice are left out, nothing is said of it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,19 @@ from antiphon.spec.claims import Check, Claim
 @dataclass(frozen=True)
 class Need:
     """What happens without one repair of a claim: the check that notices and what came out, or None when none
-    does. `tried` counts checks.
+    does. `tried` counts checks, `left` the deep ones that were left out.
     """
 
     claim: Claim
     repair: str
     noticed: CheckResult | None
     tried: int
+    left: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing noticed, and deep checks that could were left out."""
+        return self.noticed is None and self.left > 0
 
     @property
     def is_covered(self) -> bool:
@@ -40,7 +46,7 @@ class Need:
         """Whether the record is wrong: nothing notices and it does not say so, or something does although it
         says so.
         """
-        return (self.noticed is None) != self.is_covered
+        return (self.noticed is None) != self.is_covered and not self.is_open
 
 
 def needs(
@@ -64,16 +70,18 @@ def needs(
 
 
 def _need(claim: Claim, repair: str, *, deep: bool, engine: str, reports: Reports | None) -> Need:
-    tried = 0
+    tried = left = 0
     for check in _without(claim, repair):
-        if deep or not check.deep:
+        if check.deep and not deep:
+            left += 1
+        else:
             tried += 1
             (result,) = run_ledger(
                 [replace(claim, checks=(check,))], deep=True, engine=engine, reports=reports
             )[0].results
             if result.outcome.value != "holds":
-                return Need(claim, repair, result, tried)
-    return Need(claim, repair, None, tried)
+                return Need(claim, repair, result, tried, left)
+    return Need(claim, repair, None, tried, left)
 
 
 def _without(claim: Claim, repair: str) -> Iterator[Check]:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from antiphon.conformance.cli import claims, documents
-from antiphon.spec.claims import all_claims, claim_of
+from antiphon.spec.claims import Check, all_claims, claim_of
 
 Run = Callable[..., Any]
 
@@ -166,6 +166,19 @@ def test_each_repair_that_a_claim_names_is_needed(antiphon: Run) -> None:
     assert antiphon(*command[1:]).code == 1
     assert antiphon("claims", "RBC-05", "--minimal").out.splitlines()[-1] == (
         "✓ holds  2 repairs of 1 claim, each left out alone: all as recorded"
+    )
+
+
+def test_a_repair_that_only_deep_checks_could_miss_is_left_to_them(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = claim_of("RBC-08")
+    deep = tuple(replace(check, deep=True) for check in claim.checks if isinstance(check, Check))
+    monkeypatch.setattr(claims, "claim_of", lambda identifier: replace(claim, checks=deep))
+    answer = antiphon("claims", "RBC-08", "--minimal")
+    assert answer.code == 2
+    assert answer.out.splitlines()[-1] == (
+        "? unknown  1 repair of 1 claim, each left out alone: all as recorded; 1 left to deep checks (--deep)"
     )
 
 
