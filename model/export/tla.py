@@ -37,6 +37,12 @@ HELPERS = {
     "MinOf": ("MinOf(S) == CHOOSE m \\in S : \\A x \\in S : m <= x",),
     "DropFirst": ("DropFirst(s) == IF s = <<>> THEN s ELSE Tail(s)",),
 }
+BOXES = {
+    ir.LivenessKind.INITIALLY: "", ir.LivenessKind.ALWAYS: "[]", ir.LivenessKind.EVENTUALLY: "<>",
+    ir.LivenessKind.ALWAYS_EVENTUALLY: "[]<>", ir.LivenessKind.EVENTUALLY_ALWAYS: "<>[]",
+}  # fmt: skip
+"""How a formula without premise is written before its goal."""
+AND = " /\\ "
 COLUMNS = 110
 
 
@@ -209,13 +215,16 @@ class _Maker:
             name = self.texts.names.fresh(parameter.name)
             quantified += f"\\A {name} \\in {self.texts.domain(parameter.type)} : "
             scope = scope.bound(parameter.name, name)
-        goal = self.texts.text(liveness.goal, scope)
-        if liveness.premise is not None:
-            text = f"({self.texts.text(liveness.premise, scope)} ~> {goal})"
-        else:
-            text = f"[]<>({goal})" if liveness.kind is ir.LivenessKind.ALWAYS_EVENTUALLY else f"<>({goal})"
+        *assumed, concluded = (self._temporal(part, scope) for part in (*liveness.assuming, liveness))
+        text = f"({AND.join(assumed)} => {concluded})" if assumed else concluded
         yield f"{self.texts.name('liveness', liveness.name)} == {quantified}{text}"
         yield ""
+
+    def _temporal(self, formula: ir.Temporal, scope: Scope) -> str:
+        goal = self.texts.text(formula.goal, scope)
+        if formula.premise is not None:
+            return f"({self.texts.text(formula.premise, scope)} ~> {goal})"
+        return f"{BOXES[formula.kind]}({goal})"
 
     # Steps --------------------------------------------------------------------------------------------------
 

@@ -97,9 +97,7 @@ class MethodDeclaration:
 
 @dataclass(frozen=True)
 class LivenessDeclaration:
-    """A class attribute `name = leads_to(...)`, `eventually(...)` or `always_eventually(...)`; `note` names
-    its methods.
-    """
+    """A class attribute `name = leads_to(...)`, or another temporal formula; `note` names its methods."""
 
     name: str
     note: LivenessNote

@@ -53,9 +53,13 @@ def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
         given = ", ".join(
             f"{parameter.name}: {type_text(parameter.type)}" for parameter in liveness.parameters
         )
-        parts = [] if liveness.premise is None else [expression_text(liveness.premise)]
-        goal = expression_text(liveness.goal)
-        yield " ".join(["liveness", f"{liveness.name}({given})", *parts, liveness.kind.value, goal])
+        formulas = " implies ".join(map(_temporal, (*liveness.assuming, liveness)))
+        yield f"liveness {liveness.name}({given}) {formulas}"
+
+
+def _temporal(formula: ir.Temporal) -> str:
+    parts = [] if formula.premise is None else [expression_text(formula.premise)]
+    return " ".join([*parts, formula.kind.value, expression_text(formula.goal)])
 
 
 def _notes(constant: ir.ConstantDefinition) -> tuple[tuple[str, Any], ...]:

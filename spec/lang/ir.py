@@ -579,28 +579,39 @@ class Predicate(Definition):
 
 
 class LivenessKind(Enum):
-    """How premise and goal follow each other on every fair run."""
+    """When on a run the goal is to be true, or how it follows the premise; `INITIALLY` is the first state."""
 
     LEADS_TO = "leads to"
     EVENTUALLY = "eventually"
     ALWAYS_EVENTUALLY = "always eventually"
+    EVENTUALLY_ALWAYS = "eventually always"
+    ALWAYS = "always"
+    INITIALLY = "initially"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LivenessProperty(Node):
-    """What must come about on every fair run, for all values of `parameters`; booleans over a state and
-    these.
-
-    `premise` leads to `goal` (which may be true at once), or, without premise, `goal` is true once, or again
-    and again. A run is fair when every promise of `Action.fairness` is kept; a step that changes nothing
-    counts neither as possible nor as taken. Faults are never due.
+class Temporal(Node):
+    """A formula about a run: `premise` leads to `goal` (which may be true at once), or, without premise, when
+    `goal` is true; booleans over a state.
     """
 
-    name: str
     kind: LivenessKind
     goal: Expression
     premise: Expression | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LivenessProperty(Temporal):
+    """A formula that is true, for all values of `parameters`, of every fair run of which all of `assuming`
+    are true.
+
+    A run is fair when every promise of `Action.fairness` is kept; a step that changes nothing counts neither
+    as possible nor as taken. Faults are never due.
+    """
+
+    name: str
     parameters: tuple[Parameter, ...] = ()
+    assuming: tuple[Temporal, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

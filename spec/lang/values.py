@@ -454,13 +454,14 @@ def obligation(function: Marked) -> Marked:
 
 @dataclass(frozen=True)
 class LivenessNote:
-    """What must come about on every fair run. `kind` is leads_to, eventually or always_eventually; `premise`
-    and `goal` name methods.
+    """A temporal formula about fair runs. `kind` is the name of the function that makes it, or `initially`;
+    `premise` and `goal` name methods; it is asked of the runs on which each of `assuming` is true.
     """
 
     kind: str
     goal: str
     premise: str = ""
+    assuming: tuple[LivenessNote, ...] = ()
 
 
 def leads_to(premise: str, goal: str) -> LivenessNote:
@@ -481,6 +482,48 @@ def eventually(goal: str) -> LivenessNote:
 def always_eventually(goal: str) -> LivenessNote:
     """A liveness property, of every fair run: the method that is named is true again and again, for ever."""
     return LivenessNote("always_eventually", goal)
+
+
+def eventually_always(goal: str) -> LivenessNote:
+    """A liveness property, of every fair run: from some state on, the method that is named stays true."""
+    return LivenessNote("eventually_always", goal)
+
+
+def always(goal: str) -> LivenessNote:
+    """Of a run: the method that is named is true in every state. It stands in `implies`; alone it is an
+    invariant.
+    """
+    return LivenessNote("always", goal)
+
+
+def implies(assumption: str | LivenessNote, conclusion: LivenessNote) -> LivenessNote:
+    """A liveness property, of every fair run: where the assumption is true, the conclusion is.
+
+    Both are temporal formulas (`leads_to`, `eventually`, `always_eventually`, `eventually_always`, `always`);
+    an assumption may be the name of a method, which speaks of the first state. The conclusion may be an
+    implication itself: then both assumptions are made. Written
+    `served = implies(always_eventually("free"), leads_to("waits", "is_served"))`.
+
+    Raises:
+        SpecError: the assumption is an implication, or the conclusion is no temporal formula.
+    """
+    made = LivenessNote("initially", assumption) if isinstance(assumption, str) else assumption
+    if not _is_formula(made) or made.assuming:
+        raise SpecError(
+            f"implies({assumption!r}, ...): what is assumed is the name of a method, or a temporal formula "
+            "without an implication",
+            instead='implies("at_first", implies(always_eventually("p"), always_eventually("q")))',
+        )
+    if not _is_formula(conclusion):
+        raise SpecError(
+            f"implies(..., {conclusion!r}): what follows is a temporal formula",
+            instead='eventually("done"), always("safe"), or another one',
+        )
+    return dataclasses.replace(conclusion, assuming=(made, *conclusion.assuming))
+
+
+def _is_formula(value: object) -> bool:
+    return isinstance(value, LivenessNote)
 
 
 def guard(function: Marked) -> Marked:

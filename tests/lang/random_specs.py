@@ -540,6 +540,13 @@ class Maker:
         self.scope = []
         return [*lines, ""]
 
+    def temporal(self, *, assumed: bool = False) -> str:
+        """A formula of an implication; one that is assumed may be about the first state."""
+        goal, premise = (self.pick('"ready"', '"is_owner"', '"is_low"') for _ in range(2))
+        forms = ["always", "eventually", "always_eventually", "eventually_always"]
+        made = [f"{form}({goal})" for form in forms]
+        return self.pick(*made, f"leads_to({premise}, {goal})", *([goal] if assumed else []))
+
     def text(self) -> str:
         """The whole specification."""
         lines = [
@@ -589,6 +596,17 @@ class Maker:
             '    once = eventually("ready")',
             '    answered = leads_to("ready", "ready")',
             "",
+            "    def is_owner(self, q: Q) -> bool:",
+            '        """Whose turn it is."""',
+            "        return q == self.who",
+            "",
+            "    def is_low(self) -> bool:",
+            '        """Of the number."""',
+            "        return self.n <= 1",
+            "",
+            '    settled = eventually_always("is_owner")',
+            f"    where = implies({self.temporal(assumed=True)}, {self.temporal()})",
+            f'    both = implies("is_low", implies({self.temporal(assumed=True)}, {self.temporal()}))',
         ]
         return "\n".join(lines)
 

@@ -14,11 +14,13 @@ graph has none, or is unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress
 from antiphon.model.engines.choice import Engine, engine_named
 from antiphon.model.explore.liveness.fairness import Fairness, fair_on
 from antiphon.model.explore.liveness.lasso import Lasso, find_lasso
+from antiphon.model.explore.liveness.patterns import pattern_of
 from antiphon.model.explore.liveness.questions import Question
 from antiphon.model.explore.liveness.shown import fault_of
 from antiphon.model.explore.liveness.walk import FairGraph
@@ -52,7 +54,7 @@ def judge(
 
     Args:
         program: the specification with its constants.
-        questions: what `declared(program)` gives, or `leads_to(program, ...)` and its like ask.
+        questions: what `declared(program)` gives, or `question(program, ...)` states.
         fairness: what is assumed; None for the marks of the actions, changes to them by action, or all of it.
         bounds: where to stop.
         progress: called now and then with how far the walk is.
@@ -130,17 +132,10 @@ class _Court:
         parameters.
         """
         best: tuple[Lasso, tuple[object, ...]] | None = None
-        liveness = question.liveness
-        every = bytearray(b"\1" * len(self.graph))
         for instance in question.instances:
             values = question.values(instance)
-            goal = self.graph.truths(liveness.goal, values)
-            premise: bytearray | None = every
-            if liveness.premise is not None:
-                premise = self.graph.truths(liveness.premise, values)
-            elif liveness.kind is ir.LivenessKind.EVENTUALLY:
-                premise = None
-            lasso = find_lasso(self.graph.graph, premise, goal)
+            pattern = pattern_of(question.liveness, partial(self.graph.truths, values=values))
+            lasso = find_lasso(self.graph.graph, pattern)
             if lasso is not None and (best is None or _size(lasso) < _size(best[0])):
                 best = lasso, instance
         return best
@@ -181,19 +176,40 @@ def _why(question: Question, instance: tuple[object, ...], lasso: Lasso) -> str:
         f"{item.name}={compact(value)}" for item, value in zip(liveness.parameters, instance, strict=True)
     )
     told = f" ({about})" if about else ""
-    goal, premise = (_word(item) for item in (liveness.goal, liveness.premise))
     after = f"after {len(lasso.stem)} step{'' if len(lasso.stem) == 1 else 's'}"
     count = len(lasso.cycle)
     if count:
         rest = f"a fair cycle of {count} step{'' if count == 1 else 's'} is taken for ever"
     else:
         rest = "the run may end, since nothing that is fair can happen"
-    missing = (
-        f"{goal} is not true again"
-        if liveness.kind is ir.LivenessKind.ALWAYS_EVENTUALLY
-        else f"{goal} does not come about"
-    )
-    return f"{f'{premise} holds and ' if premise else ''}{missing}{told}: {after} {rest}"
+    assumed = "".join(f"{_held(formula)}, and yet " for formula in liveness.assuming)
+    return f"{assumed}{_broken(liveness)}{told}: {after} {rest}"
+
+
+def _held(formula: ir.Temporal) -> str:
+    """What is true of a run on which a formula is."""
+    goal, premise = _word(formula.goal), _word(formula.premise)
+    return {
+        ir.LivenessKind.INITIALLY: f"{goal} is true at first",
+        ir.LivenessKind.ALWAYS: f"{goal} is always true",
+        ir.LivenessKind.EVENTUALLY: f"{goal} comes about",
+        ir.LivenessKind.ALWAYS_EVENTUALLY: f"{goal} is true again and again",
+        ir.LivenessKind.EVENTUALLY_ALWAYS: f"{goal} stays true in the end",
+        ir.LivenessKind.LEADS_TO: f"{premise} is always followed by {goal}",
+    }[formula.kind]
+
+
+def _broken(formula: ir.Temporal) -> str:
+    """What is true of a run that breaks a formula."""
+    goal, premise = _word(formula.goal), _word(formula.premise)
+    return {
+        ir.LivenessKind.INITIALLY: f"{goal} is false at first",
+        ir.LivenessKind.ALWAYS: f"{goal} becomes false",
+        ir.LivenessKind.EVENTUALLY: f"{goal} does not come about",
+        ir.LivenessKind.ALWAYS_EVENTUALLY: f"{goal} is not true again",
+        ir.LivenessKind.EVENTUALLY_ALWAYS: f"{goal} is false again and again",
+        ir.LivenessKind.LEADS_TO: f"{premise} holds and {goal} does not come about",
+    }[formula.kind]
 
 
 def _word(expression: ir.Expression | None) -> str:

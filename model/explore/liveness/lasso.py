@@ -1,26 +1,28 @@
-"""A fair run that never reaches the goal is a lasso: a shortest way into a fair cycle of the graph, all
-behind the premise without goal.
+"""A fair run that breaks a liveness property is a lasso: a shortest way into a fair cycle, which its pattern
+accepts.
 
-1. A run is bad when it comes to a state where the premise is true and the goal is not, and the goal is false
-   from there on. `bad` holds the states that lie behind such a state without a goal in between.
+1. Where the pattern has one mode, or waits and then has one, the run goes on by states of the graph: those
+   behind one in which the mode may begin. Else it goes on by pairs of a state and a mode, which are a graph
+   themselves.
 2. It is fair when each kind of steps that is weakly fair is, on the cycle, somewhere impossible or somewhere
    taken, and each kind that is strongly fair is taken, or possible nowhere (Emerson and Lei 1987; a Streett
-   condition). Steps that change nothing are not in the graph, so a run may stay for ever where nothing fair
-   is possible: a cycle of length 0.
-3. A strongly connected part of `bad` has a fair cycle through all its states, or it can have none unless the
-   states are left out in which an untaken strongly fair kind is possible; what is left is taken apart again.
+   condition). What the pattern meets again and again is a weakly fair kind that is never taken, and possible
+   where it is not met. Steps that change nothing are not in the graph, so a run may stay for ever where
+   nothing fair is possible: a cycle of length 0.
+3. A strongly connected part has a fair cycle through all its states, or it can have none unless the states
+   are left out in which an untaken strongly fair kind is possible; what is left is taken apart again.
 
 This file knows numbers of states and kinds only: no program, no packing, no verdict.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-NO_KIND = -1
-"""The kind of steps about which nothing is promised."""
+from antiphon.model.explore.liveness.patterns import Pattern, Truth
 
 UNSEEN = -2
 SOURCE = -1
@@ -32,15 +34,16 @@ class Graph:
     without those that change nothing.
 
     The edges of state s are numbered from `offsets[s]` to `offsets[s + 1] - 1`; only `expanded` states have
-    theirs. `kinds[e]` is the kind of the edge, `possible[s]` the mask of the kinds of all edges from s;
-    `weak` and `strong` are the masks of fair kinds. `origin` and `parent` are the state and the edge by which
-    a state was found (NO_EDGE for an initial one); `depths` its distance from an initial state.
+    theirs. `masks[kinds[e]]` is the mask of the kinds that the edge is of, `possible[s]` that of all edges
+    from s; `weak` and `strong` are the masks of fair kinds. `origin` and `parent` are the state and the edge
+    by which a state was found (NO_EDGE for an initial one); `depths` its distance from an initial state.
     """
 
     initial: int = 0
     offsets: array[int] = field(default_factory=lambda: array("Q", [0]))
     targets: array[int] = field(default_factory=lambda: array("I"))
-    kinds: array[int] = field(default_factory=lambda: array("i"))
+    kinds: array[int] = field(default_factory=lambda: array("I"))
+    masks: list[int] = field(default_factory=lambda: [0])
     possible: list[int] = field(default_factory=list)
     origin: array[int] = field(default_factory=lambda: array("q"))
     parent: array[int] = field(default_factory=lambda: array("q"))
@@ -97,42 +100,146 @@ class Lasso:
     cycle: tuple[int, ...]
 
 
-def find_lasso(graph: Graph, premise: Sequence[int] | None, goal: Sequence[int]) -> Lasso | None:
-    """A bad fair lasso among the expanded states, its stem shortest; None when there is none.
-
-    `premise[s]` and `goal[s]` say whether they are true in state s. Without premise, what is meant is the
-    beginning: the goal is to come once.
+def find_lasso(graph: Graph, pattern: Pattern) -> Lasso | None:
+    """A fair lasso among the expanded states that the pattern accepts, its stem shortest; None when there is
+    none.
     """
-    bad = _Bad(graph, premise, goal)
+    last = len(pattern.moves) - 1
+    if last == 0 or (last == 1 and pattern.waits):
+        required = [truths[last] for truths in pattern.recurring]
+        first = dict(pattern.begin)[last]
+        ((_, rest),) = pattern.moves[last]
+        return _lasso(_requiring(graph, required), first, rest, anywhere=last == 1)
+    product = _Product(graph, pattern)
+    found = _lasso(product.graph, None, None, anywhere=False)
+    if found is None:
+        return None
+    stem, cycle = (tuple(product.edges[edge] for edge in edges) for edges in (found.stem, found.cycle))
+    return Lasso(product.states[found.start], stem, product.states[found.knot], cycle)
+
+
+def _lasso(graph: Graph, first: Truth, rest: Truth, *, anywhere: bool) -> Lasso | None:
+    """A fair lasso that begins with a state of `first`, an initial one or `anywhere` on the way, and goes on
+    by those of `rest`.
+    """
+    part = _Part(graph, first, rest, anywhere=anywhere)
     home: dict[int, list[int]] = {}
-    for component in fair_components(graph, bad.order, bad.inside):
+    for component in fair_components(graph, part.order, part.inside):
         home.update(dict.fromkeys(component, component))
-    nearest = next((state for state in bad.order if state in home), None)
+    nearest = next((state for state in part.order if state in home), None)
     if nearest is None:
         return None
-    level = (state for state in bad.order if state in home and bad.distance[state] == bad.distance[nearest])
+    level = (
+        state for state in part.order if state in home and part.distance[state] == part.distance[nearest]
+    )
     knot = next((state for state in level if not graph.possible[state] & graph.fair), nearest)
-    stem = bad.stem(knot)
+    stem = part.stem(knot)
     start = graph.source(stem[0]) if stem else knot
     cycle = fair_cycle(graph, knot, set(home[knot])) if graph.possible[knot] & graph.fair else []
     return Lasso(start, tuple(stem), knot, tuple(cycle))
 
 
-class _Bad:
-    """The states behind the premise that no goal precedes: `order` by distance from the beginning of a run,
-    `inside` a mark for each.
+def _free_kind(graph: Graph) -> int:
+    """The mask of a kind that no edge has."""
+    return 1 << max(mask.bit_length() for mask in graph.masks)
+
+
+def _requiring(graph: Graph, required: Sequence[Truth]) -> Graph:
+    """The graph, in which a fair cycle meets all of these."""
+    for truth in required:
+        if truth is not None:
+            bit = _free_kind(graph)
+            possible = [mask if met else mask | bit for mask, met in zip(graph.possible, truth, strict=False)]
+            graph = dataclasses.replace(
+                graph, possible=possible, weak=graph.weak | bit, masks=[*graph.masks, bit]
+            )
+    return graph
+
+
+class _Product:
+    """The pairs of a state and a mode that a run may come to, as a graph.
+
+    Attributes:
+        graph: the pairs and their edges.
+        states: of each pair its state.
+        edges: of each edge that of the graph of states.
     """
 
-    def __init__(self, graph: Graph, premise: Sequence[int] | None, goal: Sequence[int]) -> None:
+    def __init__(self, graph: Graph, pattern: Pattern) -> None:
+        self.graph = Graph(weak=graph.weak, strong=graph.strong, masks=list(graph.masks))
+        self.states, self.edges = array("I"), array("Q")
+        self._modes = array("I")
+        self._numbers: dict[tuple[int, int], int] = {}
+        required = [self._new_kind() for _ in pattern.recurring]
+        for state in range(min(graph.initial, graph.expanded)):
+            for mode, truth in pattern.begin:
+                if truth is None or truth[state]:
+                    self._number(state, mode)
+        self.graph.initial = len(self.graph)
+        number = 0
+        while number < len(self.graph):
+            self._expand(graph, pattern, number)
+            state, mode = self.states[number], self._modes[number]
+            missed = sum(
+                bit
+                for bit, truths in zip(required, pattern.recurring, strict=True)
+                if not _is_true(truths[mode], state)
+            )
+            self.graph.possible.append(graph.possible[state] | missed)
+            number += 1
+
+    def _new_kind(self) -> int:
+        bit = _free_kind(self.graph)
+        self.graph.masks.append(bit)
+        self.graph.weak |= bit
+        return bit
+
+    def _number(self, state: int, mode: int, origin: int = -1) -> int:
+        """The number of a pair; a new one was found by the next edge, from `origin`."""
+        made = self.graph
+        number = self._numbers.setdefault((state, mode), len(made))
+        if number == len(made):
+            self.states.append(state)
+            self._modes.append(mode)
+            made.origin.append(origin)
+            made.parent.append(len(made.targets) if origin >= 0 else -1)
+            made.depths.append(made.depths[origin] + 1 if origin >= 0 else 0)
+        return number
+
+    def _expand(self, graph: Graph, pattern: Pattern, number: int) -> None:
+        made = self.graph
+        for edge in graph.edges(self.states[number]):
+            target = graph.targets[edge]
+            if target < graph.expanded:
+                for mode, truth in pattern.moves[self._modes[number]]:
+                    if truth is None or truth[target]:
+                        found = self._number(target, mode, number)
+                        made.targets.append(found)
+                        made.kinds.append(graph.kinds[edge])
+                        self.edges.append(edge)
+        made.offsets.append(len(made.targets))
+
+
+def _is_true(truth: Truth, state: int) -> bool:
+    return truth is None or (len(truth) > 0 and bool(truth[state]))
+
+
+class _Part:
+    """The states of a run that begins with one of `first` and goes on by those of `rest`: `order` by distance
+    from the beginning of a run, `inside` a mark for each.
+    """
+
+    def __init__(self, graph: Graph, first: Truth, rest: Truth, *, anywhere: bool) -> None:
         self.graph = graph
         self.inside = bytearray(len(graph))
         self.order: list[int] = []
         self.distance = array("I", bytes(4 * len(graph)))
         self._from = array("q", [UNSEEN]) * len(graph)
         sources: dict[int, list[int]] = {}
-        for state in range(graph.expanded):
-            if not goal[state] and (premise[state] if premise is not None else state < graph.initial):
+        for state in range(graph.expanded if anywhere else min(graph.initial, graph.expanded)):
+            if first is None or first[state]:
                 sources.setdefault(graph.depths[state], []).append(state)
+        good = bytearray(b"\1" * len(graph)) if rest is None else rest
         front: list[int] = []
         level = min(sources, default=0)
         last = max(sources, default=-1)
@@ -143,10 +250,10 @@ class _Bad:
                     self._from[state] = SOURCE
             for state in (*front, *sources.get(level, ())):
                 if not self.inside[state]:
-                    self._enter(state, level, after, goal)
+                    self._enter(state, level, after, good)
             front, level = after, level + 1
 
-    def _enter(self, state: int, level: int, after: list[int], goal: Sequence[int]) -> None:
+    def _enter(self, state: int, level: int, after: list[int], good: Sequence[int]) -> None:
         graph = self.graph
         self.inside[state] = 1
         self.order.append(state)
@@ -157,14 +264,14 @@ class _Bad:
                 target < graph.expanded
                 and not self.inside[target]
                 and self._from[target] == UNSEEN
-                and not goal[target]
+                and good[target]
             ):
                 self._from[target] = edge
                 after.append(target)
 
     def stem(self, state: int) -> list[int]:
         """A shortest way from an initial state to this one, as edges: to a source by any states, from there
-        by bad ones.
+        by those of the part.
         """
         found: list[int] = []
         while (edge := self._from[state]) != SOURCE:
@@ -213,8 +320,8 @@ def _summary(graph: Graph, component: Sequence[int], region: array[int], name: i
         ever |= graph.possible[state]
         if len(component) > 1:
             for edge in graph.edges(state):
-                if graph.kinds[edge] >= 0 and region[graph.targets[edge]] == name:
-                    taken |= 1 << graph.kinds[edge]
+                if region[graph.targets[edge]] == name:
+                    taken |= graph.masks[graph.kinds[edge]]
     return always, ever, taken
 
 
@@ -275,8 +382,7 @@ def fair_cycle(graph: Graph, knot: int, component: set[int]) -> list[int]:
             at = graph.targets[edge]
             always &= graph.possible[at]
             ever |= graph.possible[at]
-            if graph.kinds[edge] >= 0:
-                taken |= 1 << graph.kinds[edge]
+            taken |= graph.masks[graph.kinds[edge]]
 
 
 def _nearest(graph: Graph, at: int, component: set[int], missing: int, home: int) -> list[int]:
@@ -292,8 +398,8 @@ def _nearest(graph: Graph, at: int, component: set[int], missing: int, home: int
                 target = graph.targets[edge]
                 if target not in component:
                     continue
-                kind = graph.kinds[edge]
-                useful = (kind >= 0 and missing >> kind & 1) or missing & graph.weak & ~graph.possible[target]
+                taken = graph.masks[graph.kinds[edge]]
+                useful = missing & (taken | graph.weak & ~graph.possible[target])
                 if useful or (not missing and target == home):
                     return _walked(graph, came, at, state, edge)
                 if target not in came and target != at:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from antiphon.spec.lang import Program, SpecError, ir, types
-from antiphon.spec.lang.front.sorts import surface
+from antiphon.spec.lang.front.liveness import property_of
 from antiphon.spec.lang.hints import known_names
+from antiphon.spec.lang.values import LivenessNote
 
 Values = dict[str, tuple[types.Type, Any]]
 """Parameters by name, each with its type and its value."""
@@ -44,61 +45,31 @@ def declared(program: Program) -> dict[str, Question]:
     return {liveness.name: _question(program, liveness) for liveness in program.module.liveness}
 
 
-def leads_to(program: Program, premise: str, goal: str, *, name: str = "") -> Question:
-    """On every fair run a state in which `premise` is true is followed by one in which `goal` is; both by the
-    names of methods.
+def question(program: Program, asked: LivenessNote, *, name: str = "") -> Question:
+    """A temporal formula that is asked from outside, of methods by their names: `leads_to("waits", "eats")`,
+    or another one.
 
     Raises:
-        SpecError: there is no such method that gives a bool, or their parameters differ.
+        SpecError: there is no such method that gives a bool, or the parameters of two of them differ.
     """
-    return _asked(program, ir.LivenessKind.LEADS_TO, name or f"{premise} leads to {goal}", premise, goal)
-
-
-def eventually(program: Program, goal: str, *, name: str = "") -> Question:
-    """On every fair run `goal` is true in some state. Raises as `leads_to`."""
-    return _asked(program, ir.LivenessKind.EVENTUALLY, name or f"eventually {goal}", None, goal)
-
-
-def always_eventually(program: Program, goal: str, *, name: str = "") -> Question:
-    """On every fair run `goal` is true again and again. Raises as `leads_to`."""
-    return _asked(program, ir.LivenessKind.ALWAYS_EVENTUALLY, name or f"always eventually {goal}", None, goal)
-
-
-def _asked(program: Program, kind: ir.LivenessKind, name: str, premise: str | None, goal: str) -> Question:
-    found = [_definition(program, method) for method in (premise, goal) if method is not None]
-    given = [definition.parameters for definition in found if definition.parameters]
-    if len({tuple(parameter.type for parameter in parameters) for parameters in given}) > 1:
-        raise SpecError(f"{name}: {premise} and {goal} take different parameters")
-    parameters = given[0] if given else ()
-    calls = [_expression(definition, parameters) for definition in found]
-    return _question(
-        program,
-        ir.LivenessProperty(
-            name=name, kind=kind, goal=calls[-1], premise=calls[0] if premise else None, parameters=parameters
-        ),
-    )
-
-
-def _definition(program: Program, name: str) -> ir.Function | ir.Predicate:
     module = program.module
     known: dict[str, ir.Function | ir.Predicate] = {item.name: item for item in module.predicates}
     known |= {item.name: item for item in module.functions if item.type == ir.BOOL}
-    if name not in known:
-        raise SpecError(
-            f"{program.name} has no method {name!r} that gives a bool; {known_names(name, known)}"
-        )
-    return known[name]
+
+    def read(method: str) -> ir.Function | ir.Predicate:
+        if method not in known:
+            raise SpecError(
+                f"{program.name} has no method {method!r} that gives a bool; {known_names(method, known)}"
+            )
+        return known[method]
+
+    told = name or " implies ".join(map(_told, (*asked.assuming, asked)))
+    return _question(program, property_of(told, asked, read, ir.NOWHERE))
 
 
-def _expression(
-    definition: ir.Function | ir.Predicate, parameters: tuple[ir.Parameter, ...]
-) -> ir.Expression:
-    arguments = (
-        tuple(ir.Name(type=surface(parameter.type), name=parameter.name) for parameter in parameters)
-        if definition.parameters
-        else ()
-    )
-    return ir.Call(type=ir.BOOL, function=definition.name, arguments=arguments)
+def _told(note: LivenessNote) -> str:
+    """The formula in words, without what it assumes: `waits leads to eats`."""
+    return " ".join(filter(None, (note.premise, note.kind.replace("_", " "), note.goal)))
 
 
 def _question(program: Program, liveness: ir.LivenessProperty) -> Question:

@@ -1,5 +1,5 @@
-"""Whether a lasso shows what it says, CPython alone is asked: premise, goal and fairness, state by state;
-nothing of the engine is used.
+"""Whether a lasso shows what it says, CPython alone is asked: the formulas and fairness, state by state; no
+pattern and no engine is.
 
 This file knows nothing of graphs.
 """
@@ -7,11 +7,10 @@ This file knows nothing of graphs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from antiphon.model.explore.liveness.fairness import Fairness, fair_on
 from antiphon.model.explore.liveness.questions import Question, Values, declared
-from antiphon.model.explore.liveness.truth import is_true
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import ir
 
@@ -24,19 +23,45 @@ def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairne
         return "it has no cycle"
     if trace.states[trace.loop] != trace.states[-1]:
         return "its last state is not the one in which its cycle begins"
-    states, program = trace.states, trace.program
-    goals = [number for number, state in enumerate(states) if is_true(program, liveness.goal, values, state)]
-    first = max(goals, default=-1) + 1
-    if first > trace.loop:
-        return "the goal is true on the cycle"
-    if liveness.kind is ir.LivenessKind.EVENTUALLY and goals:
-        return "the goal is true on the way"
-    if liveness.premise is not None and not any(
-        is_true(program, liveness.premise, values, state) for state in states[first:]
-    ):
-        return "the premise is true nowhere without the goal after it"
+    untrue = [formula for formula in liveness.assuming if not is_true(trace, formula, values)]
+    if untrue:
+        return f"what is assumed ({untrue[0].kind.value}) is not true of it"
+    if is_true(trace, liveness, values):
+        return "the property is true of it"
     missing = sorted(map(str, unfair(trace, fairness)))
     return f"it is not fair to {', '.join(missing)}" if missing else ""
+
+
+def is_true(trace: Trace, formula: ir.Temporal, values: Values) -> bool:
+    """Whether a formula, without what it assumes, is true of the run that goes round the cycle of the trace
+    for ever.
+    """
+    assert trace.loop is not None
+    goal = _truths(trace, formula.goal, values)
+    for_ever = goal[trace.loop :]
+    match formula.kind:
+        case ir.LivenessKind.INITIALLY:
+            return goal[0]
+        case ir.LivenessKind.ALWAYS:
+            return all(goal)
+        case ir.LivenessKind.EVENTUALLY:
+            return any(goal)
+        case ir.LivenessKind.ALWAYS_EVENTUALLY:
+            return any(for_ever)
+        case ir.LivenessKind.EVENTUALLY_ALWAYS:
+            return all(for_ever)
+        case ir.LivenessKind.LEADS_TO:
+            assert formula.premise is not None
+            premise = _truths(trace, formula.premise, values)
+            return any(for_ever) or all(any(goal[number:]) for number, met in enumerate(premise) if met)
+
+
+def _truths(trace: Trace, expression: ir.Expression, values: Values) -> list[bool]:
+    """In which states of the trace an expression, a call of a method of the specification, is true."""
+    call = cast("ir.Call", expression)
+    arguments = [values[cast("ir.Name", item).name][1] for item in call.arguments]
+    evaluate = trace.program.reference.evaluate
+    return [bool(evaluate(state, call.function, *arguments)) for state in trace.states]
 
 
 def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:

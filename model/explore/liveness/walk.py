@@ -17,7 +17,7 @@ from antiphon.model.bounds import WRONG_SPECIFICATION, Bounds, Progress
 from antiphon.model.engines.choice import Engine, transitions_by
 from antiphon.model.explore.explorer import Visitor, walk
 from antiphon.model.explore.liveness.fairness import Fairness
-from antiphon.model.explore.liveness.lasso import NO_KIND, Graph
+from antiphon.model.explore.liveness.lasso import Graph
 from antiphon.model.explore.liveness.questions import Values
 from antiphon.spec.lang import Program, SpecError, State, Step, ir
 
@@ -45,7 +45,7 @@ class FairGraph(Visitor):
         self.graph = Graph()
         self._steps: list[int] = []
         self._kinds: dict[object, int] = {}
-        self._kind_of: list[int] = []
+        self._kinds_of: list[int] = []
         self._transitions = transitions_by(program, engine)
         unread: SpecError | None = None
         initial: Sequence[State] = ()
@@ -97,12 +97,11 @@ class FairGraph(Visitor):
                 continue
             if target == len(graph):
                 self._add(state, len(targets), depth)
-            kind = self._kind_of[number] if number < len(self._kind_of) else self._learn(number)
+            kinds = self._kinds_of[number] if number < len(self._kinds_of) else self._learn(number)
             targets.append(target)
-            graph.kinds.append(kind)
+            graph.kinds.append(kinds)
             self._steps.append(number)
-            if kind != NO_KIND:
-                possible |= 1 << kind
+            possible |= graph.masks[kinds]
         graph.possible.append(possible)
         graph.offsets.append(len(targets))
 
@@ -112,16 +111,18 @@ class FairGraph(Visitor):
         self.graph.depths.append(depth)
 
     def _learn(self, number: int) -> int:
-        """The kind of a step; all steps up to this one are new."""
-        while len(self._kind_of) <= number:
-            what = self.fairness.kind(self._transitions.step(len(self._kind_of)))
-            if what is None:
-                self._kind_of.append(NO_KIND)
-                continue
-            kind = self._kinds.setdefault(what, len(self._kinds))
-            if self.fairness.is_strong(what):
-                self.graph.strong |= 1 << kind
-            else:
-                self.graph.weak |= 1 << kind
-            self._kind_of.append(kind)
-        return self._kind_of[number]
+        """The kinds of a step, as the number of their mask; all steps up to this one are new."""
+        graph = self.graph
+        while len(self._kinds_of) <= number:
+            what = self.fairness.kind(self._transitions.step(len(self._kinds_of)))
+            mask = 0
+            if what is not None:
+                mask = 1 << self._kinds.setdefault(what, len(self._kinds))
+                if self.fairness.is_strong(what):
+                    graph.strong |= mask
+                else:
+                    graph.weak |= mask
+            if mask not in graph.masks:
+                graph.masks.append(mask)
+            self._kinds_of.append(graph.masks.index(mask))
+        return self._kinds_of[number]

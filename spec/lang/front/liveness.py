@@ -1,5 +1,5 @@
-"""A liveness property, `leads_to("waiting", "served")`, is two calls of helpers that give a bool, of the same
-parameters.
+"""A liveness property, `leads_to("waiting", "served")`, is made of calls of helpers that give a bool, of the
+same parameters.
 
 It names methods of the specification by their names; what they say is read like any helper. This file
 reads no bodies.
@@ -7,57 +7,90 @@ reads no bodies.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.declare import LivenessDeclaration, MethodDeclaration
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.front.sorts import surface, words
 from antiphon.spec.lang.front.world import World
+from antiphon.spec.lang.values import LivenessNote
 
 KINDS = {
     "leads_to": ir.LivenessKind.LEADS_TO, "eventually": ir.LivenessKind.EVENTUALLY,
     "always_eventually": ir.LivenessKind.ALWAYS_EVENTUALLY,
+    "eventually_always": ir.LivenessKind.EVENTUALLY_ALWAYS, "always": ir.LivenessKind.ALWAYS,
+    "initially": ir.LivenessKind.INITIALLY,
 }  # fmt: skip
 
-ReadFunction = Callable[[str, Location], ir.Function]
+Reading = Callable[[str], ir.Function | ir.Predicate]
+"""The method of a name, which gives a bool."""
 
 
-def liveness_property(world: World, item: LivenessDeclaration, read: ReadFunction) -> ir.LivenessProperty:
+def liveness_property(
+    world: World, item: LivenessDeclaration, read: Callable[[str, Location], ir.Function]
+) -> ir.LivenessProperty:
     """The property in the intermediate form.
 
-    Raises: SpecError: a name is no method of the specification that gives a bool, or the parameters of the
-        two differ.
+    Raises: SpecError: a name is no method of the specification that gives a bool, or the parameters of two
+        of them differ.
     """
     note = item.note
     if item.name in world.properties:
         raise SpecError(
             f"{item.name} is a liveness property and a property that a service names", item.at, "another name"
         )
-    names = [note.premise, note.goal] if note.kind == "leads_to" else [note.goal]
-    functions = [read(_method(world, item, name).name, item.at) for name in names]
-    given = [function.parameters for function in functions if function.parameters]
-    shapes = {tuple(parameter.type for parameter in parameters) for parameters in given}
-    if len(shapes) > 1:
+    if note.kind == "always" and not note.assuming:
+        raise SpecError(
+            f"{item.name}: always({note.goal!r}) alone is an invariant",
+            item.at,
+            "@invariant, or implies(..., always(...))",
+        )
+    return property_of(item.name, note, lambda name: read(_method(world, item, name).name, item.at), item.at)
+
+
+def property_of(name: str, note: LivenessNote, read: Reading, at: Location) -> ir.LivenessProperty:
+    """The property that a note states about methods.
+
+    Raises: SpecError: the parameters of two methods differ.
+    """
+    found = {method: read(method) for method in _named(note)}
+    given = [function.parameters for function in found.values() if function.parameters]
+    if len({tuple(parameter.type for parameter in parameters) for parameters in given}) > 1:
         told = " and ".join(
             f"{part.name}({', '.join(words(parameter.type) for parameter in part.parameters)})"
-            for part in functions
+            for part in found.values()
         )
         raise SpecError(
-            f"{item.name} speaks of {told}, which take different parameters",
-            item.at,
+            f"{name} speaks of {told}, which take different parameters",
+            at,
             "the same parameters, or none in one",
         )
     parameters = given[0] if given else ()
-    calls = [_call(function, parameters, item.at) for function in functions]
+
+    def call(method: str) -> ir.Call:
+        return _call(found[method], parameters, at)
+
+    def premise(part: LivenessNote) -> ir.Call | None:
+        return call(part.premise) if part.kind == "leads_to" else None
+
     return ir.LivenessProperty(
-        name=item.name,
+        name=name,
         kind=KINDS[note.kind],
-        goal=calls[-1],
-        premise=calls[0] if len(calls) > 1 else None,
+        goal=call(note.goal),
+        premise=premise(note),
         parameters=parameters,
-        at=item.at,
+        assuming=tuple(
+            ir.Temporal(kind=KINDS[part.kind], goal=call(part.goal), premise=premise(part), at=at)
+            for part in note.assuming
+        ),
+        at=at,
     )
+
+
+def _named(note: LivenessNote) -> Iterator[str]:
+    for part in (*note.assuming, note):
+        yield from (part.premise, part.goal) if part.kind == "leads_to" else (part.goal,)
 
 
 def _method(world: World, item: LivenessDeclaration, name: object) -> MethodDeclaration:
@@ -74,7 +107,9 @@ def _method(world: World, item: LivenessDeclaration, name: object) -> MethodDecl
     return method
 
 
-def _call(function: ir.Function, parameters: tuple[ir.Parameter, ...], at: Location) -> ir.Call:
+def _call(
+    function: ir.Function | ir.Predicate, parameters: tuple[ir.Parameter, ...], at: Location
+) -> ir.Call:
     arguments = tuple(
         ir.Name(type=surface(parameter.type), name=parameter.name, at=at) for parameter in parameters
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 
 import networkx
 
 from antiphon.model.explore.liveness.lasso import Graph
+from antiphon.spec.lang import ir
 
 Edge = tuple[int, int, int]
 """From, to, kind."""
@@ -26,7 +28,8 @@ def graph_of(
                 order.append(other)
     assert order[-1] < size
     number = {state: position for position, state in enumerate(order)}
-    graph = Graph(initial=starts, weak=weak, strong=strong)
+    kinds = max((kind for _, _, kind in edges), default=-1) + 1
+    graph = Graph(initial=starts, weak=weak, strong=strong, masks=[0, *(1 << kind for kind in range(kinds))])
     for state in order:
         graph.depths.append(depths[state])
     for state in order[: len(order) if expanded is None else expanded]:
@@ -36,8 +39,8 @@ def graph_of(
                 if number[other] not in found and number[other] >= starts:
                     found[number[other]] = number[one], len(graph.targets)
                 graph.targets.append(number[other])
-                graph.kinds.append(kind)
-                mask |= 1 << kind if kind >= 0 else 0
+                graph.kinds.append(kind + 1)
+                mask |= graph.masks[kind + 1]
         graph.possible.append(mask)
         graph.offsets.append(len(graph.targets))
     for position in range(len(order)):
@@ -75,33 +78,98 @@ def fair_sets(graph: Graph) -> list[set[int]]:
             part = within(graph, set(chosen))
             taken = 0
             for _, _, edge in part.edges(keys=True):
-                taken |= 1 << graph.kinds[edge] if graph.kinds[edge] >= 0 else 0
+                taken |= graph.masks[graph.kinds[edge]]
             if networkx.is_strongly_connected(part) and is_fair(graph, set(chosen), taken):
                 found.append(set(chosen))
     return found
 
 
-def shortest_stem(graph: Graph, premise: bytearray | None, goal: bytearray) -> int | None:
-    """The oracle for stems: over pairs (state, whether the premise was met with no goal since)."""
-    ends = {
-        state for states in fair_sets(graph) if not any(goal[state] for state in states) for state in states
-    }
-    start = [(state, False) for state in range(graph.initial)]
-    if premise is None:
-        start = [(state, True) for state in range(graph.initial) if not goal[state]]
-    seen, front, length = set(start), start, 0
+Truths = Callable[[ir.Expression], Sequence[int]]
+
+
+def formulas_of(liveness: ir.LivenessProperty) -> tuple[ir.Temporal, ...]:
+    """What is assumed, and what is to follow."""
+    return (*liveness.assuming, liveness)
+
+
+def told(formula: ir.Temporal, so_far: bool | None, state: int, truths: Truths) -> bool:
+    """What one must remember of the states so far to know whether a formula is true of a run: by its kind, of
+    the first state, of any, of all, or whether a goal is owed.
+    """
+    goal = bool(truths(formula.goal)[state])
+    match formula.kind:
+        case ir.LivenessKind.INITIALLY:
+            return goal if so_far is None else so_far
+        case ir.LivenessKind.EVENTUALLY:
+            return goal or bool(so_far)
+        case ir.LivenessKind.ALWAYS:
+            return goal and so_far is not False
+        case ir.LivenessKind.LEADS_TO:
+            assert formula.premise is not None
+            return not goal and (bool(so_far) or bool(truths(formula.premise)[state]))
+    return False
+
+
+def is_true(formula: ir.Temporal, so_far: bool, for_ever: set[int], truths: Truths) -> bool:
+    """Whether a formula is true of a run that goes on through just these states for ever, all of them."""
+    goals = [bool(truths(formula.goal)[state]) for state in for_ever]
+    match formula.kind:
+        case ir.LivenessKind.INITIALLY:
+            return so_far
+        case ir.LivenessKind.EVENTUALLY:
+            return so_far or any(goals)
+        case ir.LivenessKind.ALWAYS:
+            return so_far and all(goals)
+        case ir.LivenessKind.ALWAYS_EVENTUALLY:
+            return any(goals)
+        case ir.LivenessKind.EVENTUALLY_ALWAYS:
+            return all(goals)
+    assert formula.premise is not None
+    owed = so_far or any(truths(formula.premise)[state] for state in for_ever)
+    return any(goals) or not owed
+
+
+def shortest_stem(graph: Graph, liveness: ir.LivenessProperty, truths: Truths) -> int | None:
+    """The oracle: the fewest steps to where a fair run that breaks the property may go round for ever, or
+    None. It walks states with what one must remember, and tries every set of states as the ones that are
+    visited for ever. What is to happen once on the run has happened before it goes round.
+    """
+    formulas = formulas_of(liveness)
+    ends = fair_sets(graph)
+
+    def breaks(memory: tuple[bool, ...], for_ever: set[int]) -> bool:
+        *assumed, concluded = (
+            is_true(formula, so_far, for_ever, truths)
+            for formula, so_far in zip(formulas, memory, strict=True)
+        )
+        return all(assumed) and not concluded and all(map(has_happened, formulas, memory))
+
+    def has_happened(formula: ir.Temporal, so_far: bool) -> bool:
+        if formula is not liveness:
+            return formula.kind is not ir.LivenessKind.EVENTUALLY or so_far
+        if formula.kind is ir.LivenessKind.LEADS_TO:
+            return so_far
+        return formula.kind is not ir.LivenessKind.ALWAYS or not so_far
+
+    front = [
+        (state, tuple(told(formula, None, state, truths) for formula in formulas))
+        for state in range(graph.initial)
+    ]
+    seen, length = set(front), 0
     while front:
+        if any(state in end and breaks(memory, end) for state, memory in front for end in ends):
+            return length
         after = []
-        for state, owed in front:
-            owes = [owed]
-            if premise is not None and premise[state] and not goal[state]:
-                owes.append(True)
-            if True in owes and state in ends:
-                return length
-            for edge, now in itertools.product(graph.edges(state), owes):
-                then = graph.targets[edge], now
-                if now and goal[then[0]]:
-                    continue
+        for state, memory in front:
+            for edge in graph.edges(state):
+                target = graph.targets[edge]
+                then = (
+                    target,
+                    tuple(
+                        told(formula, so_far, target, truths)
+                        for formula, so_far in zip(formulas, memory, strict=True)
+                    ),
+                )
                 if then not in seen:
                     seen.add(then)
                     after.append(then)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from antiphon.spec.lang import (
+    Between,
     Const,
     In,
     Index,
@@ -14,10 +15,13 @@ from antiphon.spec.lang import (
     Set,
     Spec,
     action,
+    always,
     always_eventually,
     environment,
     eventually,
+    eventually_always,
     everywhere,
+    implies,
     leads_to,
     obligation,
     record,
@@ -177,3 +181,55 @@ class Lock(Spec):
         return all(self.used[p] for p in self.each(Philosopher))
 
     all_get_it = eventually("all_had_it")
+
+
+class Relay(Spec):
+    """What waits is passed on while the line is up; the line goes down and up as it likes, or stays up for
+    lack of faults.
+    """
+
+    breaks: Const[bool] = True
+
+    waiting: bool = False
+    up: bool = True
+    passed: Annotated[int, Between(0, 1)] = 0
+
+    @action
+    def come(self) -> None:
+        """Something waits."""
+        require(not self.waiting)
+        self.waiting = True
+
+    @action(fairness="weak")
+    def pass_on(self) -> None:
+        """The line is up."""
+        require(self.up and self.waiting)
+        self.waiting = False
+        self.passed = 1 - self.passed
+
+    @environment
+    def change(self) -> None:
+        """The line goes down, or comes up."""
+        require(self.breaks)
+        self.up = not self.up
+
+    def is_up(self) -> bool:
+        """The line is up."""
+        return self.up
+
+    def waits(self) -> bool:
+        """Something waits."""
+        return self.waiting
+
+    def is_gone(self) -> bool:
+        """Nothing waits."""
+        return not self.waiting
+
+    served = leads_to("waits", "is_gone")
+    served_if_up = implies(always("is_up"), leads_to("waits", "is_gone"))
+    served_if_up_in_the_end = implies(eventually_always("is_up"), leads_to("waits", "is_gone"))
+    served_if_up_again = implies(always_eventually("is_up"), leads_to("waits", "is_gone"))
+    answered = implies(leads_to("waits", "is_gone"), always_eventually("is_gone"))
+    up_at_first = implies("is_up", always("is_up"))
+    gone_at_first = implies("is_gone", eventually("waits"))
+    never_up_again = implies("is_up", implies(eventually("waits"), eventually_always("is_gone")))

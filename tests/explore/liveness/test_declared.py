@@ -6,14 +6,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.explore.liveness.specs import Lock, LossyChannel, Philosopher, Table
+from tests.explore.liveness.specs import Lock, LossyChannel, Philosopher, Relay, Table
 
 from antiphon.conformance.report import diagram, svg, text_diagram
 from antiphon.model.explore import check
-from antiphon.model.export import load, save
+from antiphon.model.export import load, save, tla
 from antiphon.model.export.itf import to_itf
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import Spec, SpecError, action, always_eventually, eventually, ir, leads_to, program
+from antiphon.spec.lang import (
+    Spec,
+    SpecError,
+    action,
+    always,
+    always_eventually,
+    eventually,
+    implies,
+    ir,
+    leads_to,
+    program,
+)
 from antiphon.spec.lang.dump import dump
 
 
@@ -47,6 +58,43 @@ def test_a_liveness_property_changes_the_digest_and_comes_by_inheritance() -> No
     assert [liveness.name for liveness in program(More).module.liveness] == ["all_get_it", "again"]
     assert program(Other).module.liveness[1].kind is ir.LivenessKind.EVENTUALLY
     assert program(Other).digest != program(More).digest
+
+
+def test_an_implication_is_made_of_formulas_and_reads_as_one() -> None:
+    text = dump(program(Relay).module)
+    assert (
+        "\nliveness never_up_again() initially (call is_up []) implies eventually (call waits [])"
+        " implies eventually always (call is_gone [])\n" in text
+    )
+    assert "\nliveness served_if_up() always (call is_up []) implies (call waits []) leads to" in text
+
+
+def test_implications_are_exported_as_tlc_has_judged_them() -> None:
+    """TLC finds 8 distinct states, and the verdicts of the test of `Relay`."""
+    text = tla(program(Relay)).text
+    called = "is_up(up)", "waits(waiting)", "is_gone(waiting)"
+    up, waits, gone = called
+    for line in (
+        f"served_if_up_in_the_end == (<>[]({up}) => ({waits} ~> {gone}))",
+        f"answered == (({waits} ~> {gone}) => []<>({gone}))",
+        f"up_at_first == (({up}) => []({up}))",
+        f"never_up_again == (({up}) /\\ <>({waits}) => <>[]({gone}))",
+    ):
+        assert f"\n{line}\n" in text
+
+
+class Invariant(Table):
+    fed = always("somebody_eats")
+
+
+class Mixed(Table):
+    seated: Philosopher | None = None
+
+    def sits(self, p: Philosopher, q: Philosopher) -> bool:
+        """One of them."""
+        return p == q
+
+    fed = implies(always_eventually("sits"), eventually("eats"))
 
 
 class NoSuch(Table):
@@ -88,6 +136,8 @@ class ForNobody(Table):
 
 
 REFUSED: list[tuple[type[Spec], str]] = [
+    (Invariant, r"fed: always\('somebody_eats'\) alone is an invariant"),
+    (Mixed, r"fed speaks of sits\(Philosopher, Philosopher\) and eats\(Philosopher\), which take"),
     (NoSuch, "fed: NoSuch has no method 'eat'; did you mean 'eats'?"),
     (NoBool, "fed: after gives no bool"),
     (NotNamed, "fed: NotNamed has no method 3"),
@@ -118,6 +168,12 @@ def test_what_makes_no_sense_is_refused_in_its_line(spec: type[Spec], words: str
     [
         (lambda: action(fairness="fair"), "fairness is none, weak or strong"),
         (lambda: action(fairness="none", per="p"), "fairness is none"),
+        (
+            lambda: implies(implies("p", eventually("q")), eventually("r")),
+            "what is assumed is the name of a method, or a temporal formula without an implication",
+        ),
+        (lambda: implies("p", "q"), "what follows is a temporal formula"),  # type: ignore[arg-type]
+        (lambda: implies(3, eventually("q")), "what is assumed is the name"),  # type: ignore[arg-type]
     ],
 )
 def test_a_mark_that_means_nothing_is_refused_at_once(mark: Callable[[], object], words: str) -> None:

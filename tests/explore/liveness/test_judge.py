@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.explore.liveness.specs import ALL_STRONG, Lock, LossyChannel, Table
+from tests.explore.liveness.specs import ALL_STRONG, Lock, LossyChannel, Relay, Table
 from tests.lang.random_specs import program_of
 
 from antiphon.model.bounds import Bounds
@@ -16,7 +16,20 @@ from antiphon.model.simulate import simulate
 from antiphon.model.symbolic import check_bounded
 from antiphon.model.trace import ReplayError, replay
 from antiphon.model.verdict import Outcome, Verdict
-from antiphon.spec.lang import Program, Spec, SpecError, eventually, initial, present, program, require
+from antiphon.spec.lang import (
+    Program,
+    Spec,
+    SpecError,
+    always_eventually,
+    eventually,
+    eventually_always,
+    implies,
+    initial,
+    leads_to,
+    present,
+    program,
+    require,
+)
 from antiphon.spec.protocols.rbp.properties import RbpLive
 
 RBP = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}
@@ -77,7 +90,42 @@ def test_a_step_that_changes_nothing_serves_no_liveness_property_and_an_unfair_o
     assert lasso(asked(Lock, "all_get_it", {"lock": "none", "nap": "strong"})) == (0, 0)
 
 
-@pytest.mark.parametrize("spec", [Table, LossyChannel, Lock])
+def test_what_is_assumed_of_a_run_is_true_of_its_counterexample() -> None:
+    """The line goes down again whenever it is up: weak fairness then serves nobody, strong fairness does."""
+    report = check(program(Relay))
+    assert {verdict.property: verdict.outcome.value for verdict in report.verdicts} == {
+        "served": "violated", "served_if_up": "holds", "served_if_up_in_the_end": "holds",
+        "served_if_up_again": "violated", "answered": "holds", "up_at_first": "violated",
+        "gone_at_first": "violated", "never_up_again": "violated",
+    }  # fmt: skip
+    again = report["served_if_up_again"]
+    assert lasso(again) == (1, 2)
+    assert again.reason == (
+        "is_up is true again and again, and yet waits holds and is_gone does not come about: after 1 step a "
+        "fair cycle of 2 steps is taken for ever"
+    )
+    assert again.trace is not None
+    assert [step.action for step in again.trace.steps] == ["come", "change", "change"]
+    assert lasso(report["served"]) == (1, 2)
+    assert asked(Relay, "served_if_up_again", {"pass_on": "strong"}).outcome is Outcome.HOLDS
+    assert report["up_at_first"].reason.startswith("is_up is true at first, and yet is_up becomes false: ")
+    assert asked(Relay, "served", breaks=False).outcome is Outcome.HOLDS
+
+
+def test_a_run_that_stays_breaks_no_more_than_what_is_true_where_it_stays() -> None:
+    bound = program(Relay, breaks=False)
+    asked_of = {
+        "up for ever": eventually_always("is_up"), "gone for ever": eventually_always("is_gone"),
+        "never": implies("waits", eventually("waits")),
+    }  # fmt: skip
+    report = liveness.judge(
+        bound, [liveness.question(bound, note, name=name) for name, note in asked_of.items()]
+    )
+    assert [verdict.outcome.value for verdict in report.verdicts] == ["holds", "violated", "holds"]
+    assert report["gone for ever"].reason.startswith("is_gone is false again and again: ")
+
+
+@pytest.mark.parametrize("spec", [Table, LossyChannel, Lock, Relay])
 def test_both_engines_give_the_same_verdicts_and_lassos(spec: type[Spec]) -> None:
     first, second = (check(program(spec), engine=engine) for engine in ("generated", "reference"))
     for one, other in zip(first.verdicts, second.verdicts, strict=True):
@@ -171,8 +219,9 @@ def test_an_empty_model_and_a_wrong_specification_have_no_liveness_property_that
 def test_questions_from_outside_go_by_name_and_fairness_may_be_changed() -> None:
     bound = program(LossyChannel, numbers=2)
     report = liveness.judge(bound, [
-        liveness.leads_to(bound, "is_sent", "has_arrived"), liveness.eventually(bound, "has_arrived"),
-        liveness.always_eventually(bound, "is_sent"),
+        liveness.question(bound, leads_to("is_sent", "has_arrived")),
+        liveness.question(bound, eventually("has_arrived")),
+        liveness.question(bound, always_eventually("is_sent")),
     ])  # fmt: skip
     assert [verdict.outcome for verdict in report.verdicts] == [
         Outcome.HOLDS,
@@ -181,7 +230,7 @@ def test_questions_from_outside_go_by_name_and_fairness_may_be_changed() -> None
     ]
     assert report.notes == ("fairness: weak per n: send; strong per packet: receive",)
     forced = liveness.judge(
-        bound, [liveness.eventually(bound, "has_arrived")], fairness={"submit": ("weak", "n")}
+        bound, [liveness.question(bound, eventually("has_arrived"))], fairness={"submit": ("weak", "n")}
     )
     assert forced.outcome is Outcome.HOLDS
 
@@ -190,7 +239,7 @@ def test_questions_from_outside_go_by_name_and_fairness_may_be_changed() -> None
     ("call", "words"),
     [
         (
-            lambda bound: liveness.leads_to(bound, "is_sent", "arrived"),
+            lambda bound: liveness.question(bound, leads_to("is_sent", "arrived")),
             "has no method 'arrived' that gives a bool; .*; did you mean 'has_arrived'",
         ),
         (

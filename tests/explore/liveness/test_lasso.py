@@ -6,17 +6,38 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.explore.liveness.oracle import graph_of, is_fair, shortest_stem
+from tests.explore.liveness.oracle import formulas_of, graph_of, is_fair, is_true, shortest_stem, told
 
 from antiphon.model.explore.liveness.lasso import Graph, Lasso, find_lasso
+from antiphon.model.explore.liveness.patterns import pattern_of
+from antiphon.spec.lang import ir
 
 KINDS = 4
+STATES = 7
+Kind = ir.LivenessKind
+
+
+def named(name: str) -> ir.Name:
+    return ir.Name(type=ir.BOOL, name=name)
+
+
+def formula(kind: Kind, goal: str, premise: str) -> ir.Temporal:
+    return ir.Temporal(kind=kind, goal=named(goal), premise=named(premise) if kind is Kind.LEADS_TO else None)
+
+
+def claim(last: ir.Temporal, *assuming: ir.Temporal) -> ir.LivenessProperty:
+    return ir.LivenessProperty(
+        name="claim", kind=last.kind, goal=last.goal, premise=last.premise, assuming=assuming
+    )
+
+
+EVENTUALLY = claim(formula(Kind.EVENTUALLY, "goal", ""))
 
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
     """A small graph with some kinds of steps weakly fair and some strongly."""
-    size = draw(st.integers(1, 7))
+    size = draw(st.integers(1, STATES))
     state = st.integers(0, size - 1)
     pairs = st.tuples(state, state, st.integers(-1, KINDS - 1)).filter(lambda edge: edge[0] != edge[1])
     edges = draw(st.lists(pairs, max_size=3 * size)) if size > 1 else []
@@ -25,7 +46,15 @@ def graphs(draw: st.DrawFn) -> Graph:
     return graph_of(size, draw(st.integers(1, min(size, 2))), edges, fair & ~strong, strong)
 
 
-def check_is_bad_and_fair(graph: Graph, lasso: Lasso, premise: bytearray | None, goal: bytearray) -> None:
+Sets = dict[str, set[int]]
+sets = st.fixed_dictionaries({name: st.sets(st.integers(0, STATES - 1)) for name in "pqrs"})
+conclusions = st.builds(formula, st.sampled_from([kind for kind in Kind if kind is not Kind.INITIALLY]),
+                        st.just("p"), st.just("q"))  # fmt: skip
+assumptions = st.lists(st.builds(formula, st.sampled_from(Kind), st.just("r"), st.just("s")), max_size=2)
+
+
+def check_is_one(graph: Graph, lasso: Lasso, liveness: ir.LivenessProperty, where: Sets) -> None:
+    """The edges follow one another, and the run is fair and breaks the property."""
     states, at = [lasso.start], lasso.start
     for edge in (*lasso.stem, *lasso.cycle):
         assert edge in graph.edges(at)
@@ -33,39 +62,59 @@ def check_is_bad_and_fair(graph: Graph, lasso: Lasso, premise: bytearray | None,
         states.append(at)
     assert lasso.start < graph.initial
     assert states[len(lasso.stem)] == lasso.knot == at
-    loop = states[len(lasso.stem) :]
-    last = max((number for number, state in enumerate(states) if goal[state]), default=-1)
-    assert last < len(lasso.stem)
-    if premise is None:
-        assert last == -1
-    else:
-        assert any(premise[state] for state in states[last + 1 :])
     taken = 0
     for edge in lasso.cycle:
-        taken |= 1 << graph.kinds[edge] if graph.kinds[edge] >= 0 else 0
-    assert is_fair(graph, set(loop), taken)
+        taken |= graph.masks[graph.kinds[edge]]
+    loop = set(states[len(lasso.stem) :])
+    assert is_fair(graph, loop, taken)
+
+    def truths(expression: ir.Expression) -> bytearray:
+        assert isinstance(expression, ir.Name)
+        return bytearray(state in where[expression.name] for state in range(len(graph)))
+
+    true = []
+    for part in formulas_of(liveness):
+        memory = None
+        for state in states:
+            memory = told(part, memory, state, truths)
+        assert memory is not None
+        true.append(is_true(part, memory, loop, truths))
+    assert true == [True] * len(liveness.assuming) + [False]
 
 
-@settings(max_examples=400)
-@given(graphs(), st.sets(st.integers(0, 6), max_size=2), st.sets(st.integers(0, 6)))
+@settings(max_examples=600)
+@given(graphs(), sets, conclusions, assumptions)
 def test_a_lasso_is_found_where_the_oracle_finds_one_and_is_shortest(
-    graph: Graph, goals: set[int], premises: set[int]
+    graph: Graph, where: Sets, last: ir.Temporal, assuming: list[ir.Temporal]
 ) -> None:
-    goal, some = (bytearray(state in states for state in range(len(graph))) for states in (goals, premises))
-    for premise in (some, None, bytearray(b"\1" * len(graph))):
-        lasso = find_lasso(graph, premise, goal)
-        expected = shortest_stem(graph, premise, goal)
-        assert (lasso is None) == (expected is None)
-        if lasso is not None:
-            assert len(lasso.stem) == expected
-            check_is_bad_and_fair(graph, lasso, premise, goal)
+    liveness = claim(last, *assuming)
+
+    def truths(expression: ir.Expression) -> bytearray:
+        assert isinstance(expression, ir.Name)
+        return bytearray(state in where[expression.name] for state in range(len(graph)))
+
+    lasso = find_lasso(graph, pattern_of(liveness, truths))
+    expected = shortest_stem(graph, liveness, truths)
+    assert (lasso is None) == (expected is None)
+    if lasso is not None:
+        assert len(lasso.stem) == expected
+        check_is_one(graph, lasso, liveness, where)
+
+
+def first_lasso(graph: Graph, *goals: int) -> Lasso | None:
+    """A fair run that never comes to the goals."""
+    goal = bytearray(state in goals for state in range(len(graph)))
+    return find_lasso(graph, pattern_of(EVENTUALLY, lambda _: goal))
 
 
 def test_states_without_their_edges_are_no_end_of_a_run() -> None:
     """0 -> 1 -> 2, of which a bound let only state 0 be expanded: 1 looks like a deadlock and is none."""
     edges = [(0, 1, 0), (1, 2, 0)]
-    assert find_lasso(graph_of(3, 1, edges, weak=1, strong=0, expanded=1), None, bytearray(3)) is None
-    whole = find_lasso(graph_of(3, 1, edges, weak=1, strong=0), None, bytearray(3))
+    cut = graph_of(3, 1, edges, weak=1, strong=0, expanded=1)
+    assert first_lasso(cut) is None
+    again = claim(formula(Kind.LEADS_TO, "p", "q"), formula(Kind.LEADS_TO, "p", "q"))
+    assert find_lasso(cut, pattern_of(again, lambda _: bytearray(3))) is None
+    whole = first_lasso(graph_of(3, 1, edges, weak=1, strong=0))
     assert whole is not None
     assert (whole.knot, whole.cycle) == (2, ())
 
@@ -75,25 +124,24 @@ def test_a_strongly_fair_kind_is_taken_and_a_weakly_fair_one_may_pause() -> None
     fairness does not.
     """
     edges = [(0, 1, 1), (1, 0, 1), (1, 2, 0)]
-    goal = bytearray([0, 0, 1])
-    weak = find_lasso(graph_of(3, 1, edges, weak=0b11, strong=0), None, goal)
+    weak = first_lasso(graph_of(3, 1, edges, weak=0b11, strong=0), 2)
     assert weak is not None
     assert len(weak.cycle) == 2
-    assert find_lasso(graph_of(3, 1, edges, weak=0b10, strong=0b01), None, goal) is None
+    assert first_lasso(graph_of(3, 1, edges, weak=0b10, strong=0b01), 2) is None
 
 
 def test_a_long_ring_does_not_exhaust_the_stack() -> None:
     size = 30_000
     ring = [(state, (state + 1) % size, 0) for state in range(size)]
-    graph = Graph(initial=1, weak=1)
+    graph = Graph(initial=1, weak=1, masks=[0, 1])
     for one, other, kind in ring:
         graph.targets.append(other)
-        graph.kinds.append(kind)
+        graph.kinds.append(kind + 1)
         graph.possible.append(1)
         graph.offsets.append(len(graph.targets))
         graph.depths.append(one)
         graph.origin.append(one - 1)
         graph.parent.append(one - 1)
-    lasso = find_lasso(graph, None, bytearray(size))
+    lasso = first_lasso(graph)
     assert lasso is not None
     assert (lasso.stem, len(lasso.cycle)) == ((), size)
