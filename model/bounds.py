@@ -7,6 +7,7 @@ This file knows nothing of what is explored.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -100,6 +101,25 @@ class Progress:
     def rate(self) -> float:
         """States found a second."""
         return self.states / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A property is violated, seen while the search goes on: after so many steps, among so many states so
+    far; None where no states are counted.
+    """
+
+    property: str
+    depth: int
+    states: int | None = None
+
+    def __str__(self) -> str:
+        so_far = "" if self.states is None else f", among {self.states:,} states so far"
+        return f"{self.property} is violated after {self.depth} step{'' if self.depth == 1 else 's'}{so_far}"
+
+
+Violated = Callable[[Violation], None]
+"""Whom a search tells of a violation when it finds it, once a property."""
 
 
 def resident_mb() -> float:

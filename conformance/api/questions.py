@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from antiphon.model import explore
-from antiphon.model.bounds import INTERRUPTED, Bounds
+from antiphon.model.bounds import INTERRUPTED, Bounds, Violated
 from antiphon.model.engines import StorageOptions, compiled_machine
 from antiphon.model.notation import short_places
 from antiphon.model.trace import replay
@@ -53,6 +53,7 @@ def check(
     max_memory_mb: int | None = None,
     stop_at_first: bool = False,
     progress: Callable[[Any], None] | None = None,
+    violated: Violated | None = None,
     **storage: Unpack[Storage],
 ) -> Report:
     """Judge the properties of a specification; violations come with a shortest counterexample.
@@ -69,6 +70,8 @@ def check(
         max_memory_mb: stop at this size of the process, in MiB; not with "z3".
         stop_at_first: end with the first violation, and leave the other properties open; not with "z3".
         progress: called several times a second with how far the search is.
+        violated: called with each violated property as soon as it is found, while the search goes on:
+            `property`, `depth`, `states` so far.
         **storage: how an explicit engine keeps states: `threads`, `fingerprints` (64 bits of a state),
             `symmetry` (of interchangeable members), `cone` (of influence), `directory` (states in files, to
             go on later).
@@ -94,6 +97,7 @@ def check(
                 stop_at_first=stop_at_first,
                 storage=StorageOptions(**storage),
                 progress=progress,
+                violated=violated,
             )
         )
     depth = 1 if prove and max_depth is None else max_depth
@@ -109,13 +113,16 @@ def check(
 
     judge = symbolic.prove if prove else symbolic.check_bounded
     return Report.of(
-        judge(bound, depth=depth, properties=properties, max_seconds=max_seconds, progress=progress)
+        judge(
+            bound, depth=depth, properties=properties, max_seconds=max_seconds, progress=progress,
+            violated=violated,
+        )
     )
 
 
 _ARGUMENTS = (
     "properties", "engine", "prove", "max_depth", "max_states", "max_seconds", "max_memory_mb",
-    "stop_at_first", "progress", *Storage.__annotations__,
+    "stop_at_first", "progress", "violated", *Storage.__annotations__,
 )  # fmt: skip
 
 
@@ -200,6 +207,7 @@ def simulate(
     max_seconds: float | None = None,
     max_memory_mb: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    violated: Violated | None = None,
 ) -> Report:
     """Walk a specification at random, and judge every step; what that shows is measured, not proved.
 
@@ -213,6 +221,7 @@ def simulate(
         max_seconds: take no further walk after this time.
         max_memory_mb: take no further walk at this size of the process, in MiB.
         progress: called after each walk with walks and steps so far.
+        violated: called with each violated property when a walk first shows it.
 
     Raises:
         SpecError: the specification cannot be read.
@@ -223,7 +232,10 @@ def simulate(
     bound, bounds = program_of(subject), Bounds(max_states, max_seconds, max_depth, max_memory_mb)
     machine = compiled_machine(bound)
     return Report.of(
-        walk(bound, machine, seed=seed, walks=walks, steps=steps, bounds=bounds, progress=progress)
+        walk(
+            bound, machine, seed=seed, walks=walks, steps=steps, bounds=bounds, progress=progress,
+            violated=violated,
+        )
     )
 
 

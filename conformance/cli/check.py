@@ -13,7 +13,7 @@ import typer
 import antiphon
 from antiphon.conformance.cli import documents, output, state_directory
 from antiphon.conformance.cli.options import Bounds, Showing, Storage, Variant, said
-from antiphon.conformance.cli.progress import searching
+from antiphon.conformance.cli.progress import found_in, searching
 from antiphon.model import explore as explicit
 from antiphon.model.bounds import StopReason
 from antiphon.model.engines import Refused
@@ -143,7 +143,7 @@ def check(
     saved: str | None = None
     outcomes: list[Outcome] = []
     for job, bound in zip(jobs, programs, strict=True):
-        report = explore(job, bound, search)
+        report = explore(job, bound, search, quiet=showing.json)
         counted = _counted(job, bound, search) if counts else None
         outcomes.append(report.outcome)
         saved = saved or output.keep(report.counterexample, showing.save)
@@ -183,10 +183,13 @@ def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> S
     return Search(bounds, storage, prove)
 
 
-def explore(job: Job, bound: Program, search: Search) -> Report:
-    """The report about the properties that a job asks of a program."""
+def explore(job: Job, bound: Program, search: Search, *, quiet: bool = True) -> Report:
+    """The report about the properties that a job asks of a program; unless `quiet`, each violation is told
+    when it is found.
+    """
+    console = output.err()
     with (
-        searching(job.name, search.bounds.engine) as progress,
+        searching(job.name, search.bounds.engine, console) as progress,
         state_directory.kept_in(search.storage.directory),
     ):
         try:
@@ -195,6 +198,7 @@ def explore(job: Job, bound: Program, search: Search) -> Report:
                 properties=job.properties or None,
                 prove=search.prove,
                 progress=progress,
+                violated=None if quiet else found_in(job.name, console),
                 stop_at_first=search.stop_at_first,
                 **search.bounds.asked(),
                 **search.storage.asked(),

@@ -9,9 +9,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
+from rich.text import Text
 
 from antiphon.conformance.cli.output import err
-from antiphon.model.bounds import Progress, resident_mb
+from antiphon.model.bounds import Progress, Violated, Violation, resident_mb
 
 
 @contextmanager
@@ -55,19 +56,30 @@ def progress_bar(title: str, console: Console | None = None) -> Iterator[Callabl
 
 
 @contextmanager
-def searching(name: str, engine: str) -> Iterator[Callable[[Any], None] | None]:
+def searching(
+    name: str, engine: str, console: Console | None = None
+) -> Iterator[Callable[[Any], None] | None]:
     """Of an engine's search: a bar, or with Z3 a line a depth."""
+    console = console or err()
     if engine != "z3":
-        with progress_bar(name) as show:
+        with progress_bar(name, console) as show:
             yield show
         return
-    console = err()
 
     def deeper(progress: Any) -> None:
         told = f"depth {progress.depth}: {progress.clauses:,} clauses, {progress.seconds:.1f} s"
         console.print(told, style="bright_black")
 
     yield deeper if console.is_terminal else None
+
+
+def found_in(name: str, console: Console) -> Violated:
+    """A line for each violated property of a specification, when it is found, above whatever bar there is."""
+
+    def tell(violation: Violation) -> None:
+        console.print(Text.assemble(("✗ ", "bold red"), f"{name}: {violation}"), soft_wrap=True)
+
+    return tell
 
 
 @contextmanager
@@ -88,18 +100,23 @@ def walk_bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
 
 
 @contextmanager
-def runs_bar(title: str, runs: int) -> Iterator[Callable[[int, int], None]]:
+def runs_bar(title: str, runs: int, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
     """Of random walks: how many were taken."""
-    with _bar(title, TextColumn("{task.completed:,} of {task.total:,}"), total=runs) as update:
+    said = TextColumn("{task.completed:,} of {task.total:,}")
+    with _bar(title, said, total=runs, console=console) as update:
         yield lambda done, _: update(completed=done)
 
 
 @contextmanager
 def _bar(
-    title: str, *columns: ProgressColumn, total: int | None = None, **fields: Any
+    title: str,
+    *columns: ProgressColumn,
+    total: int | None = None,
+    console: Console | None = None,
+    **fields: Any,
 ) -> Iterator[Callable[..., None]]:
     """A bar with a title, these columns and the time; what it yields changes the fields."""
-    console = err()
+    console = console or err()
     whole = (TextColumn("{task.description}"), BarColumn(bar_width=20), *columns, TimeElapsedColumn())
     with Bar(*whole, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=total, **fields)

@@ -11,7 +11,7 @@ import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Limits, Showing, Variant
-from antiphon.conformance.cli.progress import runs_bar
+from antiphon.conformance.cli.progress import found_in, runs_bar
 
 
 def simulate(
@@ -30,9 +30,16 @@ def simulate(
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not showing.json:
         output.out().print(f"seed {chosen}")
-    with runs_bar(specification, walks) as show:
+    console = output.err()
+    with runs_bar(specification, walks, console) as show:
         report = antiphon.simulate(
-            bound, seed=chosen, walks=walks, steps=steps, progress=show, **limits.asked()
+            bound,
+            seed=chosen,
+            walks=walks,
+            steps=steps,
+            progress=show,
+            violated=None if showing.json else found_in(specification, console),
+            **limits.asked(),
         )
     again = job.command(
         "--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), *limits.words(), verb="simulate"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from antiphon.model.bounds import UNBOUNDED, Bounds, Progress, StopReason
+from antiphon.model.bounds import UNBOUNDED, Bounds, Progress, StopReason, Violated, Violation
 from antiphon.model.engines.choice import IN_MEMORY, Engine, StorageOptions, engine_named, open_space
 from antiphon.model.engines.interface import ReducedSpace, StateSpace
 from antiphon.model.explore import liveness
@@ -32,6 +32,7 @@ def check(
     bounds: Bounds = UNBOUNDED,
     stop_at_first: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    violated: Violated | None = None,
     engine: Engine | str = Engine.AUTO,
     storage: StorageOptions = IN_MEMORY,
 ) -> Report:
@@ -44,6 +45,7 @@ def check(
         bounds: where to stop.
         stop_at_first: stop at the first violation instead of deciding the other properties too.
         progress: called several times a second with how far the search is.
+        violated: called with each violated property as soon as it is found.
         engine: "native" (machine code made from the intermediate form), "generated" (Python made from it),
             "reference" (CPython executes the text), or "auto": generated for a space of at most `SMALL`
             states, else native.
@@ -71,8 +73,9 @@ def check(
             f"symmetry cannot decide {', '.join(fair)}: fairness to each member tells the members apart",
             instead="other properties, or no symmetry",
         )
+    tell = _once(violated)
     if fair and not kinds:
-        return _on_fair_runs(program, fair, bounds, progress, engine)
+        return _on_fair_runs(program, fair, bounds, progress, tell, engine)
     named = _by_kind(kinds)
     later = [*named[PropertyKind.OBLIGATION], *named[PropertyKind.DEADLOCK]]
     if storage.fingerprints and later:
@@ -82,8 +85,13 @@ def check(
         )
 
     def search_of(space: StateSpace, within: Bounds) -> Search:
+        def decides(name: str, depth: int) -> None:
+            if kinds[name] is not PropertyKind.WITNESS:
+                tell(Violation(name, depth, len(space)))
+
         return Search(
             space,
+            decides=decides,
             watched=[
                 name for name, kind in kinds.items() if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS)
             ],
@@ -98,10 +106,10 @@ def check(
         space, search = _explored(program, engine, search_of, bounds, storage, graph=bool(later), asked=kinds)
     except _InitialError as error:
         return _unexplored(program, error.reason)
-    verdicts = tuple(Judge(program, space, search, kinds).verdicts())
+    verdicts = tuple(_told(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
     report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
     if fair and report.exploration.stopped is not StopReason.INTERRUPTED:
-        kept = _on_fair_runs(program, fair, bounds, progress, engine)
+        kept = _on_fair_runs(program, fair, bounds, progress, tell, engine)
         report = dataclasses.replace(
             report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes)
         )
@@ -117,13 +125,33 @@ def _on_fair_runs(
     names: list[str],
     bounds: Bounds,
     progress: Callable[[Progress], None] | None,
+    violated: Violated,
     engine: Engine,
 ) -> Report:
     """Liveness is judged on the whole graph, which it walks by itself."""
     known = liveness.declared(program)
-    return liveness.judge(
-        program, [known[name] for name in names], bounds=bounds, progress=progress, engine=engine
-    )
+    asked = [known[name] for name in names]
+    return liveness.judge(program, asked, bounds=bounds, progress=progress, violated=violated, engine=engine)
+
+
+def _once(violated: Violated | None) -> Violated:
+    """Tells of each property once: a search may begin anew, and what it found is judged afterwards."""
+    told: set[str] = set()
+
+    def tell(violation: Violation) -> None:
+        if violated is not None and violation.property not in told:
+            told.add(violation.property)
+            violated(violation)
+
+    return tell
+
+
+def _told(verdicts: Iterable[Verdict], violated: Violated, states: int) -> Iterator[Verdict]:
+    """The verdicts, each told of when it is made and is a violation."""
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.VIOLATED:
+            violated(Violation(verdict.property, len(verdict.trace or ()), states))
+        yield verdict
 
 
 def reach(
@@ -155,7 +183,7 @@ def reach(
         space, search = _explored(program, engine, search_of, bounds, IN_MEMORY, graph=False)
     except _InitialError as error:
         return _unexplored(program, error.reason).verdicts[0]
-    return Judge(program, space, search, {name: PropertyKind.WITNESS}).verdicts()[0]
+    return next(iter(Judge(program, space, search, {name: PropertyKind.WITNESS}).verdicts()))
 
 
 def _explored(

@@ -26,7 +26,8 @@ class Search(Visitor):
         error: the first error of the specification, in a step or a predicate.
         walk: the walk, with its counts and why it stopped.
 
-    `extra` are further predicates over states, as witnesses.
+    `extra` are further predicates over states, as witnesses. `decides` is told the name of what is decided,
+    and after how many steps.
     """
 
     def __init__(
@@ -40,8 +41,10 @@ class Search(Visitor):
         bounds: Bounds = UNBOUNDED,
         progress: Callable[[Progress], None] | None = None,
         extra: Mapping[str, Callable[[State], bool]] | None = None,
+        decides: Callable[[str, int], None] | None = None,
     ) -> None:
         self.space, self.exhaustive = space, exhaustive
+        self._decides = decides
         self.open = list(watched)
         self.services = list(services)
         self.stop_at = set(stop_at)
@@ -67,14 +70,16 @@ class Search(Visitor):
         """The first step that breaks a property decides it."""
         for name in finding.properties:
             if name in self.services and name not in self.decided:
-                self.decided[name] = Decision(finding.state, finding.step)
+                self._decide(name, Decision(finding.state, finding.step), len(self.walk.position.levels))
             self.space.mute(name)
 
     def states(self, first: int, last: int) -> None:
         """The first state in which a predicate is as wanted decides it."""
+        depth = len(self.walk.position.levels) if first else 0
         try:
             for state, name, _ in self.space.screen(tuple(self.open), first, last):
-                self.decided.setdefault(name, Decision(state))
+                if name not in self.decided:
+                    self._decide(name, Decision(state), depth)
         except PredicateError as error:
             self.walk.error = self.walk.error or Finding(error.state, None, error=error.predicate)
         self.open = [name for name in self.open if name not in self.decided]
@@ -83,6 +88,11 @@ class Search(Visitor):
                 found = next((state for state in range(first, last) if test(self.space.value(state))), None)
                 if found is not None:
                     self.decided[name] = Decision(found)
+
+    def _decide(self, name: str, decision: Decision, depth: int) -> None:
+        self.decided[name] = decision
+        if self._decides is not None:
+            self._decides(name, depth)
 
     def enough(self) -> Stop | None:
         """The search ends at a first violation, if it is to, and when all is decided, unless every state is

@@ -48,10 +48,14 @@ class Judge:
         self.provenance = Provenance.of(program, space.engine)
         self.evidence = Evidence.explored(program, self._extent())
 
-    def verdicts(self) -> list[Verdict]:
-        """One verdict a property, after that of the specification itself when it has an error."""
-        made = [self._error(self.search.error)] if self.search.error is not None else []
-        return made + [self._judge(name, kind) for name, kind in self.kinds.items()]
+    def verdicts(self) -> Iterator[Verdict]:
+        """One verdict a property, each when it is made, after that of the specification itself when it has an
+        error.
+        """
+        if self.search.error is not None:
+            yield self._error(self.search.error)
+        for name, kind in self.kinds.items():
+            yield self._judge(name, kind)
 
     def _extent(self) -> str:
         count = f"{len(self.space):,} states"

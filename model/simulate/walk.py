@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from antiphon.model.bounds import UNBOUNDED, Bounds, Stop
+from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, Violated, Violation
 from antiphon.model.ground.budgets import held_step, short_of_budget
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
@@ -43,20 +43,21 @@ def simulate(
     steps: int = 100,
     bounds: Bounds = UNBOUNDED,
     progress: Callable[[int, int], None] | None = None,
+    violated: Violated | None = None,
 ) -> Report:
     """Takes `walks` walks of at most `steps` steps each and judges every property; the shortest violation
     found is the trace.
 
     `machine` executes the specification (the reference when None); `bounds` are looked at between walks, and
     their depth bounds a walk as `steps` does; `progress` is called after each walk with walks and steps so
-    far.
+    far, `violated` with each violated property when a walk first shows it.
 
     Raises:
         ValueError: fewer than one walk or step.
     """
     if walks < 1 or steps < 1:
         raise ValueError(f"walks is {walks} and steps is {steps}; both are at least 1")
-    tally = _Tally(program, machine or program.reference)
+    tally = _Tally(program, machine or program.reference, violated)
     began, stopped = time.perf_counter(), None
     length = steps if bounds.depth is None else min(steps, bounds.depth)
     done = 0
@@ -77,6 +78,7 @@ class _Tally:
 
     program: Program
     machine: Machine
+    violated: Violated | None
     steps: int = 0
     deepest: int = 0
     quiet: int = 0
@@ -143,6 +145,8 @@ class _Tally:
                 )
 
     def _note(self, name: str, start: State, taken: list[Step], why: str) -> None:
+        if name not in self.found and self.violated and self.kinds.get(name) is not PropertyKind.WITNESS:
+            self.violated(Violation(name, len(taken), len(self.states)))
         if name not in self.found or len(taken) < len(self.found[name][1]):
             self.found[name] = (start, tuple(taken), why)
 

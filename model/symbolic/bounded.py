@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from antiphon.model.bounds import INTERRUPTED, Stop
+from antiphon.model.bounds import INTERRUPTED, Stop, Violated
 from antiphon.model.properties import kinds_asked
 from antiphon.model.symbolic.budget_limited import search_for
 from antiphon.model.symbolic.circuit import Circuit
@@ -48,6 +48,7 @@ def check_bounded(
     properties: Iterable[str] | None = None,
     max_seconds: float | None = None,
     progress: Callable[[Progress], None] | None = None,
+    violated: Violated | None = None,
 ) -> Report:
     """Judges properties of `program` on all runs of at most `depth` steps.
 
@@ -58,6 +59,7 @@ def check_bounded(
             all but deadlock. Errors of the specification on runs within the bound are always looked for.
         max_seconds: give up after so many seconds; what is still open is `unknown`.
         progress: called after each depth.
+        violated: called with each violated property as soon as it is found.
 
     Raises:
         ValueError: a negative depth.
@@ -85,7 +87,7 @@ def check_bounded(
         if search is searches[-1] and len(searches) > 1 and not any(other.open for other in searches[:-1]):
             break
         try:
-            search.run(progress)
+            search.run(progress, violated)
         except (TooWide, TimeOver) as limit:
             search.stopped = stop_of(limit)
         except KeyboardInterrupt:

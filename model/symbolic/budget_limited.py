@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from antiphon.model.bounds import Stop, StopReason
+from antiphon.model.bounds import Stop, StopReason, Violated
 from antiphon.model.ground.budgets import held_back, held_step, short_of_budget
 from antiphon.model.symbolic.recovery import RecoverySearch
 from antiphon.model.symbolic.search import Progress, Search
@@ -29,9 +29,11 @@ class BudgetLimitedSearch(RecoverySearch):
         if held is not None:
             self.count_as_met(template.condition(held))
 
-    def run(self, progress: Callable[[Progress], None] | None = None) -> None:
+    def run(
+        self, progress: Callable[[Progress], None] | None = None, violated: Violated | None = None
+    ) -> None:
         """Search with budget-limited states as met; where that finds nothing, say whether it was needed."""
-        super().run(progress)
+        super().run(progress, violated)
         if self._strict is None or self.found or self.stopped:
             return
         self._strict.run(progress)

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from antiphon.model.bounds import INTERRUPTED, Stop
+from antiphon.model.bounds import INTERRUPTED, Stop, Violated
 from antiphon.model.ground import unflatten
 from antiphon.model.properties import kinds_of
 from antiphon.model.symbolic.bounded import check_bounded, under_constants
@@ -61,6 +61,7 @@ def prove(
     properties: Iterable[str] | None = None,
     max_seconds: float | None = None,
     progress: Callable[[Progress], None] | None = None,
+    violated: Violated | None = None,
 ) -> Report:
     """Proves invariants and properties of steps by k-induction, for these constants and runs of every length.
 
@@ -71,6 +72,7 @@ def prove(
             asked for strengthen the others all the same.
         max_seconds: give up after so many seconds; what is not proved then is unknown.
         progress: called after each depth of the base case, and after each k.
+        violated: called with each violated property as soon as it is found.
 
     Returns:
         A verdict a property: holds with evidence `proved`, k and what the proof leans on; violated with a
@@ -93,7 +95,9 @@ def prove(
             kind = "invariant or property of steps"
             raise SpecError(f"{program.name} has no {kind} {name!r} to prove; {known_names(name, names)}")
     clock = Clock(max_seconds)
-    base = check_bounded(program, depth=depth, properties=names, max_seconds=max_seconds, progress=progress)
+    base = check_bounded(
+        program, depth=depth, properties=names, max_seconds=max_seconds, progress=progress, violated=violated
+    )
     true = {verdict.property for verdict in base.verdicts if verdict.outcome is Outcome.HOLDS}
     proof = _Proof(program, [*(target for target in candidates if target.property in true), ERRORS], clock)
     if true & set(asked):

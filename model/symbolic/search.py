@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from antiphon.model.bounds import Stop
+from antiphon.model.bounds import Stop, Violated, Violation
 from antiphon.model.symbolic.circuit import FALSE
 from antiphon.model.symbolic.counterexample import decode
 from antiphon.model.symbolic.dominated import Closure, Roles, closure
@@ -24,6 +24,7 @@ from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import Target, shown, wanted
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.trace import Trace
+from antiphon.model.verdict import PropertyKind
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Progress:
     open: tuple[str, ...]
 
 
+_NO_VIOLATION = (PropertyKind.WITNESS, PropertyKind.SPECIFICATION)
+"""What is found of these is no violation."""
+
+
 class Search:
     """A search for runs that show any of a group of targets.
 
@@ -58,14 +63,18 @@ class Search:
         self.finished, self.complete, self.clauses = -1, False, 0
         self.stopped: Stop | None = None
         self.found: dict[Target, Trace] = {}
+        self._violated: Violated | None = None
 
     @property
     def open(self) -> list[Target]:
         """The targets that no run has shown."""
         return [target for target in self.targets if target not in self.found]
 
-    def run(self, progress: Callable[[Progress], None] | None) -> None:
-        """Deepens until the bound, the end of all runs, or the end of the time."""
+    def run(self, progress: Callable[[Progress], None] | None, violated: Violated | None = None) -> None:
+        """Deepens until the bound, the end of all runs, or the end of the time; `violated` is told of what is
+        found on the way.
+        """
+        self._violated = violated
         solver = Solver(self.template.circuit)
         start = initial_states(self.template, solver)
         reachable = closure(self.template, start.literals, self.depth)
@@ -116,3 +125,5 @@ class Search:
             for target, literal in possible.items():
                 if solver.value(literal):
                     self.found[target] = decode(target, unrolling, start, now)
+                    if self._violated is not None and target.kind not in _NO_VIOLATION:
+                        self._violated(Violation(target.property, len(self.found[target])))

@@ -23,7 +23,9 @@ def test_a_violation_exits_with_1_and_is_shown_with_its_changes_and_its_picture(
     assert "count: 2 -> 3" in answer.out
     assert "✗ AtMostTwo: AtMostTwo is false" in answer.out
     assert answer.out.splitlines()[-1].startswith("✗ violated  cli_courier:Courier")
-    assert answer.err == ""
+    told = "AtMostTwo is violated after 6 steps, among 13 states so far"
+    assert answer.err == f"✗ cli_courier:Courier: {told}\n", "told while the search went on"
+    assert antiphon("check", COURIER, "--json").err == ""
 
 
 def test_the_repaired_text_exits_with_0(antiphon: Run) -> None:

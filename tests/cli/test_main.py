@@ -168,7 +168,7 @@ def test_a_specification_without_properties_and_steps_is_told_so(tmp_path: Path)
 
 
 def test_an_interruption_exits_with_130(antiphon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(check, "explore", interrupt)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress
+from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress, Violated, Violation
 from antiphon.model.engines.choice import Engine, engine_named
 from antiphon.model.explore.liveness.fairness import Fairness, fair_on
 from antiphon.model.explore.liveness.lasso import Lasso, find_lasso
@@ -48,6 +48,7 @@ def judge(
     fairness: Fairness | Mapping[str, str | tuple[str, str | tuple[str, ...]]] | None = None,
     bounds: Bounds = UNBOUNDED,
     progress: Callable[[Progress], None] | None = None,
+    violated: Violated | None = None,
     engine: Engine | str = Engine.GENERATED,
 ) -> Report:
     """Whether each of the properties holds on every fair run of `program`.
@@ -58,6 +59,7 @@ def judge(
         fairness: what is assumed; None for the marks of the actions, changes to them by action, or all of it.
         bounds: where to stop.
         progress: called now and then with how far the walk is.
+        violated: called with each violated property as soon as it is found.
         engine: "reference" (CPython executes the text), or any other (generated Python).
 
     Raises:
@@ -68,10 +70,14 @@ def judge(
     assumed = fairness if isinstance(fairness, Fairness) else fair_on(program, fairness)
     graph = FairGraph(program, assumed, engine=engine, bounds=bounds, progress=progress)
     court = _Court(graph)
-    verdicts = tuple(court.verdict(question) for question in questions)
+    verdicts = []
+    for question in questions:
+        verdicts.append(court.verdict(question))
+        if violated is not None and verdicts[-1].outcome is Outcome.VIOLATED:
+            violated(Violation(question.name, len(verdicts[-1].trace or ()), len(graph)))
     stopped = graph.walk.stopped
     notes = (f"the walk for liveness is not complete: {stopped}",) if stopped is not None else ()
-    return Report(program, verdicts, _exploration(graph), (f"fairness: {assumed}", *notes))
+    return Report(program, tuple(verdicts), _exploration(graph), (f"fairness: {assumed}", *notes))
 
 
 def _exploration(graph: FairGraph) -> Exploration:
