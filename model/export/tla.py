@@ -36,6 +36,10 @@ HELPERS = {
     "MaxOf": ("MaxOf(S) == CHOOSE m \\in S : \\A x \\in S : x <= m",),
     "MinOf": ("MinOf(S) == CHOOSE m \\in S : \\A x \\in S : m <= x",),
     "DropFirst": ("DropFirst(s) == IF s = <<>> THEN s ELSE Tail(s)",),
+    "Slice": (
+        "Slice(s, l, u) == SubSeq(s, IF l < 0 THEN 1 ELSE l + 1, IF u < Len(s) THEN u ELSE Len(s))",
+    ),
+    "Reverse": ("Reverse(s) == [i \\in 1 .. Len(s) |-> s[Len(s) + 1 - i]]",),
 }
 BOXES = {
     ir.LivenessKind.INITIALLY: "", ir.LivenessKind.ALWAYS: "[]", ir.LivenessKind.EVENTUALLY: "<>",

@@ -53,6 +53,10 @@ class Texts(Types):
         """
         if isinstance(binder.source, types.Type):
             name, source, inside = self.names.fresh(binder.name), self.domain(binder.source), ""
+        elif isinstance(binder.source, ir.Range):
+            name, inside = self.names.fresh(binder.name), ""
+            lower, upper = (self.text(part, scope) for part in (binder.source.lower, binder.source.upper))
+            source = f"{lower} .. ({upper} - 1)"
         elif isinstance(binder.source.type, types.SequenceOf):
             sequence = self.text(binder.source, scope)
             name, source, inside = self.names.fresh("i"), f"1 .. Len({sequence})", f"{sequence}[{{}}]"
@@ -178,6 +182,62 @@ def _sum(texts: Texts, binders: Sequence[ir.Binder], body: ir.Expression, scope:
     )
 
 
+def _selected(texts: Texts, binder: ir.Binder, scope: Scope) -> str:
+    """The values of a binder that meet its condition, in their order."""
+    if isinstance(binder.source, types.Type):
+        sequence = texts.in_order(binder.source)
+    else:
+        sequence = texts.text(binder.source, scope)
+        if not isinstance(binder.source.type, types.SequenceOf):
+            raise SpecError(
+                "next over a set is not exported to TLA+",
+                binder.at,
+                "next over the type, with `if` for membership",
+            )
+    if binder.condition is None:
+        return sequence
+    name = texts.names.fresh(binder.name)
+    test = texts.text(binder.condition, scope.bound(binder.name, name))
+    return f"SelectSeq({sequence}, LAMBDA {name} : {test})"
+
+
+def _collect(texts: Texts, node: ir.Collect, scope: Scope) -> str:
+    selected = _selected(texts, node.binder, scope)
+    if node.body == ir.Name(type=node.body.type, name=node.binder.name):
+        return selected
+    kept, place = texts.names.fresh("items"), texts.names.fresh("i")
+    item = texts.text(node.body, scope.bound(node.binder.name, f"{kept}[{place}]"))
+    return f"(LET {kept} == {selected} IN [{place} \\in 1 .. Len({kept}) |-> {item}])"
+
+
+def _slice(texts: Texts, node: ir.Slice, scope: Scope) -> str:
+    sequence = texts.text(node.sequence, scope)
+    match node.lower, node.upper:
+        case ir.Literal(value=1), None:
+            return f"{texts.needs('DropFirst')}({sequence})"
+    lower = texts.text(node.lower, scope) if node.lower is not None else "0"
+    upper = texts.text(node.upper, scope) if node.upper is not None else f"Len({sequence})"
+    return f"{texts.needs('Slice')}({sequence}, {lower}, {upper})"
+
+
+def _item(texts: Texts, node: ir.Item, scope: Scope) -> str:
+    """Positions count from 1 there."""
+    sequence = texts.text(node.sequence, scope)
+    match node.position:
+        case ir.Arithmetic(operator=ir.Operation.SUBTRACT, left=left, right=ir.Literal(value=1)):
+            return f"{sequence}[{texts.text(left, scope)}]"
+    return f"{sequence}[{texts.text(node.position, scope)} + 1]"
+
+
+def _reverse(texts: Texts, node: ir.Reverse, scope: Scope) -> str:
+    return f"{texts.needs('Reverse')}({texts.text(node.sequence, scope)})"
+
+
+def _range(texts: Texts, node: ir.Range, scope: Scope) -> str:
+    lower, upper, place = texts.text(node.lower, scope), texts.text(node.upper, scope), texts.names.fresh("i")
+    return f"[{place} \\in 1 .. ({upper} - {lower}) |-> {lower} + {place} - 1]"
+
+
 def _first(texts: Texts, node: ir.First, scope: Scope) -> str:
     """`next`: the first of the sequence of all candidates, in domain order."""
     if len(node.binders) > 1:
@@ -187,23 +247,7 @@ def _first(texts: Texts, node: ir.First, scope: Scope) -> str:
             "one loop in the next, and a helper for the other",
         )
     (binder,) = node.binders
-    if isinstance(binder.source, types.Type):
-        sequence = texts.in_order(binder.source)
-    else:
-        sequence = texts.text(binder.source, scope)
-        if not isinstance(binder.source.type, types.SequenceOf):
-            raise SpecError(
-                "next over a set is not exported to TLA+",
-                node.at,
-                "next over the type, with `if` for membership",
-            )
-    found = sequence
-    if binder.condition is not None:
-        name = texts.names.fresh(binder.name)
-        found = (
-            f"SelectSeq({sequence}, LAMBDA {name} : "
-            f"{texts.text(binder.condition, scope.bound(binder.name, name))})"
-        )
+    found = _selected(texts, binder, scope)
     kept = texts.names.fresh("found")
     body = texts.text(node.body, scope.bound(binder.name, f"{kept}[1]"))
     if node.default is not None:
@@ -279,12 +323,14 @@ _HANDLERS: dict[type[ir.Expression], Callable[[Texts, Any, Scope], str]] = {
     ir.Append: lambda texts, node, scope: (
         f"Append({texts.text(node.sequence, scope)}, {texts.text(node.item, scope)})"
     ),
-    ir.Item: lambda texts, node, scope: (
-        f"{texts.text(node.sequence, scope)}[{texts.text(node.position, scope)} + 1]"
+    ir.Item: _item,
+    ir.Slice: _slice,
+    ir.Concatenate: lambda texts, node, scope: (
+        f"({texts.text(node.left, scope)} \\o {texts.text(node.right, scope)})"
     ),
-    ir.DropFirst: lambda texts, node, scope: (
-        f"{texts.needs('DropFirst')}({texts.text(node.sequence, scope)})"
-    ),
+    ir.Reverse: _reverse,
+    ir.Collect: _collect,
+    ir.Range: _range,
     ir.Everywhere: _everywhere,
     ir.Call: _call,
 }

@@ -36,7 +36,7 @@ RESERVED = frozenset((
     "TLCSet", "Permutations",
     "SortSeq", "RandomElement", "Any", "ToString", "TLCEval", "None", "Init", "Next", "Spec", "TypeOK",
     "vars", "Fairness", "SumOver",
-    "MaxOf", "MinOf", "DropFirst", "record",
+    "MaxOf", "MinOf", "DropFirst", "Slice", "Reverse", "record",
 ))  # fmt: skip
 """Words that no name of a specification may take in the module."""
 

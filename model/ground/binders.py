@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from antiphon.model.ground import make
 from antiphon.model.ground.bits import known
 from antiphon.model.ground.expressions import evaluate, truth
-from antiphon.model.ground.form import Expression
+from antiphon.model.ground.form import Expression, Operator
 from antiphon.model.ground.leaves import Leaves, convert
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Run
@@ -43,7 +43,20 @@ def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]
     for position in range(min(shape.domain.most, length.high)):
         offset = 1 + position * item.width
         here = make.less(make.number(position), leaves[0])
-        yield here, convert(leaves[offset : offset + item.width], item, wanted)[0]
+        yield here, convert(given(here, leaves[offset : offset + item.width]), item, wanted)[0]
+
+
+def given(condition: Expression, leaves: Leaves) -> Leaves:
+    """The leaves where the condition is true: of a choice by it the part that is chosen."""
+    opposite = make.negation(condition)
+    return tuple(
+        leaf.operands[1]
+        if leaf.operator is Operator.CHOOSE and leaf.operands[0] is condition
+        else leaf.operands[2]
+        if leaf.operator is Operator.CHOOSE and leaf.operands[0] is opposite
+        else leaf
+        for leaf in leaves
+    )
 
 
 def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool]) -> bool:

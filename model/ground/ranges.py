@@ -52,6 +52,28 @@ def _gather(run: Run, node: ir.Gather) -> Leaves:
     return (set_of(items, shape),)
 
 
+@handles(ir.Collect)
+def _collect(run: Run, node: ir.Collect) -> Leaves:
+    shape = run.world.shapes[node.type]
+    item, most = shape.parts[0], shape.domain.most
+    made = [item.zero] * most
+    length = make.number(0)
+    begin = len(run.path)
+
+    def visit() -> bool:
+        nonlocal length
+        here, leaves = run.condition(begin), value(run, node.body, item)
+        before = make.interval(length)
+        for position in range(before.low, min(before.high + 1, most)):
+            at_end = make.conjunction(here, make.equal(length, make.number(position)))
+            made[position] = choose_leaves(at_end, leaves, made[position])
+        length = make.add(length, make.indicator(here))
+        return False
+
+    visit_all(run, (node.binder,), visit)
+    return (length, *(leaf for leaves in made for leaf in leaves))
+
+
 @handles(ir.First)
 def _first(run: Run, node: ir.First) -> Leaves:
     shape = run.world.shapes[node.type]

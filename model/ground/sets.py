@@ -128,17 +128,83 @@ def _item(run: Run, node: ir.Item) -> Leaves:
         make.negation(make.less(position, make.number(0))), make.less(position, leaves[0])
     )
     run.check(inside, node.at, "the sequence has no item at this position")
-    item = shape.parts[0]
+    found = item_where(leaves, shape.parts[0], position, shape.domain.most)
+    return convert(found, shape.parts[0], run.world.shapes[node.type])[0]
+
+
+def item_where(leaves: Leaves, item: Shape, position: Expression, most: int) -> Leaves:
+    """The leaves of the item of a sequence at a position, of the least value where it has none."""
+    if position.operator is Operator.CONSTANT:
+        return item_at(leaves, item, int(position.value)) if 0 <= position.value < most else item.zero
     found = item.zero
-    for number in reversed(range(shape.domain.most)):
+    for number in reversed(range(most)):
         found = choose_leaves(make.equal(position, make.number(number)), item_at(leaves, item, number), found)
-    return convert(found, item, run.world.shapes[node.type])[0]
+    return found
 
 
-@handles(ir.DropFirst)
-def _drop_first(run: Run, node: ir.DropFirst) -> Leaves:
+@handles(ir.Slice)
+def _slice(run: Run, node: ir.Slice) -> Leaves:
     leaves, shape = evaluate(run, node.sequence), run.world.shapes[node.sequence.type]
-    empty = make.equal(leaves[0], make.number(0))
-    shorter = make.choose(empty, make.number(0), make.add(leaves[0], make.number(-1)))
-    rest = leaves[1 + shape.parts[0].width :] + (shape.parts[0].zero if shape.domain.most else ())
-    return convert((shorter, *rest), shape, run.world.shapes[node.type])[0]
+    target = run.world.shapes[node.type]
+    none = make.number(0)
+    lower = evaluate(run, node.lower)[0] if node.lower is not None else none
+    upper = evaluate(run, node.upper)[0] if node.upper is not None else leaves[0]
+    begin = make.choose(make.less(lower, none), none, lower)
+    end = make.choose(make.less(upper, leaves[0]), upper, leaves[0])
+    length = make.choose(make.less(end, begin), none, make.subtract(end, begin))
+    made: list[Expression] = [length]
+    for position in range(target.domain.most):
+        source = make.add(begin, make.number(position))
+        found = item_where(leaves, shape.parts[0], source, shape.domain.most)
+        if node.upper is not None:
+            found = choose_leaves(make.less(make.number(position), length), found, shape.parts[0].zero)
+        made.extend(found)
+    return tuple(made)
+
+
+@handles(ir.Concatenate)
+def _concatenate(run: Run, node: ir.Concatenate) -> Leaves:
+    shape = run.world.shapes[node.type]
+    left, right = value(run, node.left, shape), value(run, node.right, shape)
+    item, most = shape.parts[0], shape.domain.most
+    first, second = _length(run, node.left, left), _length(run, node.right, right)
+    made: list[Expression] = [make.add(first, second)]
+    for position in range(most):
+        found = item_at(left, item, position)
+        for length in range(max(0, make.interval(first).low), min(make.interval(first).high, position) + 1):
+            here = make.equal(first, make.number(length))
+            found = choose_leaves(here, item_at(right, item, position - length), found)
+        made.extend(found)
+    return tuple(made)
+
+
+def _length(run: Run, node: ir.Expression, leaves: Leaves) -> Expression:
+    """The length of a sequence; if it could be longer than its type only since a check failed, it is not.
+
+    Else lengths that no state has would double in every round of a loop.
+    """
+    most, length = run.world.shapes[node.type].domain.most, leaves[0]
+    return length if make.interval(length).high <= most else make.modulo(length, make.number(most + 1))
+
+
+@handles(ir.Reverse)
+def _reverse(run: Run, node: ir.Reverse) -> Leaves:
+    leaves, shape = evaluate(run, node.sequence), run.world.shapes[node.sequence.type]
+    item, most = shape.parts[0], shape.domain.most
+    made: list[Expression] = [leaves[0]]
+    for position in range(most):
+        from_end = make.subtract(leaves[0], make.number(position + 1))
+        made.extend(item_where(leaves, item, from_end, most))
+    return tuple(made)
+
+
+@handles(ir.Range)
+def _range(run: Run, node: ir.Range) -> Leaves:
+    lower, upper = evaluate(run, node.lower)[0], evaluate(run, node.upper)[0]
+    shape = run.world.shapes[node.type]
+    length = make.choose(make.less(upper, lower), make.number(0), make.subtract(upper, lower))
+    made: list[Expression] = [length]
+    for position in map(make.number, range(shape.domain.most)):
+        item = make.add(lower, position)
+        made.append(make.choose(make.less(position, length), item, shape.parts[0].zero[0]))
+    return tuple(made)

@@ -17,7 +17,8 @@ from antiphon.spec.lang import ir, types
 INDENT = "  "
 
 TYPED = (
-    ir.SetLiteral, ir.Gather, ir.MakeRecord, ir.MakeIndex, ir.MakeSequence, ir.Append, ir.Everywhere,
+    ir.SetLiteral, ir.Gather, ir.MakeRecord, ir.MakeIndex, ir.MakeSequence, ir.Append, ir.Concatenate,
+    ir.Collect, ir.Everywhere,
     ir.Present, ir.Choose, ir.First,
 )  # fmt: skip
 """Expressions whose type does not follow from their parts."""

@@ -383,10 +383,51 @@ class Item(Expression):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DropFirst(Expression):
-    """`sequence[1:]`: without its first item; the empty sequence stays empty."""
+class Slice(Expression):
+    """`sequence[lower:upper]`: the items at the positions from `lower`, before `upper`.
+
+    Without `lower` from the first, without `upper` to the last. Nothing is checked: positions below 0 count
+    as 0, positions beyond the end as the end.
+    """
 
     sequence: Expression
+    lower: Expression | None = None
+    upper: Expression | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concatenate(Expression):
+    """`left + right` of two sequences; `type` has room for both; the length is checked at the store."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reverse(Expression):
+    """`reversed(sequence)`: its items from the last to the first."""
+
+    sequence: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collect(Expression):
+    """`tuple(body for ...)`: a sequence, in the order of the binder, which ranges over an ordered type or a
+    sequence; `type` has room for every round.
+    """
+
+    binder: Binder
+    body: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range(Expression):
+    """`range(lower, upper)`: the sequence of the integers from `lower` (not negative), before `upper`; `type`
+    has room for them.
+    """
+
+    lower: Expression
+    upper: Expression
 
 
 @dataclass(frozen=True, kw_only=True)

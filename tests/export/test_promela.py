@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Annotated, Any
 
 import pytest
+from tests.ground.small_specs import Logs
 
 from antiphon.model.explore import check
 from antiphon.model.export import members_of, promela
@@ -133,6 +134,7 @@ CASES = [
     program(ChangRoberts),
     program(TwoPhase),
     program(Mixture),
+    program(Logs),
     program(Figure2Checked, processes=2, messages=1),
     program(Figure2Checked, repairs="all", processes=3, messages=1),
     program(Figure5Checked, repairs=["start_token"], processes=2, messages=1),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
+from tests.ground.small_specs import Logs
 
 from antiphon.model.explore import check
 from antiphon.model.export import tla
@@ -238,6 +239,7 @@ CASES = {
     "Chameneos": program(Chameneos),
     "Corners": program(Corners),
     "Guarded": program(Guarded),
+    "Logs": program(Logs),
     "Figure5Checked": program(Figure5Checked, repairs="all", processes=2, messages=1),
 }
 

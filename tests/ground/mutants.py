@@ -80,6 +80,15 @@ def without_conditions(node: Any) -> tuple[ir.Binder, ...]:
     return tuple(dataclasses.replace(binder, condition=None) for binder in node.binders)
 
 
+def without_condition(node: ir.Collect) -> ir.Binder:
+    return dataclasses.replace(node.binder, condition=None)
+
+
+def one_beyond(position: ir.Expression | None) -> ir.Expression | None:
+    one = ir.Literal(type=ir.INTEGER, value=1)
+    return position and ir.Arithmetic(type=ir.INTEGER, operator=ir.Operation.ADD, left=position, right=one)
+
+
 def another_local(here: Run, node: ir.Name, leaves: Leaves) -> Leaves:
     """The local bound before it that looks the same."""
     sorts = [leaf.sort for leaf in leaves]
@@ -238,7 +247,12 @@ EXPRESSIONS: tuple[tuple[type[ir.Expression], str, Mutation], ...] = (
     (ir.MakeSequence, "empty", changed(least)),
     (ir.Append, "in front", instead(added_at_front)),
     (ir.Item, "end not checked", unchecked),
-    (ir.DropFirst, "nothing dropped", rewritten(lambda node: node.sequence)),
+    (ir.Slice, "nothing dropped", rewritten(lambda node: node.sequence)),
+    (ir.Slice, "one item too many", replaced(upper=lambda node: one_beyond(node.upper))),
+    (ir.Concatenate, "swapped", rewritten(swapped)),
+    (ir.Reverse, "forgotten", rewritten(lambda node: node.sequence)),
+    (ir.Collect, "condition ignored", replaced(binder=without_condition)),
+    (ir.Range, "from one", replaced(lower=lambda node: one_beyond(node.lower))),
     (ir.Everywhere, "the first key only", changed(first_key_only)),
     (ir.Call, "arguments not checked", unchecked),
 )

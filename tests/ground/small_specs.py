@@ -290,3 +290,99 @@ class Broken(Spec):
     def last_is_known(self) -> bool:
         """Tells the records of a union apart."""
         return not isinstance(self.last, Served) or self.last.ticket.number == 1
+
+
+Entry = Annotated[int, Between(0, "entries - 1")]
+Place = Annotated[int, Between(0, "length")]
+
+
+class Logs(Spec):
+    """Two logs that are cut, joined, searched, turned and compared: all that can be done with sequences."""
+
+    entries: Const[int] = 2
+    length: Const[int] = 3
+
+    leader: Annotated[Seq[Entry], AtMost("length")] = ()
+    follower: Annotated[Seq[Entry], AtMost("length")] = ()
+    rising: bool = True
+
+    def lags(self) -> bool:
+        """What the follower has is a prefix of what the leader has, and not all of it."""
+        return self.leader[: len(self.follower)] == self.follower and len(self.follower) < len(self.leader)
+
+    def place_of(self, e: Entry) -> int:
+        """Where the leader has an entry last, the length of its log where nowhere."""
+        last = len(self.leader) - 1
+        found = next((i for i in range(len(self.leader)) if tuple(reversed(self.leader))[i] == e), None)
+        return len(self.leader) if found is None else last - found
+
+    @action
+    def append(self, e: Entry) -> None:
+        """At the end."""
+        require(len(self.leader) < self.length)
+        self.leader += (e,)
+
+    @action
+    def replicate(self) -> None:
+        """The next entry."""
+        require(self.lags())
+        self.follower += (self.leader[len(self.follower)],)
+
+    @action
+    def truncate(self, k: Place) -> None:
+        """The last entries are lost; those that remain are the first."""
+        require(0 < k <= len(self.leader))
+        self.follower = self.leader[len(self.leader) - k :]
+        self.leader = self.leader[: len(self.leader) - k]
+
+    @action
+    def undo(self) -> None:
+        """The last entry is lost, unless it is greater than the one before it."""
+        require(len(self.follower) >= 2 and self.follower[-1] <= self.follower[len(self.follower) - 2])
+        self.follower = self.follower[:-1]
+
+    @action
+    def cut(self, i: Place) -> None:
+        """One entry is taken out."""
+        require(i < len(self.follower))
+        self.follower = self.follower[:i] + self.follower[i + 1 :]
+
+    @action
+    def overwrite(self, e: Entry) -> None:
+        """The last entry is another one."""
+        require(self.place_of(e) < len(self.leader) - 1)
+        self.leader = self.leader[:-1] + (e,)  # noqa: RUF005
+
+    @action
+    def drop(self, e: Entry) -> None:
+        """All of one kind are taken out, and the rest counted on."""
+        require(e in self.leader[1:-1])
+        self.leader = tuple((x + 1) % self.entries for x in self.leader if x != e)
+
+    @action
+    def turn(self) -> None:
+        """Both change places, and one is turned round."""
+        leader = self.leader
+        self.leader = self.follower
+        self.follower = tuple(reversed(leader))
+
+    @action
+    def survey(self) -> None:
+        """Whether no entry is less than the one before it; and the follower begins with everything."""
+        require(len(self.leader) + self.entries <= self.length)
+        self.rising = True
+        for i in range(1, len(self.leader)):
+            if self.leader[i - 1] > self.leader[i]:
+                self.rising = False
+        self.follower = tuple(self.each(Entry)) + self.leader
+
+    @invariant
+    def bounded(self) -> bool:
+        """A prefix is not longer, and a log is a prefix of itself."""
+        whole = self.leader[: len(self.leader)] == self.leader
+        return whole and (not self.lags() or len(self.follower) < self.length)
+
+    @invariant
+    def in_order(self) -> bool:
+        """No entry of the follower is followed by a smaller one: some are."""
+        return all(self.follower[i] <= self.follower[i + 1] for i in range(len(self.follower) - 1))

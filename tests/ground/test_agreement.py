@@ -10,7 +10,7 @@ import random
 
 import pytest
 from tests.ground.differ import disagreements, instances, walk, whole_graph
-from tests.ground.small_specs import Broken, Counters
+from tests.ground.small_specs import Broken, Counters, Logs
 from tests.lang.random_specs import program_of, random_states, random_steps
 
 from antiphon.model.ground import ground, ground_predicate, layout, step
@@ -25,6 +25,8 @@ WHOLE_GRAPHS = {
     "counters": (program(Counters), 106),
     "counters, repaired, last": (program(Counters, strict=True, last=True), 88),
     "broken": (program(Broken), 648),
+    "logs": (program(Logs), 225),
+    "short logs": (program(Logs, length=1, entries=3), 16),
 }
 
 

@@ -94,6 +94,7 @@ BOOLEANS = (
     "(«bool» if «bool» else «bool»)", "self.grid[«Q»][«P»]",
     "((«ping 0» if «bool» else Pong(Color.red, self.q)) «== or !=» self.pair)", "isinstance(self.pair, Ping)",
     f"(isinstance(self.pair, Ping) and self.pair.n {COMPARE} «int»)", "(«seq:small» == self.queue)",
+    "(self.queue[:len(«seq:small»)] == «seq:small»)",
     "(self.color in «{Color.red, Color.blue} or (Color.green, Color.red)»)", "«quantified»", "«quantified»",
 )  # fmt: skip
 INTEGERS = (
@@ -105,10 +106,16 @@ INTEGERS = (
     "«ping».n", "«reduction»", "«small»",
 )  # fmt: skip
 PARTIAL_INTEGERS = (
-    "(«int» «// or %» «loose»)", "«self.queue[0] or self.queue[self.n]»", "present(self.slot[self.n]).index",
+    "(«int» «// or %» «loose»)", "«self.queue[0] or self.queue[self.n] or self.queue[-1]»",
+    "present(self.slot[self.n]).index",
     "«min or max»(«terms»)",
 )  # fmt: skip
 """Those that may fail."""
+QUEUES = (
+    "self.queue[1:]", "(self.queue + (‹small 0›,))", "(‹small 0›, ‹small 1›)", "self.queue[:-1]",
+    "self.queue[‹small 0›:2]", "self.queue[:‹small 0›]", "(self.queue[-1:] + self.queue[:1])",
+    "tuple(reversed(self.queue))", "tuple(x0 for x0 in self.queue if x0 < ‹int 0›)",
+)  # fmt: skip
 ASSIGNMENTS = (
     "self.b = «bool»", "self.n = «stored»", "self.n «+= or -=» 1", "self.low = («int») % 3 - 1",
     "self.color = «color»",
@@ -119,7 +126,8 @@ ASSIGNMENTS = (
     "self.smalls = Set({«stored», «small 0»})", "self.smalls &= «set:small»",
     "self.qs_seen «|= or &= or -= or ^=» «set:Q»",
     "self.qs_seen = Set(« or self.each(Q) or {self.who}»)", "self.queue += («stored»,)",
-    "self.queue = self.queue[1:]",
+    "self.queue = self.queue[1:]", "self.queue = «seq:small»", "self.queue += «seq:small»",
+    "self.line = tuple(«‹Q 0› for x0 in self.queue or x0 for x0 in self.each(Q) if ‹bool 0›»)",
     "self.queue = «() or (‹stored›,)»", "self.line = self.line[1:] + («Q»,)", "self.count[«P 0»] = «stored»",
     "self.count = everywhere(«small 0»)",
     "self.grid[«Q»] = «self.grid[‹Q 0›] or everywhere(‹bool 0›)»", "self.grid[«Q»][«P 0»] = «bool»",
@@ -223,6 +231,8 @@ class Maker:
                 ("small", "self.each(Small)"),
                 ("small", "self.queue"),
                 ("Q", "self.line"),
+                ("small", "reversed(self.queue)"),
+                ("int", "range(len(self.queue))"),
             ]
             if not ordered:
                 sources += [
@@ -386,7 +396,7 @@ class Maker:
     def queue(self, depth: int) -> str:
         if depth <= 0 or self.chance(40):
             return "self.queue"
-        return self.fill("«self.queue[1:] or (self.queue + (‹small 0›,)) or (‹small 0›, ‹small 1›)»", depth)
+        return self.fill(f"«{' or '.join(QUEUES)}»", depth)
 
     def call(self, sort: str, depth: int) -> str | None:
         known = [item for item in self.functions if item[2] == sort]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.lang.texts import statements_of, value_of
 
+from antiphon.spec.lang import SpecError
+
 VALUES = [
     ("True", "True"),
     ("self.b", "(read b)"),
@@ -58,7 +60,29 @@ VALUES = [
     ("self.grid[self.who][p]", "(lookup (lookup (read grid) (read who)) p)"),
     ("self.slot[self.n + 1] is None", "(compare == (lookup (read slot) (arithmetic + (read n) 1)) None)"),
     ("self.queue[0] == self.queue[self.n]", "(compare == (item (read queue) 0) (item (read queue) (read n)))"),
-    ("self.queue[1:] == ()", "(compare == (dropfirst (read queue)) (makesequence [] : sequence[int[0..top], 0]))"),
+    ("self.queue[1:] == ()", "(compare == (slice (read queue) 1 -) (makesequence [] : sequence[int[0..top], 0]))"),
+    ("self.queue[:1] == self.queue[self.n:2]", "(compare == (slice (read queue) - 1) (slice (read queue) (read n) 2))"),
+    ("self.queue[-1] == 0", "(compare == (item (read queue) (arithmetic - (size (read queue)) 1)) 0)"),
+    ("self.queue[len(self.queue) - 1] == 0", "(compare == (item (read queue) (arithmetic - (size (read queue)) 1)) 0)"),
+    ("self.queue[:-2] == ()",
+     ("(compare == (slice (read queue) - (arithmetic - (size (read queue)) 2)) "
+     "(makesequence [] : sequence[int[0..top], 0]))")),
+    ("self.queue[:1] + self.queue == (self.n,) + self.queue",
+     ("(compare == (concatenate (slice (read queue) - 1) (read queue) : sequence[int[0..top], 3]) "
+     "(concatenate (makesequence [(read n)] : sequence[int[0..top], 1]) (read queue) : sequence[int[0..top], 3]))")),
+    ("tuple(reversed(self.queue)) == self.queue", "(compare == (reverse (read queue)) (read queue))"),
+    ("tuple(x for x in reversed(self.queue) if x > 0) == tuple(self.queue)",
+     ("(compare == (collect <x: int[0..top] in (reverse (read queue)) if (compare > x 0)> x : sequence[int[0..top], 2]) "
+     "(read queue))")),
+    ("tuple(x for x in self.each(Small)) == tuple(self.each(Small))",
+     ("(compare == (collect <x: int[0..top] in int[0..top]> x : sequence[int[0..top], (top) + 1]) "
+     "(collect <item: int[0..top] in int[0..top]> item : sequence[int[0..top], (top) + 1]))")),
+    ("all(self.queue[x] == 0 for x in range(len(self.queue)))",
+     ("(quantify all [<x: int[0..1] in (range 0 (size (read queue)))>] "
+     "(compare == (item (read queue) x) 0))")),
+    ("all(self.queue[x - 1] <= self.queue[x] for x in range(1, len(self.queue)))",
+     ("(quantify all [<x: int[1..1] in (range 1 (size (read queue)))>] "
+     "(compare <= (item (read queue) (arithmetic - x 1)) (item (read queue) x)))")),
     ("self.queue + (self.n,) == (self.n, 0)",
      ("(compare == (append (read queue) (read n) : sequence[int[0..top], 3]) "
      "(makesequence [(read n), 0] : sequence[int[0..top], 2]))")),
@@ -116,6 +140,51 @@ def test_a_require_narrows_what_follows() -> None:
 def test_a_local_copies_what_is_known_of_its_value() -> None:
     lines = statements_of("require(self.q is not None)\nx = self.q\nif x is not None:\n    self.who = x")
     assert lines[1:3] == ["let x: optional[Q] = (read q)", "when (compare != x None)"]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "len(self.queue) >= 2", "1 < len(self.queue)", "len(self.queue) > 1", "len(self.queue) == 2",
+        "not len(self.queue) < 2", "not len(self.queue) <= 1", "self.b and len(self.queue) == 2",
+        "len(self.queue) >= 1 and len(self.queue) != 1",
+    ],
+)  # fmt: skip
+def test_a_position_may_be_what_a_test_has_shown_not_to_be_negative(test: str) -> None:
+    for body in (
+        f"require({test})\nself.n = self.queue[len(self.queue) - 2]",
+        f"self.n = self.queue[len(self.queue) - 2] if {test} else 0",
+        f"if not ({test}):\n    return\nk = len(self.queue)\nself.n = self.queue[k - 2]",
+    ):
+        assert "(item (read queue) (arithmetic - " in statements_of(body)[-1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "require(self.n <= len(self.queue))\nself.queue = self.queue[len(self.queue) - self.n:]",
+        "require(self.n > 0)\nself.queue = self.queue[:self.n - 1]",
+        "require(self.n != 0)\nself.queue = self.queue[:self.n - 1]",
+        "require(self.count[p] < self.n)\nself.n = self.queue[self.n - self.count[p]]",
+        "self.n = self.queue[max(0, self.n - 1)]",
+        "require(0 <= len(self.queue) - 2)\nself.n = self.queue[len(self.queue) - 2]",
+        "for k in range(len(self.queue) - 1):\n    self.b = self.queue[k] == self.queue[k + 1]",
+        "for k in range(len(self.queue)):\n    if k > 0:\n        self.b = self.queue[k - 1] == self.queue[k]",
+    ],
+)
+def test_a_position_is_accepted_that_is_not_negative(body: str) -> None:
+    assert statements_of(body, "p: P")
+
+
+def test_what_was_shown_of_a_length_ends_with_a_write() -> None:
+    shown = "require(len(self.queue) > 1)\nself.queue = self.queue[1:]\nself.n = self.queue[len(self.queue) - 2]"
+    with pytest.raises(SpecError, match="may be negative"):
+        statements_of(shown)
+
+
+def test_a_test_of_the_last_item_narrows_it() -> None:
+    lines = statements_of("require(self.line[-1] is not None)\nself.who = self.line[-1]")
+    assert lines[1] == "who := (present (item (read line) (arithmetic - (size (read line)) 1)) : Q)"
 
 
 def test_a_write_ends_what_a_test_has_shown() -> None:

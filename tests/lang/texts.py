@@ -69,6 +69,8 @@ class T(Spec):
     ps_seen: Set[P] = Set()
     twin: Twin | None = None
     queue: Annotated[Seq[Small], AtMost(2)] = ()
+    line: Annotated[Seq[Q | None], AtMost(2)] = ()
+    low: Annotated[int, Between(-2, 2)] = 0
     count: Map[P, Small] = everywhere(0)
     grid: Map[Q, Map[P, bool]] = everywhere(everywhere(False))
     slot: Map[Small, Q | None] = everywhere(None)

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.ground.small_specs import Logs
 from tests.lang.random_specs import program_of
 
 from antiphon.model.ground.form import Operator
 from antiphon.model.symbolic import translate
+from antiphon.spec.lang import program
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,10 @@ def test_steps_from_random_states_are_the_reference_s(
     name: str, comparison: Any, request: pytest.FixtureRequest
 ) -> None:
     assert comparison(request.getfixturevalue(name)).differences(14) == []
+
+
+def test_steps_on_sequences_are_the_reference_s(comparison: Any) -> None:
+    assert comparison(program(Logs)).differences(20) == []
 
 
 @pytest.mark.parametrize("seed", range(40))

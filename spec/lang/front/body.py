@@ -1,9 +1,9 @@
 """What is known at a point of a method: its locals, what was tested on the way there, whether anything was
 written.
 
-A *fact* narrows a path (`own`, `self.pending[p]`, `packet.identifier`) to a type, from a test that every way
-to this point has passed. A write to the state ends the facts about it. Locals are bound once on each path;
-names are made unique within the method.
+A *fact* narrows a path (`own`, `self.pending[p]`, `packet.identifier`) to a type, or bounds an integer from
+below (`len(self.queue)`, `i - j`), from a test that every way to this point has passed. A write to the state
+ends the facts about it. Locals are bound once on each path; names are made unique within the method.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class Value:
     @property
     def least(self) -> int | None:
         """A lower bound of an integer, when one is known."""
-        if isinstance(self.type, types.Int) and isinstance(self.type.low, int):
-            return self.type.low
-        return self.low
+        declared = self.type.low if isinstance(self.type, types.Int) else None
+        if not isinstance(declared, int):
+            return self.low
+        return declared if self.low is None else max(declared, self.low)
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,22 @@ class Local:
 @dataclass(frozen=True)
 class Fact:
     """A path has this narrower type, as long as the variables it reads are not written; `names` are the
-    locals it uses.
+    locals it uses. An integer with this text is at least `low`, if that is given.
     """
 
     type: types.Type
     variables: frozenset[str]
     names: frozenset[str]
+    low: int | None = None
 
 
 Facts = dict[str, Fact]
+"""What tests have shown: of a path under its text, of the least value of an integer under `at_least`."""
+
+
+def at_least(text: str) -> str:
+    """Where the facts keep the lower bound of the integer with this text."""
+    return f"at least {text}"
 
 
 class Role(Enum):
@@ -152,8 +160,13 @@ class Body:
             self.locals, self.facts = before
 
 
-def path_of(body: Body, node: ast.expr) -> tuple[str, frozenset[str], frozenset[str]] | None:
-    """The canonical text of a path, the variables and locals that it reads; None when `node` is no path."""
+def path_of(
+    body: Body, node: ast.expr, *, integer: bool = False
+) -> tuple[str, frozenset[str], frozenset[str]] | None:
+    """The canonical text of a path, the variables and locals that it reads; None when `node` is no path.
+
+    An `integer` may also be the length of a path, and a sum or difference.
+    """
     variables: set[str] = set()
     names: set[str] = set()
 
@@ -170,10 +183,21 @@ def path_of(body: Body, node: ast.expr) -> tuple[str, frozenset[str], frozenset[
             case ast.Attribute(value=value):
                 return walk(value)
             case ast.Subscript(value=value, slice=index):
-                return walk(value) and (isinstance(index, ast.Constant) or walk(index))
+                return walk(value) and (_is_number(index) or walk(index))
+            case ast.Call(func=function, args=[only], keywords=[]) if integer:
+                return python_object(body, function) is len and walk(only)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right) if integer:
+                return all(_is_number(side) or walk(side) for side in (left, right))
         return False
 
     return (ast.unparse(node), frozenset(variables), frozenset(names)) if walk(node) else None
+
+
+def _is_number(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return True
+    return False
 
 
 def python_object(body: Body, node: ast.expr) -> Any:

@@ -25,9 +25,9 @@ INSTEAD: dict[Any, str] = {
     bool: "a comparison",
     int: "x.index, or 1 if condition else 0",
     sorted: "next(... for ... ) over an ordered domain",
-    range: "self.each(Number)",
-    enumerate: "a position k and sequence[k]",
-    zip: "two `for`",
+    range: "for i in range(len(self.queue)), or self.each(Number)",
+    enumerate: "for i in range(len(self.queue)), and self.queue[i]",
+    zip: "for i in range(len(self.queue)), and the item i of both",
     list: "a tuple, or a set",
     set: "Set(...)",
     dict: "a Map variable",
@@ -35,7 +35,7 @@ INSTEAD: dict[Any, str] = {
     dataclasses.replace: "the record with all its fields: Record(a, b)",
     map: "a set comprehension",
     filter: "a comprehension with `if`",
-    reversed: "self.each(Type) and an order in the condition",
+    reversed: "for x in reversed(self.queue), or tuple(reversed(self.queue))",
     iter: "for",
     type: "isinstance",
     hasattr: "isinstance",
@@ -43,6 +43,25 @@ INSTEAD: dict[Any, str] = {
     setattr: "self.variable = value",
     super: "a helper with its own name",
 }
+
+SET_CHANGES = {
+    "add": "{} |= {{x}}", "discard": "{} -= {{x}}", "remove": "{} -= {{x}}", "update": "{} |= ...",
+    "clear": "{} = Set()",
+}  # fmt: skip
+SET_METHODS = {
+    "union": "{} | ...", "intersection": "{} & ...", "difference": "{} - ...", "issubset": "{} <= ...",
+    "issuperset": "{} >= ...",
+}  # fmt: skip
+SEQUENCE_CHANGES = {
+    "append": "{} += (x,)", "extend": "{} += (x, y)", "pop": "{0} = {0}[:-1], or {0} = {0}[1:]",
+    "remove": "{0} = tuple(x for x in {0} if x != ...)", "insert": "{0} = {0}[:i] + (x,) + {0}[i:]",
+    "reverse": "{0} = tuple(reversed({0}))", "clear": "{} = ()",
+}  # fmt: skip
+SEQUENCE_METHODS = {
+    "index": "any({0}[i] == x for i in range(len({0}))), next(i for i in range(len({0})) if {0}[i] == x)",
+    "count": "sum(1 for y in {} if y == x)",
+}
+"""What stands in the place of the methods of Python's sets, lists and tuples."""
 
 
 def read_call(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
@@ -118,23 +137,15 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
     if python_object(body, function) is not world.MISSING:
         return None
     value = expressions.read(body, owner)
-    change = {
-        "add": "|= {x}",
-        "discard": "-= {x}",
-        "remove": "-= {x}",
-        "update": "|= ...",
-        "append": "+= (x,)",
-        "clear": "= Set()",
-    }
-    if function.attr in change:
-        text = f"{ast.unparse(owner)} {change[function.attr]}"
-        raise body.error(node, f".{function.attr} changes a value in place, and values are immutable", text)
-    names = {"union": "|", "intersection": "&", "difference": "-", "issubset": "<=", "issuperset": ">="}
-    instead = (
-        f"{ast.unparse(owner)} {names[function.attr]} ..."
-        if function.attr in names
-        else "a helper method of the specification"
+    changes, others = (
+        (SEQUENCE_CHANGES, SEQUENCE_METHODS)
+        if isinstance(value.type, types.SequenceOf)
+        else (SET_CHANGES, SET_METHODS)
     )
+    if function.attr in changes:
+        text = changes[function.attr].format(ast.unparse(owner))
+        raise body.error(node, f".{function.attr} changes a value in place, and values are immutable", text)
+    instead = others.get(function.attr, "a helper method of the specification").format(ast.unparse(owner))
     raise body.error(node, f"{words(value.type)} has no methods in the language", instead)
 
 
@@ -312,9 +323,24 @@ def _sequence(body: Body, node: ast.Call, wanted: types.Type | None, stored: boo
     if not node.args and not node.keywords:
         return displays.sequence(body, node, [], wanted, stored)
     one = _single(body, node, "Seq", "(a, b)")
-    if not isinstance(one, ast.Tuple):
-        raise body.error(one, "a sequence is written with its items", "(a, b), or a loop that adds items")
-    return displays.sequence(body, node, one.elts, wanted, stored)
+    match one:
+        case ast.Tuple(elts=items):
+            return displays.sequence(body, node, items, wanted, stored)
+        case ast.GeneratorExp():
+            return displays.collect(body, node, one, wanted, stored)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="each")) if name == body.self_name:
+            return displays.every(body, one, body.at(node))
+        case ast.Call(func=function) if python_object(body, function) is reversed:
+            return displays.reverse(body, one)
+    value = expressions.read(body, one)
+    if not isinstance(value.type, types.SequenceOf):
+        text = ast.unparse(one)
+        raise body.error(
+            one,
+            f"{text} is {words(value.type)}, which has no order",
+            f"(a, b), or tuple(x for x in self.each(...) if x in {text})",
+        )
+    return value
 
 
 def _single(body: Body, node: ast.Call, what: str, instead: str) -> ast.expr:

@@ -13,9 +13,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.errors import Location
 from antiphon.spec.lang.front import expressions, operators, world
 from antiphon.spec.lang.front.body import Body, Local, Value, python_object
-from antiphon.spec.lang.front.sorts import accepts, fits, has_map, is_finite, join, plus, words
+from antiphon.spec.lang.front.sorts import (
+    accepts,
+    cardinality,
+    fits,
+    has_map,
+    is_finite,
+    is_ordered,
+    join,
+    plus,
+    surface,
+    words,
+)
 
 
 def is_open(node: ast.expr) -> bool:
@@ -136,6 +148,102 @@ def sequence(
     return Value(ir.MakeSequence(type=kind, items=tuple(item.node for item in found), at=body.at(node)), kind)
 
 
+def collect(
+    body: Body, node: ast.expr, one: ast.GeneratorExp, wanted: types.Type | None, stored: bool
+) -> Value:
+    """`tuple(item for x in source if ...)`."""
+    goal = _bare(wanted)
+    of = goal.of if isinstance(goal, types.SequenceOf) else None
+    if len(one.generators) > 1:
+        raise body.error(node, "a sequence is made by one `for`", "a helper with a loop for the other one")
+    source = one.generators[0].iter
+    with body.inner():
+        (binder,) = comprehension(body, one.generators)
+        value = _element(body, one.elt, of, stored)
+    kind = types.SequenceOf(of or finite(body, one.elt, value.type), _rounds(body, source, binder))
+    return Value(ir.Collect(type=kind, binder=binder, body=value.node, at=body.at(node)), kind)
+
+
+def every(body: Body, node: ast.Call, at: Location) -> Value:
+    """`tuple(self.each(Type))`."""
+    of = each(body, node)
+    name = body.unique("item")
+    binder = ir.Binder(name=name, type=of, source=of, at=body.at(node))
+    kind = types.SequenceOf(of, _rounds(body, node, binder))
+    item = ir.Name(type=surface(of), name=name, at=body.at(node))
+    return Value(ir.Collect(type=kind, binder=binder, body=item, at=at), kind)
+
+
+def _rounds(body: Body, node: ast.expr, binder: ir.Binder) -> int | str:
+    """How many items a sequence can have that takes one from each value of a `for`, which has an order."""
+    if isinstance(binder.source, types.Type):
+        if not is_ordered(binder.source):
+            kind = words(binder.source)
+            raise body.error(
+                node,
+                f"a sequence has an order, and {kind} has none",
+                f"class {kind}(Index, ordered=True), if it has one; or a set {{... for ...}}",
+            )
+        most = cardinality(binder.source)
+        if most is None:
+            kind = words(binder.source)
+            reason = f"a sequence of every {kind} is too long"
+            raise body.error(node, reason, "an Index, an Enum, or integers")
+        return most
+    if isinstance(binder.source.type, types.SequenceOf):
+        return binder.source.type.most
+    raise body.error(
+        node,
+        "a sequence has an order, and a set has none",
+        f"for x in self.each(...) if x in {ast.unparse(node)}; or a set {{... for ...}}",
+    )
+
+
+def reverse(body: Body, node: ast.Call) -> Value:
+    """`reversed(sequence)`."""
+    if len(node.args) != 1 or node.keywords:
+        raise body.error(node, "reversed takes a sequence", "reversed(self.queue)")
+    match node.args[0]:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="each")) if name == body.self_name:
+            text = ast.unparse(node.args[0])
+            raise body.error(node, "reversed takes a sequence", f"reversed(tuple({text}))")
+    value = expressions.read(body, node.args[0])
+    if not isinstance(value.type, types.SequenceOf):
+        text = ast.unparse(node.args[0])
+        raise body.error(node, f"reversed takes a sequence, and {text} is {words(value.type)}", "a sequence")
+    return Value(ir.Reverse(type=value.type, sequence=value.node, at=body.at(node)), value.type)
+
+
+def _positions(body: Body, node: ast.Call) -> tuple[types.Type, ir.Expression]:
+    """`range(len(q))`, `range(first, len(q) - k)`: the positions of a sequence."""
+    instead = (
+        "range(len(self.queue)), or self.each(Number), with Number = Annotated[int, Between(1, \"messages\")]"
+    )
+    if node.keywords or not 1 <= len(node.args) <= 2:
+        raise body.error(node, "range takes the first position and the length of a sequence", instead)
+    last = expressions.integer(body, node.args[-1])
+    most = _longest(last.node)
+    if most is None:
+        raise body.error(node, "range has no declared domain: it gives the positions of a sequence", instead)
+    zero = Value(ir.Literal(type=ir.INTEGER, value=0, at=body.at(node)), types.Int(0, 0))
+    first = expressions.integer(body, node.args[0]) if len(node.args) == 2 else zero
+    if first.least is None or first.least < 0:
+        text = ast.unparse(node.args[0])
+        raise body.error(node, f"the position {text} may be negative", f"max(0, {text})")
+    kind = types.SequenceOf(types.Int(first.least, plus(most, -1)), most)
+    return kind.of, ir.Range(type=kind, lower=first.node, upper=last.node, at=body.at(node))
+
+
+def _longest(node: ir.Expression) -> int | str | None:
+    """The greatest value of the length of a sequence, or of less."""
+    match node:
+        case ir.Size(collection=ir.Expression(type=types.SequenceOf(most=most))):
+            return most
+        case ir.Arithmetic(operator=ir.Operation.SUBTRACT, left=left, right=ir.Literal(value=int(less))):
+            return _longest(left) if less >= 0 else None
+    return None
+
+
 def append(body: Body, node: ast.AST, whole: Value, more: ast.Tuple, stored: bool) -> Value:
     """`sequence + (item, ...)`."""
     if not isinstance(whole.type, types.SequenceOf):
@@ -240,15 +348,17 @@ def ranges_over(body: Body, node: ast.expr) -> tuple[types.Type, types.Type | ir
         ):
             kind = each(body, node)
             return kind, kind
-        case ast.Call(func=ast.Name(id="range")):
+        case ast.Call(func=function) if python_object(body, function) is range:
+            return _positions(body, node)
+        case ast.Call(func=function) if python_object(body, function) is reversed:
+            value = reverse(body, node)
+            assert isinstance(value.type, types.SequenceOf)
+            return value.type.of, value.node
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" as name)):
             raise body.error(
-                node,
-                "range has no declared domain",
-                'self.each(Number), with Number = Annotated[int, Between(1, "messages")]',
+                node, f"{name} is not in the language", "for i in range(len(self.queue)), and self.queue[i]"
             )
-        case ast.Call(
-            func=ast.Name(id="enumerate" | "zip" | "reversed" | "sorted" | "filter" | "map" as name)
-        ):
+        case ast.Call(func=ast.Name(id="sorted" | "filter" | "map" as name)):
             raise body.error(
                 node, f"{name} is not in the language", "self.each(Type), a set or a sequence, with `if`"
             )

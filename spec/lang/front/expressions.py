@@ -10,13 +10,14 @@ judge.
 from __future__ import annotations
 
 import ast
+import dataclasses
 from enum import EnumType
 from types import ModuleType
 from typing import Any
 
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.front import displays, operators, world
-from antiphon.spec.lang.front.body import Body, Value, path_of, python_object
+from antiphon.spec.lang.front.body import Body, Value, at_least, path_of, python_object
 from antiphon.spec.lang.front.sorts import accepts, is_integer, join, records_of, surface, words
 
 REFUSED: dict[type[ast.expr], tuple[str, str]] = {
@@ -55,14 +56,26 @@ def read(body: Body, node: ast.expr, wanted: types.Type | None = None, *, stored
         fact = body.facts[fact_path[0]]
         narrow = ir.Present(type=surface(fact.type), value=value.node, at=body.at(node))
         value = Value(narrow, fact.type, value.frozen)
+    value = _bounded(body, node, value)
     if wanted is not None:
         demand(body, node, value, wanted)
     return value
 
 
+def _bounded(body: Body, node: ast.expr, value: Value) -> Value:
+    """The value, of an integer with the lower bound that tests have shown."""
+    path = path_of(body, node, integer=True) if is_integer(value.type) else None
+    fact = body.facts.get(at_least(path[0])) if path is not None else None
+    if fact is None or fact.low is None or (value.least is not None and value.least >= fact.low):
+        return value
+    return dataclasses.replace(value, low=fact.low)
+
+
 def read_plain(body: Body, node: ast.expr) -> Value:
     """The value of a path as declared, without what tests have shown of it; others as `read`."""
-    return _dispatch(body, node, None, stored=False) if path_of(body, node) is not None else read(body, node)
+    if path_of(body, node) is None:
+        return read(body, node)
+    return _bounded(body, node, _dispatch(body, node, None, stored=False))
 
 
 def demand(body: Body, node: ast.expr, value: Value, wanted: types.Type) -> None:
@@ -330,26 +343,53 @@ def _subscript(body: Body, node: ast.Subscript) -> Value:
 
 
 def _item(body: Body, node: ast.Subscript, owner: Value, kind: types.SequenceOf) -> Value:
-    at, text = body.at(node), ast.unparse(node.value)
-    match node.slice:
-        case ast.Slice(lower=ast.Constant(value=1), upper=None, step=None):
-            return Value(ir.DropFirst(type=kind, sequence=owner.node, at=at), kind, owner.frozen)
-        case ast.Slice():
-            raise body.error(
-                node, "of slices only the one that drops the first item is in the language", f"{text}[1:]"
-            )
-    position = integer(body, node.slice)
-    if position.least is None or position.least < 0:
+    at = body.at(node)
+    if isinstance(node.slice, ast.Slice):
+        return _slice(body, node, owner, kind, node.slice)
+    position = _position(body, node, owner, node.slice)
+    return Value(
+        ir.Item(type=surface(kind.of), sequence=owner.node, position=position, at=at), kind.of, owner.frozen
+    )
+
+
+def _slice(
+    body: Body, node: ast.Subscript, owner: Value, kind: types.SequenceOf, part: ast.Slice
+) -> Value:
+    text = ast.unparse(node.value)
+    if part.step is not None:
+        raise body.error(node, "a slice has no step", f"tuple(reversed({text})), or {text}[i:j]")
+    lower = _position(body, node, owner, part.lower) if part.lower is not None else None
+    upper = _position(body, node, owner, part.upper) if part.upper is not None else None
+    match upper:
+        case ir.Literal(value=int(most)) if isinstance(kind.most, int):
+            kind = types.SequenceOf(kind.of, min(kind.most, most))
+    made = ir.Slice(type=kind, sequence=owner.node, lower=lower, upper=upper, at=body.at(node))
+    return Value(made, kind, owner.frozen)
+
+
+def _position(body: Body, node: ast.Subscript, owner: Value, part: ast.expr) -> ir.Expression:
+    """A position in a sequence, from 0; `-k` counts from the end, as in Python.
+
+    What is negative by accident would count from the end too: that it is not must be known, except of
+    `len(q) - 1`, where both ways mean the last.
+    """
+    text, at = ast.unparse(node.value), body.at(part)
+    match part:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back))) if type(back) is int and back:
+            size = ir.Size(type=ir.INTEGER, collection=owner.node, at=at)
+            number = ir.Literal(type=ir.INTEGER, value=back, at=at)
+            minus = ir.Operation.SUBTRACT
+            return ir.Arithmetic(type=ir.INTEGER, operator=minus, left=size, right=number, at=at)
+    position = integer(body, part)
+    is_last = ast.unparse(part) == f"len({text}) - 1"
+    if (position.least is None or position.least < 0) and not is_last:
+        said = ast.unparse(part)
         raise body.error(
             node,
-            f"the position {ast.unparse(node.slice)} may be negative, and Python would count from the end",
-            "a position from 0",
+            f"the position {said} may be negative, and Python would count from the end",
+            f"a test before, such as {said} >= 0; max(0, {said}); or {text}[-1] for the last item",
         )
-    return Value(
-        ir.Item(type=surface(kind.of), sequence=owner.node, position=position.node, at=at),
-        kind.of,
-        owner.frozen,
-    )
+    return position.node
 
 
 def _choose(body: Body, node: ast.IfExp, wanted: types.Type | None, stored: bool) -> Value:

@@ -1,8 +1,8 @@
 """Operators on truth values, numbers, sets and sequences, and the facts that a condition establishes.
 
 A condition gives the facts that hold where it is true and where it is false: `x is not None` and
-`isinstance(x, R)` narrow a path, `and`, `or` and `not` combine. Values of different sorts are never compared:
-CPython would call them unequal, or equal by accident (0 and False).
+`isinstance(x, R)` narrow a path, `len(q) > 0` bounds an integer, `and`, `or` and `not` combine. Values of
+different sorts are never compared: CPython would call them unequal, or equal by accident (0 and False).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import ast
 
 from antiphon.spec.lang import ir, types, values
 from antiphon.spec.lang.front import displays, expressions
-from antiphon.spec.lang.front.body import Body, Fact, Facts, Value, path_of, python_object
-from antiphon.spec.lang.front.sorts import NONE, accepts, is_integer, join, records_of, surface, words
+from antiphon.spec.lang.front.body import Body, Fact, Facts, Value, at_least, path_of, python_object
+from antiphon.spec.lang.front.sorts import NONE, accepts, is_integer, join, plus, records_of, surface, words
 
 Condition = tuple[ir.Expression, Facts, Facts]
 """A boolean expression, the facts where it is true, the facts where it is false."""
@@ -200,7 +200,53 @@ def _compare(
         return _none_test(body, node, left, meaning)
     one, two = pair(body, left, right, None, stored=False)
     _comparable(body, node, one, operator, two, (left, right))
-    return ir.Compare(type=ir.BOOL, operator=meaning, left=one.node, right=two.node, at=body.at(node)), {}, {}
+    test = ir.Compare(type=ir.BOOL, operator=meaning, left=one.node, right=two.node, at=body.at(node))
+    sides = (left, one), (right, two)
+    return test, _bounds(body, *sides, meaning), _bounds(body, *sides, _OPPOSITE[meaning])
+
+
+_OPPOSITE = {
+    ir.Comparison.EQUAL: ir.Comparison.UNEQUAL, ir.Comparison.UNEQUAL: ir.Comparison.EQUAL,
+    ir.Comparison.LESS: ir.Comparison.AT_LEAST, ir.Comparison.AT_LEAST: ir.Comparison.LESS,
+    ir.Comparison.GREATER: ir.Comparison.AT_MOST, ir.Comparison.AT_MOST: ir.Comparison.GREATER,
+}  # fmt: skip
+_MIRRORED = {
+    ir.Comparison.LESS: ir.Comparison.GREATER, ir.Comparison.GREATER: ir.Comparison.LESS,
+    ir.Comparison.AT_MOST: ir.Comparison.AT_LEAST, ir.Comparison.AT_LEAST: ir.Comparison.AT_MOST,
+}  # fmt: skip
+
+Side = tuple[ast.expr, Value]
+"""One side of a comparison: its text and its value."""
+
+
+def _bounds(body: Body, left: Side, right: Side, meaning: ir.Comparison) -> Facts:
+    """The lower bounds of integers that a comparison shows."""
+    if not (is_integer(left[1].type) and is_integer(right[1].type)):
+        return {}
+    mirrored = _MIRRORED.get(meaning, meaning)
+    return _bound(body, left, right, meaning) | _bound(body, right, left, mirrored)
+
+
+def _bound(body: Body, side: Side, other: Side, meaning: ir.Comparison) -> Facts:
+    (node, value), (beside, than) = side, other
+    strict = meaning in (ir.Comparison.GREATER, ir.Comparison.UNEQUAL)
+    if meaning in (ir.Comparison.LESS, ir.Comparison.AT_MOST):
+        return {}
+    if meaning is ir.Comparison.UNEQUAL and (value.least is None or than.type != _only(value.least)):
+        return {}
+    found: Facts = {}
+    low = None if than.least is None else than.least + strict
+    path = path_of(body, node, integer=True)
+    if path is not None and low is not None and (value.least is None or low > value.least):
+        found[at_least(path[0])] = Fact(ir.INTEGER, path[1], path[2], low)
+    path = path_of(body, ast.BinOp(node, ast.Sub(), beside), integer=True)
+    if path is not None and not isinstance(beside, ast.Constant):
+        found[at_least(path[0])] = Fact(ir.INTEGER, path[1], path[2], int(strict))
+    return found
+
+
+def _only(number: int) -> types.Int:
+    return types.Int(number, number)
 
 
 def _is_none(node: ast.expr) -> bool:
@@ -283,11 +329,11 @@ def _comparable(
         return
     if isinstance(left, types.SetOf) and left == right:
         return
-    raise body.error(
-        node,
-        f"no order between the two: {said}",
-        "integers, members of an ordered Index, or sets of one type",
-    )
+    instead = "integers, members of an ordered Index, or sets of one type"
+    if isinstance(left, types.SequenceOf) and isinstance(right, types.SequenceOf):
+        short, long = map(ast.unparse, texts)
+        instead = f"{short} == {long}[:len({short})], if the first is to be a prefix of the second"
+    raise body.error(node, f"no order between the two: {said}", instead)
 
 
 def _related(left: types.Type, right: types.Type) -> bool:
@@ -389,11 +435,11 @@ def binary(
         return displays.append(
             body,
             node,
-            expressions.read(body, left, context if displays.is_open(left) else None),
+            expressions.read(body, left, context if displays.is_open(left) else None, stored=stored),
             right,
             stored,
         )
-    keep = stored and isinstance(operator, ast.BitOr)
+    keep = stored and isinstance(operator, ast.BitOr | ast.Add)
     one, two = pair(body, left, right, context, stored=keep)
     return combine(body, node, one, operator, two, (left, right))
 
@@ -429,7 +475,7 @@ def combine(
             what = f"{ast.unparse(text)} is {words(value.type)}, and sets are joined with sets"
             raise body.error(text, what, f"{{{ast.unparse(text)}}}")
     if isinstance(one.type, types.SequenceOf) and isinstance(operator, ast.Add):
-        raise body.error(node, "a sequence grows by items", f"{ast.unparse(texts[0])} + (item,)")
+        return _concatenate(body, node, one, two, texts)
     for value, text in zip((one, two), texts, strict=True):
         if not is_integer(value.type):
             what = f"{ast.unparse(text)} is {words(value.type)}"
@@ -452,6 +498,25 @@ def combine(
         ir.INTEGER,
         low=_least(meaning, one, two),
     )
+
+
+def _concatenate(
+    body: Body, node: ast.AST, one: Value, two: Value, texts: tuple[ast.expr, ast.expr]
+) -> Value:
+    kind = two.type
+    if not isinstance(one.type, types.SequenceOf) or not isinstance(kind, types.SequenceOf):
+        what = f"{ast.unparse(texts[1])} is {words(kind)}, and a sequence grows by items or a sequence"
+        raise body.error(node, what, f"{ast.unparse(texts[0])} + (item,)")
+    if one.type.of != kind.of and 0 not in (one.type.most, kind.most):
+        raise body.error(
+            node,
+            f"the sequences have different items: {words(one.type)} and {words(kind)}",
+            "two sequences of one type",
+        )
+    of = kind.of if one.type.most == 0 else one.type.of
+    longer = types.SequenceOf(of, plus(one.type.most, kind.most))
+    made = ir.Concatenate(type=longer, left=one.node, right=two.node, at=body.at(node))
+    return Value(made, longer)
 
 
 def _least(meaning: ir.Operation, one: Value, two: Value) -> int | None:
@@ -487,6 +552,8 @@ def choose_integer(body: Body, node: ast.AST, first: Value, second: Value, *, la
     operator = ir.Comparison.LESS if largest else ir.Comparison.GREATER
     test = ir.Compare(type=ir.BOOL, operator=operator, left=first.node, right=second.node, at=at)
     exact, low = least_of(first, second)
+    if largest:
+        low = max((item for item in (first.least, second.least) if item is not None), default=None)
     return Value(
         ir.Choose(type=surface(exact), condition=test, then=second.node, otherwise=first.node, at=at),
         exact,

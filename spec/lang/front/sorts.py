@@ -138,7 +138,25 @@ def plus(size: int | str, more: int | str) -> int | str:
         return size + more
     if size == 0 or more == 0:
         return more if size == 0 else size
-    return f"({size}) + {more if isinstance(more, int) else f'({more})'}"
+    if isinstance(more, int):
+        return f"({size}) {'+' if more > 0 else '-'} {abs(more)}"
+    return f"({size}) + ({more})"
+
+
+def cardinality(exact: Type) -> int | str | None:
+    """How many values a small type has, as a size; None of one with parts."""
+    match exact:
+        case types.Bool():
+            return 2
+        case types.Enumeration(members=members):
+            return len(members)
+        case types.IndexType(size=size):
+            return size
+        case types.Int(low=int(low), high=high):
+            return plus(high, 1 - low)
+        case types.Int(low=low, high=high):
+            return f"({high}) - ({low}) + 1"
+    return None
 
 
 def is_finite(exact: Type) -> bool:

@@ -157,11 +157,13 @@ def _target(body: Body, node: ast.expr) -> types.Type:
             goal = _target(body, inner)
             if isinstance(goal, types.MapOf):
                 return goal.value
-            raise body.error(
-                node,
-                f"{ast.unparse(inner)} is {words(goal)}, which is immutable",
-                "a new value for the whole variable",
+            text = ast.unparse(inner)
+            instead = (
+                f"{text}[:i] + (item,) + {text}[i + 1:], assigned to the variable"
+                if isinstance(goal, types.SequenceOf)
+                else "a new value for the whole variable"
             )
+            raise body.error(node, f"{text} is {words(goal)}, which is immutable", instead)
     raise body.error(
         node,
         f"{ast.unparse(node)} cannot be assigned",

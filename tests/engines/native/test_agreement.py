@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.engines.native.summary import summary
+from tests.ground.small_specs import Logs
 from tests.lang.random_specs import program_of, random_states
 
 from antiphon.conformance.suites import check_engine
@@ -41,6 +42,8 @@ RANDOM = range(12)
         program(MovingSequencerChecked, processes=2, messages=1, repairs="all"),
         program(RbpChecked, processes=2, messages=1),
         program(RbpChecked, processes=2, messages=1, repairs="all"),
+        program(Logs),
+        program(Logs, length=4),
     ],
     ids=lambda bound: f"{bound.name}, {dict(bound.constants)}",
 )

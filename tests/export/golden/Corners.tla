@@ -1,5 +1,5 @@
 ----------------------------------------------- MODULE Corners -----------------------------------------------
-(* Corners, made by antiphon from its specification, digest 2c2f5a03e2206a68. *)
+(* Corners, made by antiphon from its specification, digest ac7bb255bc316768. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

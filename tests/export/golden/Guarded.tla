@@ -1,5 +1,5 @@
 ----------------------------------------------- MODULE Guarded -----------------------------------------------
-(* Guarded, made by antiphon from its specification, digest e9a03f37aae4da63. *)
+(* Guarded, made by antiphon from its specification, digest 2911d55afb734045. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
