@@ -8,14 +8,15 @@ their values. What it leaves out: witnesses and obligations.
 2. Invariants stand in the configuration, with `TypeOK`: the declared domains. A property that steps may break
    (`expect`) is an `Assert` in every action that can break it.
 3. Liveness properties (`leads_to` and its kin) are temporal properties; weak and strong fairness stand in
-   `Spec`, per parameter as declared.
+   `Spec`, per parameter, of actions together and of parts of them, as declared.
 4. A false guard disables; a partial operation outside its domain is an error of TLC.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from antiphon.model.export.stated import stated
 from antiphon.model.export.tla_formula import formula
@@ -46,7 +47,9 @@ BOXES = {
     ir.LivenessKind.ALWAYS_EVENTUALLY: "[]<>", ir.LivenessKind.EVENTUALLY_ALWAYS: "<>[]",
 }  # fmt: skip
 """How a formula without premise is written before its goal."""
-AND = " /\\ "
+SIGNS = {ir.Fairness.WEAK: "WF_vars", ir.Fairness.STRONG: "SF_vars"}
+AND, OR = " /\\ ", " \\/ "
+NOTHING: Mapping[str, str] = MappingProxyType({})
 COLUMNS = 110
 
 
@@ -287,9 +290,10 @@ class _Maker:
         yield from formula(run.lines, [*run.asserted, *values], 2)
         yield ""
 
-    def _ranges(self, action: ir.Action) -> list[tuple[str, str, str]]:
-        """Of every parameter of an action its own name, a name of the module, and the set it ranges over."""
-        self.texts.names.begin()
+    def _ranges(self, action: ir.Action, given: Mapping[str, str] = NOTHING) -> list[tuple[str, str, str]]:
+        """Of every parameter of an action its own name, a name of the module, new or `given`, and the set it
+        ranges over.
+        """
         method = next(
             item
             for item in self.program.declaration.marked("action", "environment")
@@ -297,7 +301,7 @@ class _Maker:
         )
         found = []
         for parameter, declared in zip(action.parameters, method.parameters, strict=True):
-            name = self.texts.names.fresh(parameter.name)
+            name = given.get(parameter.name) or self.texts.names.fresh(parameter.name)
             source = self.texts.domain(parameter.type)
             if declared.within:
                 source = self._present(declared.within, parameter.type)
@@ -322,6 +326,7 @@ class _Maker:
 
     def _every(self, action: ir.Action) -> str:
         """The action for some arguments."""
+        self.texts.names.begin()
         ranges = self._ranges(action)
         quantified = "".join(f"\\E {name} \\in {source} : " for _, name, source in ranges)
         names = [name for _, name, _ in ranges]
@@ -329,24 +334,46 @@ class _Maker:
         return f"{quantified}{call}({', '.join(names)})" if names else call
 
     def _fairness(self) -> Iterator[str]:
-        """What is promised of actions: for every value of the parameters of `per`, and some of the others."""
-        for action in self.form.actions if self.form.liveness else ():
-            if action.fairness is ir.Fairness.NONE:
-                continue
-            sign = "WF_vars" if action.fairness is ir.Fairness.WEAK else "SF_vars"
-            outer, inner, inside = "", "", []
-            ranges = self._ranges(action)
-            for parameter, (own, name, source) in zip(action.parameters, ranges, strict=True):
-                if own not in action.per:
-                    inner += f"\\E {name} \\in {source} : "
-                    continue
-                whole = self.texts.domain(parameter.type)
-                outer += f"\\A {name} \\in {whole} : "
-                inside += [f"{name} \\in {source}"] if source != whole else []
-            call = self.texts.name("action", action.name) + (
-                f"({', '.join(name for _, name, _ in ranges)})" if ranges else ""
+        """What is promised of actions, and of several together or parts of them."""
+        if not self.form.liveness:
+            return
+        for action in self.form.actions:
+            if action.fairness is not ir.Fairness.NONE:
+                yield self._promise(action.fairness, [ir.FairPart(action=action.name, per=action.per)])
+        for promise in self.form.fair:
+            yield self._promise(promise.fairness, promise.parts)
+
+    def _promise(self, fairness: ir.Fairness, parts: Sequence[ir.FairPart]) -> str:
+        """A promise for every value of what it is per, and some of the other parameters."""
+        self.texts.names.begin()
+        actions = {action.name: action for action in self.form.actions}
+        kinds = {item.name: item.type for item in actions[parts[0].action].parameters}
+        every = [(self.texts.names.fresh(name), self.texts.domain(kinds[name])) for name in parts[0].per]
+        outer = "".join(f"\\A {name} \\in {domain} : " for name, domain in every)
+        steps = []
+        for part in parts:
+            action = actions[part.action]
+            given = {own: name for own, (name, _) in zip(part.per, every, strict=True)}
+            ranges = self._ranges(action, given)
+            inner = "".join(
+                f"\\E {name} \\in {source} : " for own, name, source in ranges if own not in given
             )
-            yield f"{outer}{sign}({inner}{' and '.join([*inside, call])})".replace(" and ", " /\\ ")
+            whole = {item.name: self.texts.domain(item.type) for item in action.parameters}
+            conditions = [
+                f"{name} \\in {source}"
+                for own, name, source in ranges
+                if own in given and source != whole[own]
+            ]
+            if part.where is not None:
+                scope = Scope(self.plain.variables, {own: name for own, name, _ in ranges})
+                conditions.append(self.texts.text(part.where, scope))
+            call = self.texts.name("action", action.name)
+            if ranges:
+                call += f"({', '.join(name for _, name, _ in ranges)})"
+            steps.append(f"{inner}{AND.join([*conditions, call])}")
+        if len(steps) > 1:
+            steps = [f"({step})" for step in steps]
+        return f"{outer}{SIGNS[fairness]}({OR.join(steps)})"
 
 
 def _documented(doc: str) -> Iterator[str]:

@@ -277,7 +277,7 @@ class Trial:
         """The helpers that say what a property means."""
         module = self.program.module
         parts: list[object] = [item.body for item in module.predicates if item.name == property]
-        parts += [item for item in module.liveness if item.name == property]
+        parts += [(item, module.fair) for item in module.liveness if item.name == property]
         return reached(tuple(parts), module)
 
     # Outcomes -----------------------------------------------------------------------------------------------
@@ -429,7 +429,7 @@ def _read(module: ir.Module, property: str) -> frozenset[str]:
     it; every variable for the absence of deadlock.
     """
     parts: list[object] = [item.body for item in module.predicates if item.name == property]
-    parts += [item for item in module.liveness if item.name == property]
+    parts += [(item, module.fair) for item in module.liveness if item.name == property]
     for item in (*module.handlers, *module.actions, *module.procedures):
         whole = tuple(nodes(item.body, module))
         if any(isinstance(node, ir.Expect) and node.property == property for node in whole):

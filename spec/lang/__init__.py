@@ -28,6 +28,7 @@ from antiphon.spec.lang.values import (
     eventually_always,
     everywhere,
     expect,
+    fair,
     guard,
     implies,
     initial,
@@ -46,7 +47,7 @@ __all__ = [
     "Ambiguity", "AtMost", "Between", "Const", "Disabled", "In", "Index", "Location", "Machine", "Map",
     "Program", "Refusal", "Seq", "Set", "Spec", "SpecError", "State", "Step",
     "Transition", "action", "always", "always_eventually", "ambiguity", "budget", "constraint", "emit",
-    "environment", "eventually", "eventually_always", "everywhere", "expect", "guard", "implies", "initial",
-    "invariant", "leads_to", "mutation", "obligation", "on",
+    "environment", "eventually", "eventually_always", "everywhere", "expect", "fair", "guard", "implies",
+    "initial", "invariant", "leads_to", "mutation", "obligation", "on",
     "present", "program", "record", "repair", "require", "restriction", "witness",
 ]  # fmt: skip

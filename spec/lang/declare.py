@@ -20,7 +20,7 @@ from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled, place_of, place_of_function
-from antiphon.spec.lang.values import In, LivenessNote, Mark
+from antiphon.spec.lang.values import FairNote, In, LivenessNote, Mark
 from antiphon.spec.lang.variants import (
     Ambiguity,
     Mutation,
@@ -105,6 +105,15 @@ class LivenessDeclaration:
 
 
 @dataclass(frozen=True)
+class FairDeclaration:
+    """A class attribute `name = fair(...)`; `note` names its actions."""
+
+    name: str
+    note: FairNote
+    at: Location
+
+
+@dataclass(frozen=True)
 class Declaration:
     """Everything a specification class declares, in order, bases first. Bodies are not looked at here."""
 
@@ -113,6 +122,7 @@ class Declaration:
     variables: tuple[VariableDeclaration, ...]
     methods: tuple[MethodDeclaration, ...]
     liveness: tuple[LivenessDeclaration, ...] = ()
+    fair: tuple[FairDeclaration, ...] = ()
 
     def marked(self, *kinds: str) -> tuple[MethodDeclaration, ...]:
         """The methods with one of these marks."""
@@ -171,7 +181,7 @@ class _Parts:
         self.functions: dict[str, list[tuple[Callable[..., Any], type, Mark | None]]] = {}
         """The texts of each method, from the first base to the one that counts."""
         self.variants: tuple[type, ...] = vars(leaf).get("__antiphon_variants__", ())
-        self.liveness: dict[str, LivenessDeclaration] = {}
+        self.stated: dict[str, LivenessDeclaration | FairDeclaration] = {}
         self.owners: dict[str, type] = {}
         self.clashes: dict[str, SpecError] = {}
 
@@ -202,7 +212,10 @@ class _Parts:
             texts.append((default, part, mark))
         elif isinstance(default, LivenessNote):
             self._own(name, part)
-            self.liveness[name] = LivenessDeclaration(name, default, place_of(part, name))
+            self.stated[name] = LivenessDeclaration(name, default, place_of(part, name))
+        elif isinstance(default, FairNote):
+            self._own(name, part)
+            self.stated[name] = FairDeclaration(name, default, place_of(part, name))
         elif name in _annotations(part):
             return
         elif name in self.constants:
@@ -282,11 +295,11 @@ class _Parts:
                 raise SpecError(
                     f"{part.__name__}.{name} is a method and the name of something else", at, "another name"
                 )
-        for name, liveness in self.liveness.items():
+        for name, stated in self.stated.items():
             if name in self.variables or name in self.constants or name in self.functions or name == "each":
                 raise SpecError(
-                    f"{self.leaf.__name__}.{name} is a liveness property and the name of something else",
-                    liveness.at,
+                    f"{self.leaf.__name__}.{name} is {_what(stated)} and the name of something else",
+                    stated.at,
                     "another name",
                 )
         methods = tuple(
@@ -299,7 +312,8 @@ class _Parts:
             tuple(self.constants.values()),
             variables,
             methods,
-            tuple(self.liveness.values()),
+            tuple(item for item in self.stated.values() if isinstance(item, LivenessDeclaration)),
+            tuple(item for item in self.stated.values() if isinstance(item, FairDeclaration)),
         )
 
     def _constrained(self, methods: tuple[MethodDeclaration, ...]) -> None:
@@ -370,6 +384,10 @@ class _Parts:
         while made in self.functions or made in self.variables or made in self.constants:
             made += "_"
         return made
+
+
+def _what(stated: LivenessDeclaration | FairDeclaration) -> str:
+    return "a liveness property" if isinstance(stated, LivenessDeclaration) else "a promise of fairness"
 
 
 def _same_signature(method: MethodDeclaration, replaced: MethodDeclaration) -> None:

@@ -56,6 +56,13 @@ def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
         )
         formulas = " implies ".join(map(_temporal, (*liveness.assuming, liveness)))
         yield f"liveness {liveness.name}({given}) {formulas}"
+    for fair in module.fair:
+        yield f"fair {fair.name} {fair.fairness.value} {' or '.join(map(_fair_part, fair.parts))}"
+
+
+def _fair_part(part: ir.FairPart) -> str:
+    per = f" per {', '.join(part.per)}" if part.per else ""
+    return part.action + per + (f" where {expression_text(part.where)}" if part.where is not None else "")
 
 
 def _temporal(formula: ir.Temporal) -> str:

@@ -594,6 +594,30 @@ class Action(Definition):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FairPart(Node):
+    """The steps of an action that begin where `where` is true, a boolean over the state and the action's
+    parameters; all of them without it.
+
+    `per` are those of the action's parameters, in the order of the promise.
+    """
+
+    action: str
+    per: tuple[str, ...] = ()
+    where: Expression | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FairSteps(Node):
+    """A promise about the steps of all `parts` together: for each value of what they are `per`, some of them
+    happens.
+    """
+
+    name: str
+    fairness: Fairness
+    parts: tuple[FairPart, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Handler(Definition):
     """Runs at every Emit of the record `event`; its one parameter is the event."""
 
@@ -646,8 +670,8 @@ class LivenessProperty(Temporal):
     """A formula that is true, for all values of `parameters`, of every fair run of which all of `assuming`
     are true.
 
-    A run is fair when every promise of `Action.fairness` is kept; a step that changes nothing counts neither
-    as possible nor as taken. Faults are never due.
+    A run is fair when every promise of `Action.fairness` and `Module.fair` is kept; a step that changes
+    nothing counts neither as possible nor as taken. Faults are never due.
     """
 
     name: str
@@ -699,3 +723,5 @@ class Module:
     properties: tuple[str, ...] = ()
     """Names used by Expect, in order of first appearance."""
     liveness: tuple[LivenessProperty, ...] = ()
+    fair: tuple[FairSteps, ...] = ()
+    """What is promised beside the fairness of each action."""

@@ -526,6 +526,38 @@ def _is_formula(value: object) -> bool:
     return isinstance(value, LivenessNote)
 
 
+@dataclass(frozen=True)
+class FairNote:
+    """What `fair` says: one of `actions` happens, as `fairness` promises, `per` value of a parameter, `where`
+    a method is true.
+    """
+
+    actions: tuple[str, ...]
+    fairness: str
+    per: tuple[str, ...]
+    where: str
+
+
+def fair(*actions: str, fairness: str = "weak", per: str | tuple[str, ...] = (), where: str = "") -> FairNote:
+    """A promise about several actions together, or about a part of one: some step of any of them happens.
+
+    It is an attribute of the class, beside the marks of the actions, which promise something of each action
+    by itself. `fairness` and `per` are those of `action`; a parameter in `per` is one of all the actions.
+    `where` names a method that gives a bool: only steps count that begin where it is true; its parameters are
+    found among those of each action by name. Written
+    `progress = fair("send", "receive", per="p", where="is_up")`.
+
+    Raises:
+        SpecError: it names no action, or nothing is promised.
+    """
+    if not actions or fairness not in ("weak", "strong"):
+        raise SpecError(
+            f"fair({', '.join(map(repr, actions))}, fairness={fairness!r}) promises nothing",
+            instead='fair("send", "receive", fairness="weak"), or "strong"',
+        )
+    return FairNote(actions, fairness, (per,) if isinstance(per, str) else tuple(per), where)
+
+
 def guard(function: Marked) -> Marked:
     """A guard on the actor: every `action` needs it whose first parameter, or its field `to`, has the
     type of the guard's parameter.

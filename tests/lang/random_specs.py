@@ -148,6 +148,7 @@ class Maker:
         self.scope: list[tuple[str, str]] = []
         self.total = False
         self.functions: list[tuple[str, tuple[str, ...], str]] = []
+        self.due: list[str] = []
         self.names = 0
         self.makers: dict[str, Callable[[int], str]] = {
             "bool": self.boolean, "int": self.integer, "small": self.small, "color": self.color, "P": self.p,
@@ -527,6 +528,8 @@ class Maker:
 
     def action(self, number: int) -> list[str]:
         mark = self.pick("@action", '@action(fairness="weak")', "@environment")
+        if mark != "@environment":
+            self.due.append(f"act{number}")
         given = self.pick(
             (), (("q", "Q", "Q"),), (("p", "P", "P"),), (("n", "small", "Small"), ("p", "P", "P")),
             (("m", "packet", 'Annotated[Ping | Pong, In("packets")]'),),
@@ -556,6 +559,12 @@ class Maker:
         forms = ["always", "eventually", "always_eventually", "eventually_always"]
         made = [f"{form}({goal})" for form in forms]
         return self.pick(*made, f"leads_to({premise}, {goal})", *([goal] if assumed else []))
+
+    def promise(self) -> str:
+        """Of some actions together, of the parts where something is true."""
+        due = [f'"{name}"' for name in self.due]
+        where = self.pick("", ', where="is_low"')
+        return ", ".join(due[:2]) + where + self.pick("", ', fairness="strong"')
 
     def text(self) -> str:
         """The whole specification."""
@@ -615,6 +624,7 @@ class Maker:
             "        return self.n <= 1",
             "",
             '    settled = eventually_always("is_owner")',
+            *([f"    progress = fair({self.promise()})"] if self.due else []),
             f"    where = implies({self.temporal(assumed=True)}, {self.temporal()})",
             f'    both = implies("is_low", implies({self.temporal(assumed=True)}, {self.temporal()}))',
         ]

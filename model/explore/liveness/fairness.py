@@ -1,85 +1,119 @@
-"""Fairness is about kinds of steps: an action with any arguments, or with given values of the parameters it
-is `per`.
+"""Fairness is about kinds of steps: those of an action, or of several together, with any arguments or with
+given values of the parameters that a promise is `per`.
 
-A kind is weakly fair (it happens in the end if it stays possible) or strongly fair (if it becomes possible
-again and again). Faults, and actions without a mark, are of no kind: they need never happen.
+A kind is weakly fair (one of its steps happens in the end if some stays possible) or strongly fair (if some
+becomes possible again and again). A step may be of several kinds. Faults, and actions of which nothing is
+promised, are of no kind: they need never happen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from antiphon.spec.lang import Program, SpecError, Step, ir
+from antiphon.spec.lang import Program, SpecError, State, Step, ir, types
+
+Kind = tuple[str, tuple[Any, ...]]
+"""What is promised something of: the name of the promise, and the values that it is per."""
+Values = dict[str, tuple[types.Type, Any]]
+"""Parameters by name, each with its type and its value."""
+Changes = Mapping[str, str | tuple[str, str | tuple[str, ...]]]
+"""Of actions and promises by name: "none", "weak", "strong", or one of them with `per`."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """When a step is of a kind: where `call` is true under these values, in the state in which it begins."""
+
+    call: ir.Call
+    values: Values
+
+    def holds(self, program: Program, state: State) -> bool:
+        """Whether it is true there, the reference says."""
+        arguments = [self.values[cast("ir.Name", item).name][1] for item in self.call.arguments]
+        return bool(program.reference.evaluate(state, self.call.function, *arguments))
 
 
 @dataclass(frozen=True)
 class Fairness:
-    """What is promised of the actions of a program: for each fair one how, and the positions and names of the
-    parameters it is fair per.
-    """
+    """What is promised of the steps of a program; `actions` gives the parameters of each action."""
 
-    actions: Mapping[str, tuple[ir.Fairness, tuple[int, ...]]]
-    names: Mapping[str, tuple[str, ...]]
+    promises: tuple[ir.FairSteps, ...]
+    actions: Mapping[str, tuple[ir.Parameter, ...]]
 
-    def kind(self, step: Step) -> tuple[str, tuple[Any, ...]] | None:
-        """The kind of a step, by action and values; None when nothing is promised of it."""
-        promised = self.actions.get(step.action)
-        return (
-            None
-            if promised is None
-            else (step.action, tuple(step.arguments[position] for position in promised[1]))
-        )
+    def kinds(self, step: Step) -> Iterator[tuple[Kind, Condition | None]]:
+        """The kinds of a step, each with the condition under which it is of that kind."""
+        for promise in self.promises:
+            for part in promise.parts:
+                if part.action == step.action:
+                    values: Values = {
+                        item.name: (item.type, value)
+                        for item, value in zip(self.actions[step.action], step.arguments, strict=True)
+                    }
+                    kind = promise.name, tuple(values[name][1] for name in part.per)
+                    yield kind, None if part.where is None else Condition(cast("ir.Call", part.where), values)
 
-    def is_strong(self, kind: tuple[str, tuple[Any, ...]]) -> bool:
+    def is_strong(self, kind: Kind) -> bool:
         """Whether a kind is strongly fair, else weakly."""
-        return self.actions[kind[0]][0] is ir.Fairness.STRONG
+        (promise,) = (promise for promise in self.promises if promise.name == kind[0])
+        return promise.fairness is ir.Fairness.STRONG
 
     def __str__(self) -> str:
         """In words: `weak: serve; strong per packet: receive`, or `no action is fair`."""
         groups: dict[str, list[str]] = {}
-        for name, (how, _) in self.actions.items():
-            per = f" per {', '.join(self.names[name])}" if self.names[name] else ""
-            groups.setdefault(f"{how.value}{per}", []).append(name)
+        for promise in self.promises:
+            per = promise.parts[0].per
+            how = promise.fairness.value + (f" per {', '.join(per)}" if per else "")
+            groups.setdefault(how, []).append(" or ".join(map(_told, promise.parts)))
         return (
             "; ".join(f"{words}: {', '.join(names)}" for words, names in groups.items())
             or "no action is fair"
         )
 
 
-def fair_on(
-    program: Program, changes: Mapping[str, str | tuple[str, str | tuple[str, ...]]] | None = None
-) -> Fairness:
-    """What the marks of the program's actions promise, with `changes` by action: "none", "weak", "strong", or
-    one of them with `per`.
+def _told(part: ir.FairPart) -> str:
+    return part.action + (f" where {part.where.function}" if isinstance(part.where, ir.Call) else "")
+
+
+def fair_on(program: Program, changes: Changes | None = None) -> Fairness:
+    """What the marks of the program's actions and its `fair(...)` promise, with `changes` by name.
 
     Raises:
-        SpecError: a change names no action or parameter; the known ones are listed.
+        SpecError: a change names no action, promise or parameter; the known ones are listed.
     """
     actions = {action.name: action for action in program.module.actions if not action.fault}
-    made: dict[str, tuple[ir.Fairness, tuple[int, ...]]] = {}
-    names = {name: action.per for name, action in actions.items()}
-    for name, action in actions.items():
-        made[name] = action.fairness, _positions(action, action.per)
+    promises = {
+        name: ir.FairSteps(
+            name=name, fairness=action.fairness, parts=(ir.FairPart(action=name, per=action.per),)
+        )
+        for name, action in actions.items()
+    }
+    promises |= {promise.name: promise for promise in program.module.fair}
+    parameters = {name: action.parameters for name, action in actions.items()}
     for name, change in (changes or {}).items():
-        if name not in actions:
+        if name not in promises:
             raise SpecError(
-                f"{program.name} has no action {name!r} that can be fair; known: {', '.join(actions)}"
+                f"{program.name} has no action {name!r} that can be fair; known: {', '.join(promises)}"
             )
         how, per = (change, ()) if isinstance(change, str) else change
         if how not in [item.value for item in ir.Fairness]:
             raise SpecError(f"fairness of {name} is none, weak or strong, not {how!r}")
-        names[name] = (per,) if isinstance(per, str) else per
-        made[name] = ir.Fairness(how), _positions(actions[name], names[name])
-    return Fairness(
-        {name: promised for name, promised in made.items() if promised[0] is not ir.Fairness.NONE}, names
-    )
+        names = (per,) if isinstance(per, str) else per
+        parts = promises[name].parts
+        for part in parts:
+            _refuse_unknown(part.action, parameters[part.action], names)
+        promises[name] = ir.FairSteps(
+            name=name,
+            fairness=ir.Fairness(how),
+            parts=tuple(ir.FairPart(action=part.action, per=names, where=part.where) for part in parts),
+        )
+    kept = tuple(promise for promise in promises.values() if promise.fairness is not ir.Fairness.NONE)
+    return Fairness(kept, parameters)
 
 
-def _positions(action: ir.Action, per: tuple[str, ...]) -> tuple[int, ...]:
-    names = [parameter.name for parameter in action.parameters]
+def _refuse_unknown(action: str, parameters: tuple[ir.Parameter, ...], per: tuple[str, ...]) -> None:
+    known = [parameter.name for parameter in parameters]
     for name in per:
-        if name not in names:
-            raise SpecError(f"{action.name} has no parameter {name!r}; known: {', '.join(names) or 'none'}")
-    return tuple(names.index(name) for name in per)
+        if name not in known:
+            raise SpecError(f"{action} has no parameter {name!r}; known: {', '.join(known) or 'none'}")

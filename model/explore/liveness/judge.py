@@ -13,12 +13,12 @@ graph has none, or is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress, Violated, Violation
 from antiphon.model.engines.choice import Engine, engine_named
-from antiphon.model.explore.liveness.fairness import Fairness, fair_on
+from antiphon.model.explore.liveness.fairness import Changes, Fairness, fair_on
 from antiphon.model.explore.liveness.lasso import Lasso, find_lasso
 from antiphon.model.explore.liveness.patterns import pattern_of
 from antiphon.model.explore.liveness.questions import Question
@@ -45,7 +45,7 @@ def judge(
     program: Program,
     questions: Iterable[Question],
     *,
-    fairness: Fairness | Mapping[str, str | tuple[str, str | tuple[str, ...]]] | None = None,
+    fairness: Fairness | Changes | None = None,
     bounds: Bounds = UNBOUNDED,
     progress: Callable[[Progress], None] | None = None,
     violated: Violated | None = None,

@@ -8,13 +8,11 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.spec.lang import Program, SpecError, ir, types
+from antiphon.model.explore.liveness.fairness import Values
+from antiphon.spec.lang import Program, SpecError, ir
 from antiphon.spec.lang.front.liveness import property_of
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.values import LivenessNote
-
-Values = dict[str, tuple[types.Type, Any]]
-"""Parameters by name, each with its type and its value."""
 
 
 @dataclass(frozen=True)

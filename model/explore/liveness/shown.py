@@ -7,14 +7,12 @@ This file knows nothing of graphs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import cast
 
-from antiphon.model.explore.liveness.fairness import Fairness, fair_on
-from antiphon.model.explore.liveness.questions import Question, Values, declared
+from antiphon.model.explore.liveness.fairness import Fairness, Kind, Values, fair_on
+from antiphon.model.explore.liveness.questions import Question, declared
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import ir
-
-Kind = tuple[str, tuple[Any, ...]]
+from antiphon.spec.lang import State, Transition, ir
 
 
 def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairness: Fairness) -> str:
@@ -70,23 +68,20 @@ def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
     """
     assert trace.loop is not None
     program = trace.program
-    possible: list[set[Kind]] = []
-    for state in trace.states[trace.loop :]:
-        kinds: set[Kind] = set()
-        for transition in program.reference.successors(state):
-            kind = fairness.kind(transition.step)
-            if kind is not None and transition.state != state:
-                kinds.add(kind)
-        possible.append(kinds)
-    before = trace.states[trace.loop : -1]
-    moved = [
-        item
-        for state, item in zip(before, trace.transitions[trace.loop :], strict=True)
-        if item.state != state
+
+    def kinds(state: State, transition: Transition) -> Iterator[Kind]:
+        for kind, condition in fairness.kinds(transition.step) if transition.state != state else ():
+            if condition is None or condition.holds(program, state):
+                yield kind
+
+    possible = [
+        {kind for transition in program.reference.successors(state) for kind in kinds(state, transition)}
+        for state in trace.states[trace.loop :]
     ]
-    taken = {fairness.kind(item.step) for item in moved}
+    steps = zip(trace.states[trace.loop : -1], trace.transitions[trace.loop :], strict=True)
+    taken = {kind for state, transition in steps for kind in kinds(state, transition)}
     for kind in set().union(*possible) - taken:
-        if fairness.is_strong(kind) or all(kind in kinds for kinds in possible):
+        if fairness.is_strong(kind) or all(kind in here for here in possible):
             yield kind
 
 

@@ -16,9 +16,8 @@ from typing import cast
 from antiphon.model.bounds import WRONG_SPECIFICATION, Bounds, Progress
 from antiphon.model.engines.choice import Engine, transitions_by
 from antiphon.model.explore.explorer import Visitor, walk
-from antiphon.model.explore.liveness.fairness import Fairness
+from antiphon.model.explore.liveness.fairness import Fairness, Kind, Values
 from antiphon.model.explore.liveness.lasso import Graph
-from antiphon.model.explore.liveness.questions import Values
 from antiphon.spec.lang import Program, SpecError, State, Step, ir
 
 
@@ -44,8 +43,10 @@ class FairGraph(Visitor):
         self.program, self.fairness = program, fairness
         self.graph = Graph()
         self._steps: list[int] = []
-        self._kinds: dict[object, int] = {}
+        self._kinds: dict[Kind, int] = {}
+        self._masks = {0: 0}
         self._kinds_of: list[int] = []
+        self._conditions: dict[int, list[tuple[Callable[[int], bool], int]]] = {}
         self._transitions = transitions_by(program, engine)
         unread: SpecError | None = None
         initial: Sequence[State] = ()
@@ -54,7 +55,7 @@ class FairGraph(Visitor):
         except SpecError as error:
             unread = error
         self.space, self.walk = walk(self._transitions, self, bounds, progress, initial=initial)
-        self.failure = unread or self.space.failure
+        self.failure = unread or self.space.failure or self._undecided()
         if unread is not None:
             self.walk.stopped, self.walk.complete = WRONG_SPECIFICATION, False
 
@@ -111,18 +112,48 @@ class FairGraph(Visitor):
         self.graph.depths.append(depth)
 
     def _learn(self, number: int) -> int:
-        """The kinds of a step, as the number of their mask; all steps up to this one are new."""
-        graph = self.graph
+        """The kinds of a step that it is of everywhere, as the number of their mask; all steps up to this one
+        are new.
+        """
         while len(self._kinds_of) <= number:
-            what = self.fairness.kind(self._transitions.step(len(self._kinds_of)))
-            mask = 0
-            if what is not None:
-                mask = 1 << self._kinds.setdefault(what, len(self._kinds))
-                if self.fairness.is_strong(what):
-                    graph.strong |= mask
+            step, mask = len(self._kinds_of), 0
+            for kind, condition in self.fairness.kinds(self._transitions.step(step)):
+                if condition is None:
+                    mask |= self._bit(kind)
                 else:
-                    graph.weak |= mask
-            if mask not in graph.masks:
-                graph.masks.append(mask)
-            self._kinds_of.append(graph.masks.index(mask))
+                    holds = self._transitions.formula(condition.call, condition.values)
+                    self._conditions.setdefault(step, []).append((holds, self._bit(kind)))
+            self._kinds_of.append(self._numbered(mask))
         return self._kinds_of[number]
+
+    def _undecided(self) -> SpecError | None:
+        """Decides of what kinds the steps are that are of some in certain states only; the error of the
+        specification that keeps it from being decided.
+        """
+        graph = self.graph
+        try:
+            for state in range(graph.expanded if self._conditions else 0):
+                for edge in graph.edges(state):
+                    mask = graph.masks[graph.kinds[edge]]
+                    for holds, bit in self._conditions.get(self._steps[edge], ()):
+                        if holds(self.space.packed[state]):
+                            mask |= bit
+                    graph.kinds[edge] = self._numbered(mask)
+                    graph.possible[state] |= mask
+        except SpecError as error:
+            return error
+        return None
+
+    def _bit(self, kind: Kind) -> int:
+        bit = 1 << self._kinds.setdefault(kind, len(self._kinds))
+        if self.fairness.is_strong(kind):
+            self.graph.strong |= bit
+        else:
+            self.graph.weak |= bit
+        return bit
+
+    def _numbered(self, mask: int) -> int:
+        number = self._masks.setdefault(mask, len(self._masks))
+        if number == len(self.graph.masks):
+            self.graph.masks.append(mask)
+        return number

@@ -116,26 +116,3 @@ def _call(
     return ir.Call(
         type=ir.BOOL, function=function.name, arguments=arguments if function.parameters else (), at=at
     )
-
-
-def fair_parameters(
-    method: MethodDeclaration, given: tuple[ir.Parameter, ...], at: Location
-) -> tuple[str, ...]:
-    """The parameters, by their names in the intermediate form, for each value of which the action is fair by
-    itself.
-
-    Raises:
-        SpecError: `per` names no parameter of the action.
-    """
-    assert method.mark is not None
-    known = {
-        declared.name: parameter.name for declared, parameter in zip(method.parameters, given, strict=True)
-    }
-    for name in method.mark.per:
-        if name not in known:
-            raise SpecError(
-                f"{method.name} is fair per {name!r}, which is none of its parameters",
-                at,
-                ", ".join(known) or "without per",
-            )
-    return tuple(known[name] for name in method.mark.per)

@@ -20,7 +20,7 @@ from antiphon.spec.lang.declare import (
     constrains,
 )
 from antiphon.spec.lang.errors import Location, SpecError
-from antiphon.spec.lang.front import initial, liveness, order, parameters, statements
+from antiphon.spec.lang.front import fairness, initial, liveness, order, parameters, statements
 from antiphon.spec.lang.front.body import Body, Role
 from antiphon.spec.lang.front.names import assigned_names
 from antiphon.spec.lang.front.sorts import has_map, surface, words
@@ -57,6 +57,7 @@ class Reader:
         lively = tuple(
             liveness.liveness_property(world, item, self.function) for item in declaration.liveness
         )
+        by_name = {action.name: action for action in actions}
         made = ir.Module(
             name=declaration.name,
             constants=tuple(self._constants()),
@@ -77,6 +78,7 @@ class Reader:
             predicates=predicates,
             properties=tuple(world.properties),
             liveness=lively,
+            fair=tuple(fairness.fair_steps(world, item, by_name, self.function) for item in declaration.fair),
         )
         _refuse_cycles(made)
         return _without_uncalled_predicates(made)
@@ -209,7 +211,7 @@ class Reader:
             doc=self.doc(method),
             fault=method.mark.kind == "environment",
             fairness=ir.Fairness(method.mark.fairness),
-            per=liveness.fair_parameters(method, given, method.at),
+            per=fairness.fair_parameters(method, given, method.at),
             at=body.at(body.definition),
         )
 
@@ -294,7 +296,11 @@ def _refuse_within(method: MethodDeclaration) -> None:
 
 def _without_uncalled_predicates(module: ir.Module) -> ir.Module:
     """A predicate is a function too only where something calls it."""
-    called = {name for part in (*definitions(module), *module.liveness) for name, _ in _calls(part, {})}
+    called = {
+        name
+        for part in (*definitions(module), *module.liveness, *module.fair)
+        for name, _ in _calls(part, {})
+    }
     marked = {item.name for item in module.predicates}
     kept = tuple(item for item in module.functions if item.name not in marked or item.name in called)
     return dataclasses.replace(module, functions=kept)

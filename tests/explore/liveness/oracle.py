@@ -11,11 +11,17 @@ from antiphon.model.explore.liveness.lasso import Graph
 from antiphon.spec.lang import ir
 
 Edge = tuple[int, int, int]
-"""From, to, kind."""
+"""From, to, and the position of a mask of kinds."""
 
 
 def graph_of(
-    size: int, starts: int, edges: list[Edge], weak: int, strong: int, expanded: int | None = None
+    size: int,
+    starts: int,
+    edges: list[Edge],
+    weak: int,
+    strong: int,
+    masks: list[int],
+    expanded: int | None = None,
 ) -> Graph:
     """The graph with these edges; states that no start reaches are left out, as a walk does, and the others
     numbered level by level.
@@ -28,8 +34,7 @@ def graph_of(
                 order.append(other)
     assert order[-1] < size
     number = {state: position for position, state in enumerate(order)}
-    kinds = max((kind for _, _, kind in edges), default=-1) + 1
-    graph = Graph(initial=starts, weak=weak, strong=strong, masks=[0, *(1 << kind for kind in range(kinds))])
+    graph = Graph(initial=starts, weak=weak, strong=strong, masks=masks)
     for state in order:
         graph.depths.append(depths[state])
     for state in order[: len(order) if expanded is None else expanded]:
@@ -39,8 +44,8 @@ def graph_of(
                 if number[other] not in found and number[other] >= starts:
                     found[number[other]] = number[one], len(graph.targets)
                 graph.targets.append(number[other])
-                graph.kinds.append(kind + 1)
-                mask |= graph.masks[kind + 1]
+                graph.kinds.append(kind)
+                mask |= graph.masks[kind]
         graph.possible.append(mask)
         graph.offsets.append(len(graph.targets))
     for position in range(len(order)):

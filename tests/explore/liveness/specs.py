@@ -21,6 +21,7 @@ from antiphon.spec.lang import (
     eventually,
     eventually_always,
     everywhere,
+    fair,
     implies,
     leads_to,
     obligation,
@@ -233,3 +234,73 @@ class Relay(Spec):
     up_at_first = implies("is_up", always("is_up"))
     gone_at_first = implies("is_gone", eventually("waits"))
     never_up_again = implies("is_up", implies(eventually("waits"), eventually_always("is_gone")))
+
+
+class Guest(Index, size="guests", ordered=True):
+    """Who comes in and goes out."""
+
+
+class Room(Spec):
+    """There is room for one; who is in goes out, and nobody says when."""
+
+    guests: Const[int] = 2
+
+    inside: Guest | None = None
+
+    @action
+    def enter(self, g: Guest) -> None:
+        """The room is empty."""
+        require(self.inside is None)
+        self.inside = g
+
+    @action
+    def leave(self, g: Guest) -> None:
+        """Who is in goes out."""
+        require(self.inside == g)
+        self.inside = None
+
+    @action
+    def look(self, g: Guest) -> None:
+        """A step that changes nothing."""
+
+    @environment
+    def throw_out(self) -> None:
+        """Whoever is in."""
+        require(self.inside is not None)
+        self.inside = None
+
+    def is_in(self, g: Guest) -> bool:
+        """G is in the room."""
+        return self.inside == g
+
+    def is_last(self, g: Guest) -> bool:
+        """The one with the highest number."""
+        return g.index == self.guests - 1
+
+    def somebody_is_in(self) -> bool:
+        """The room is not empty."""
+        return self.inside is not None
+
+    moves = fair("enter", "leave", "look")
+
+    used = always_eventually("somebody_is_in")
+    everybody = always_eventually("is_in")
+
+
+class FairRoom(Room):
+    """Each guest comes in in the end, and nobody must go out."""
+
+    moves = fair("enter", "leave", fairness="strong", per="g")
+
+
+class LastOne(Room):
+    """Only one guest must come in; all go out."""
+
+    moves = fair("enter", fairness="strong", where="is_last")
+    goes = fair("leave", "look", where="is_in", per="g")
+
+    def last_is_in(self) -> bool:
+        """The last one is in the room."""
+        return any(self.is_in(g) and self.is_last(g) for g in self.each(Guest))
+
+    last = always_eventually("last_is_in")

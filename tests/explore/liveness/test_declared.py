@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.explore.liveness.specs import Lock, LossyChannel, Philosopher, Relay, Table
+from tests.explore.liveness.specs import Guest, LastOne, Lock, LossyChannel, Philosopher, Relay, Room, Table
 
 from antiphon.conformance.report import diagram, svg, text_diagram
 from antiphon.model.explore import check
@@ -20,6 +20,7 @@ from antiphon.spec.lang import (
     always,
     always_eventually,
     eventually,
+    fair,
     implies,
     ir,
     leads_to,
@@ -83,6 +84,46 @@ def test_implications_are_exported_as_tlc_has_judged_them() -> None:
         assert f"\n{line}\n" in text
 
 
+def test_promises_about_actions_together_and_parts_are_read_and_exported() -> None:
+    text = dump(program(LastOne).module)
+    assert "\nfair moves strong enter where (call is_last [g])\n" in text
+    assert (
+        "\nfair goes weak leave per g where (call is_in [g]) or look per g where (call is_in [g])\n" in text
+    )
+    exported = tla(program(LastOne)).text
+    assert "\n  /\\ SF_vars(\\E g \\in Guest : is_last(g) /\\ enter(g))\n" in exported
+    assert (
+        "\n  /\\ \\A g \\in Guest : "
+        "WF_vars((is_in(g, inside) /\\ leave(g)) \\/ (is_in(g, inside) /\\ look(g)))\n" in exported
+    )
+    both = "WF_vars((\\E g \\in Guest : enter(g)) \\/ (\\E g_1 \\in Guest : leave(g_1))"
+    assert both in tla(program(Room)).text
+
+
+class NoAction(Room):
+    moves = fair("entre")
+
+
+class Fault(Room):
+    moves = fair("enter", "throw_out")
+
+
+class NotPer(Room):
+    moves = fair("enter", per="p")
+
+
+class NoCondition(Room):
+    moves = fair("enter", where="is_late")
+
+
+class OtherParameters(Room):
+    def knows(self, h: Guest) -> bool:
+        """Somebody else."""
+        return h == self.inside
+
+    moves = fair("enter", where="knows")
+
+
 class Invariant(Table):
     fed = always("somebody_eats")
 
@@ -136,6 +177,11 @@ class ForNobody(Table):
 
 
 REFUSED: list[tuple[type[Spec], str]] = [
+    (NoAction, "moves: NoAction has no action 'entre'; known: enter, leave, look; did you mean 'enter'"),
+    (Fault, "moves: throw_out is a step of the environment, which is never due"),
+    (NotPer, "moves is fair per 'p', which is no parameter of enter"),
+    (NoCondition, "moves: NoCondition has no method 'is_late' that gives a bool"),
+    (OtherParameters, "moves: knows asks for h, and enter has no parameter of that name and type"),
     (Invariant, r"fed: always\('somebody_eats'\) alone is an invariant"),
     (Mixed, r"fed speaks of sits\(Philosopher, Philosopher\) and eats\(Philosopher\), which take"),
     (NoSuch, "fed: NoSuch has no method 'eat'; did you mean 'eats'?"),
@@ -172,6 +218,8 @@ def test_what_makes_no_sense_is_refused_in_its_line(spec: type[Spec], words: str
             lambda: implies(implies("p", eventually("q")), eventually("r")),
             "what is assumed is the name of a method, or a temporal formula without an implication",
         ),
+        (lambda: fair(), r"fair\(, fairness='weak'\) promises nothing"),
+        (lambda: fair("enter", fairness="none"), "promises nothing"),
         (lambda: implies("p", "q"), "what follows is a temporal formula"),  # type: ignore[arg-type]
         (lambda: implies(3, eventually("q")), "what is assumed is the name"),  # type: ignore[arg-type]
     ],

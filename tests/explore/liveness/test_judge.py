@@ -7,7 +7,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.explore.liveness.specs import ALL_STRONG, Lock, LossyChannel, Relay, Table
+from tests.explore.liveness.specs import (
+    ALL_STRONG,
+    FairRoom,
+    Guest,
+    LastOne,
+    Lock,
+    LossyChannel,
+    Relay,
+    Room,
+    Table,
+)
 from tests.lang.random_specs import program_of
 
 from antiphon.model.bounds import Bounds
@@ -23,6 +33,7 @@ from antiphon.spec.lang import (
     always_eventually,
     eventually,
     eventually_always,
+    fair,
     implies,
     initial,
     leads_to,
@@ -112,6 +123,48 @@ def test_what_is_assumed_of_a_run_is_true_of_its_counterexample() -> None:
     assert asked(Relay, "served", breaks=False).outcome is Outcome.HOLDS
 
 
+def test_a_promise_about_several_actions_is_kept_by_any_of_them() -> None:
+    """It is possible always, and taken by whoever comes and goes: the same guest, or all of them."""
+    room = check(program(Room))
+    assert (room["used"].outcome, lasso(room["everybody"])) == (Outcome.HOLDS, (0, 2))
+    assert room.notes[-1] == "fairness: weak: enter or leave or look"
+    fair_room = check(program(FairRoom))
+    assert [verdict.outcome.value for verdict in fair_room.verdicts] == ["holds", "holds"]
+    assert fair_room.notes[-1] == "fairness: strong per g: enter or leave"
+    assert lasso(asked(FairRoom, "everybody", {"moves": ("weak", "g")})) == (0, 2)
+    assert lasso(asked(Room, "used", {"moves": "none"})) == (0, 0)
+
+
+def test_a_promise_about_a_part_of_an_action_asks_for_nothing_else() -> None:
+    last = check(program(LastOne))
+    assert (last["last"].outcome, lasso(last["everybody"])[1]) == (Outcome.HOLDS, 2)
+    assert (
+        last.notes[-1]
+        == "fairness: strong: enter where is_last; weak per g: leave where is_in or look where is_in"
+    )
+    assert lasso(asked(LastOne, "last", {"moves": "weak"}))[1] == 2
+    assert lasso(asked(LastOne, "last", {"goes": "none"}))[1] == 0
+    assert check(program(LastOne), engine="reference")["last"].outcome is Outcome.HOLDS
+
+
+class Careless(Room):
+    """What is promised cannot be evaluated when nobody is in."""
+
+    moves = fair("enter", where="is_the_one")
+
+    def is_the_one(self, g: Guest) -> bool:
+        """Of the one who is in."""
+        return present(self.inside) == g
+
+
+@pytest.mark.parametrize("engine", ["generated", "reference"])
+def test_a_promise_that_cannot_be_evaluated_leaves_everything_undecided(engine: str) -> None:
+    verdict = check(program(Careless), properties=["used"], engine=engine)["used"]
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert "not decided: " in verdict.reason
+    assert "present(None)" in verdict.reason or "absent" in verdict.reason
+
+
 def test_a_run_that_stays_breaks_no_more_than_what_is_true_where_it_stays() -> None:
     bound = program(Relay, breaks=False)
     asked_of = {
@@ -125,7 +178,7 @@ def test_a_run_that_stays_breaks_no_more_than_what_is_true_where_it_stays() -> N
     assert report["gone for ever"].reason.startswith("is_gone is false again and again: ")
 
 
-@pytest.mark.parametrize("spec", [Table, LossyChannel, Lock, Relay])
+@pytest.mark.parametrize("spec", [Table, LossyChannel, Lock, Relay, Room, LastOne])
 def test_both_engines_give_the_same_verdicts_and_lassos(spec: type[Spec]) -> None:
     first, second = (check(program(spec), engine=engine) for engine in ("generated", "reference"))
     for one, other in zip(first.verdicts, second.verdicts, strict=True):
