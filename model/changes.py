@@ -11,7 +11,8 @@ from typing import Any
 
 from antiphon.model.notation import compact
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import Program, State, types
+from antiphon.spec.lang import Program, State, ir, types
+from antiphon.spec.lang.walk import nodes
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,27 @@ def described(program: Program, state: State) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
     for name, value in zip(program.variables, state, strict=True):
         found.extend((where, compact(part)) for where, part in _parts(name, program.domains[name], value))
+    return tuple(found)
+
+
+def beginning(trace: Trace) -> tuple[tuple[str, str], ...]:
+    """What tells the start of a run from other initial states; nothing where there is only one.
+
+    The variables that `@initial` methods write, of maps the values that are not the default.
+    """
+    program, starts = trace.program, trace.program.module.initials
+    if not trace.initial or not (len(starts) > 1 or any(item.parameters for item in starts)):
+        return ()
+    every = nodes(tuple(item.body for item in starts), program.module)
+    written = {node.variable for node in every if isinstance(node, ir.Assign)}
+    found: list[tuple[str, str]] = []
+    rows = zip(program.variables, trace.start, program.reference.defaults, strict=True)
+    for name, value, default in rows:
+        if name in written and isinstance(program.domains[name].type, types.MapOf):
+            changed = _compare(name, program.domains[name], default, value)
+            found.extend((change.where, compact(change.after)) for change in changed)
+        elif name in written:
+            found.append((name, compact(value)))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from antiphon.conformance.report.why_false import why_shown
-from antiphon.model.changes import described, trace_changes
+from antiphon.model.changes import beginning, described, trace_changes
 from antiphon.model.constraints import constraints_of
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
@@ -51,8 +51,8 @@ class TraceDocument(msgspec.Struct, kw_only=True):
     steps after number `loop` repeat.
 
     `because` are the parts of an invariant or obligation that make it false at the end. `start` is the state
-    that a counterexample to induction begins in, which need not be reachable; it is empty where a trace
-    begins in an initial state.
+    that a counterexample to induction begins in, which need not be reachable; of a trace that begins in one
+    of several initial states it is what tells that one from the others.
     """
 
     shows: str
@@ -461,7 +461,7 @@ def trace_document(trace: Trace) -> TraceDocument:
         for transition, changed in zip(trace.transitions, trace_changes(trace), strict=True)
     ]
     because = [short_places(str(failure)) for failure in why_shown(trace)]
-    start = {} if trace.initial else dict(described(trace.program, trace.start))
+    start = dict(beginning(trace) if trace.initial else described(trace.program, trace.start))
     return TraceDocument(
         shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop, because=because, start=start
     )

@@ -27,7 +27,7 @@ import antiphon
 from antiphon.conformance.cli.documents import Document, Error
 from antiphon.conformance.report import diagram, text_diagram, words
 from antiphon.conformance.report.why_false import why_shown
-from antiphon.model.changes import described, trace_changes
+from antiphon.model.changes import beginning, described, trace_changes
 from antiphon.model.export import save
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
@@ -162,6 +162,10 @@ def print_trace(trace: Trace, *, everything: bool = False) -> None:
         )
         for where, value in described(trace.program, trace.start):
             console.print(Text(f"        {where} = {value}", style="bright_black"))
+    elif chosen := beginning(trace):
+        console.print(Text("   0  begins with", style="bold"))
+        for where, value in chosen:
+            console.print(Text(f"        {where} = {value}"))
     for number, (transition, changed) in enumerate(
         zip(trace.transitions, trace_changes(trace), strict=True), 1
     ):

@@ -4,11 +4,12 @@
    that actions name first.
 2. A packet is a record in a set variable that an action takes as `Annotated[.., In(variable)]`, or one with a
    field `to`.
-3. The step that adds a packet sends it. The step that takes it as an argument receives it; if that step is
-   the environment's and the packet is gone afterwards, it is lost; if it is still there, nothing happened to
-   it.
+3. The step that adds a packet sends it. The step that takes it as an argument receives it, and so does one
+   after which it is gone (a quorum's answers, all at once), unless it is addressed to somebody else. If that
+   step is the environment's and the packet is gone afterwards, it is lost; if it is still there, nothing
+   happened to it.
 4. A step belongs to the receiver of the packet it takes, else to the first member that it names, else to the
-   lane of the system.
+   one receiver of the packets that are gone after it, else to the lane of the system.
 5. Packets of the initial state come from the start: from their `sender` if they have one, from the one member
    they are not addressed to, else from above.
 
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from antiphon.model.changes import beginning
 from antiphon.model.notation import compact, short_places
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Index, Program, State, Step, types
@@ -77,8 +79,9 @@ class Arrow:
 class Diagram:
     """Lanes by name, events and arrows by lane and row; `rows` steps.
 
-    `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken. In a
-    lasso the rows after `loop` repeat for ever; if there are none, the run stays where it is.
+    `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken.
+    `begins` says in which of several initial states. In a lasso the rows after `loop` repeat for ever; if
+    there are none, the run stays where it is.
     """
 
     title: str
@@ -90,6 +93,7 @@ class Diagram:
     events: tuple[Event, ...]
     arrows: tuple[Arrow, ...]
     loop: int | None = None
+    begins: str = ""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -159,14 +163,19 @@ class _Drawing:
         before, after = self.packets(self.trace.states[row - 1]), self.packets(transition.state)
         taken = [key for key in before if key[1] in transition.step.arguments]
         fault = transition.step.action in self.faults
-        lane = self._lane(transition.step, taken, fault=fault)
+        gone = before - after - set(taken)
+        lane = self._lane(transition.step, taken, gone, fault=fault)
         for key in self._ordered(taken):
             if not fault:
                 self._end(key, row, lane, Fate.RECEIVED, keep=key in after)
             elif key not in after:
                 self._end(key, row, self._target(key[1]), Fate.LOST)
-        for key in self._ordered(before - after - set(taken)):
-            self._end(key, row, self._target(key[1]), Fate.LOST)
+        for key in self._ordered(gone):
+            target = self._target(key[1])
+            if fault or target not in (None, lane):
+                self._end(key, row, target, Fate.LOST)
+            else:
+                self._end(key, row, lane, Fate.RECEIVED)
         for key in self._ordered(after - before):
             self.flying[key] = _Flight(lane, row, again=self.sent[key] > 0)
             self.sent[key] += 1
@@ -202,6 +211,7 @@ class _Drawing:
             tuple(self.events),
             tuple(arrows),
             trace.loop,
+            ", ".join(f"{where} = {value}" for where, value in beginning(trace)),
         )
 
     # Pieces -------------------------------------------------------------------------------------------------
@@ -244,7 +254,10 @@ class _Drawing:
         absent = [lane for lane in range(len(self.members)) if lane not in fellows]
         return absent[0] if len(absent) == 1 and len(fellows) > 1 else None
 
-    def _lane(self, step: Step, taken: list[tuple[str, Any]], *, fault: bool) -> int | None:
+    def _lane(
+        self, step: Step, taken: list[tuple[str, Any]], gone: set[tuple[str, Any]], *, fault: bool
+    ) -> int | None:
+        """The lane of a step that takes some packets as arguments, and after which others are gone."""
         named = [
             self.lane_of[argument]
             for argument in step.arguments
@@ -255,6 +268,9 @@ class _Drawing:
             return target if target is not None else named[0] if named else self.system
         if named:
             return named[0]
+        receivers = {self._target(packet) for _, packet in gone} - {None}
+        if len(receivers) == 1 and not fault:
+            return receivers.pop()
         return None if taken else self.system
 
     def _label(self, step: Step, taken: list[tuple[str, Any]]) -> str:

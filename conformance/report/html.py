@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from antiphon.conformance.report import words
 from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.svg import svg
-from antiphon.model.changes import described, trace_changes
+from antiphon.model.changes import beginning, described, trace_changes
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
@@ -42,7 +42,9 @@ def trace_html(name: str, trace: Trace) -> str:
     """A run: its space-time diagram, and a table of its steps with what each changed and emitted."""
     where = [f"{escape(name)} = {escape(value)}" for name, value in described(trace.program, trace.start)]
     start = ("0", "a state of the domains, which need not be reachable", "<br>".join(where))
-    rows = [] if trace.initial else [start]
+    begins = [f"{escape(name)} = {escape(value)}" for name, value in beginning(trace)]
+    chosen = ("0", "the initial state that was chosen", "<br>".join(begins))
+    rows = [start] if not trace.initial else [chosen] if begins else []
     for number, (transition, changed) in enumerate(
         zip(trace.transitions, trace_changes(trace), strict=True), 1
     ):

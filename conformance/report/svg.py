@@ -38,7 +38,9 @@ class _Sheet:
         self.spacing = min(max(190.0, widest * LETTER + 40), 300.0)
         self.width = max(GUTTER + self.spacing * max(len(diagram.lanes), 1) + MARGIN, 640.0)
         self.name, _, instance = diagram.title.partition(" · ")
-        self.instance = textwrap.wrap(instance, int((self.width - 2 * MARGIN) / 7.2))
+        heading = [instance, f"begins with {diagram.begins}" if diagram.begins else ""]
+        room = int((self.width - 2 * MARGIN) / 7.2)
+        self.instance = [line for text in heading for line in textwrap.wrap(text, room)]
         self.top: float = MARGIN + 18 * len(self.instance) + 78
         self.drops = {arrow.end: 11 for arrow in diagram.arrows if self._comes_from_right(arrow)}
         self.ys = self._rows()

@@ -47,6 +47,8 @@ class _Page:
     def draw(self) -> Text:
         """All lines."""
         self.lines.append(Text(self.diagram.title, style="bold"))
+        if self.diagram.begins:
+            self._paragraph(f"begins with {self.diagram.begins}", Style(color="bright_black"))
         self.lines.append(self._heads())
         rows = {event.row: event for event in self.diagram.events if event.row > 0}
         self._sends(0)
@@ -88,8 +90,9 @@ class _Page:
 
     def _step(self, event: Event) -> None:
         arriving = [arrow for arrow in self.diagram.arrows if arrow.end == event.row]
+        received = [arrow for arrow in arriving if arrow.fate is Fate.RECEIVED]
         for arrow in arriving:
-            self._arrival(arrow, event)
+            self._arrival(arrow, event, first=arrow is arriving[0], dotted=arrow in received[-1:])
         mark = "✗" if event.broken else "●"
         style = BROKEN if event.broken else Style(bold=True)
         cells = self._blank()
@@ -101,7 +104,6 @@ class _Page:
                 self._write(cells, GUTTER + 2, event.label, style)
                 self._add(cells)
             return
-        received = any(arrow.fate is Fate.RECEIVED for arrow in arriving)
         if not received:
             self._write(cells, self.column(lane), mark, style)
         self._labels(cells, lane, event, style)
@@ -160,10 +162,13 @@ class _Page:
         else:
             self._note(source, f"▹ {text}", style)
 
-    def _arrival(self, arrow: Arrow, event: Event) -> None:
-        """The line on which a packet crosses the lanes."""
+    def _arrival(self, arrow: Arrow, event: Event, *, first: bool, dotted: bool) -> None:
+        """The line on which a packet crosses the lanes: the first of a step has its number, the last that
+        arrives its dot.
+        """
         cells = self._blank()
-        self._write(cells, 0, f"{event.row:>4}", Style(color="bright_black"))
+        if first:
+            self._write(cells, 0, f"{event.row:>4}", Style(color="bright_black"))
         style = Style(color=self.colours[arrow.kind])
         letter = self.letters[_packet(arrow)]
         lost = arrow.fate is Fate.LOST
@@ -188,7 +193,7 @@ class _Page:
             self._write(cells, here - 1 if there < here else here + 1, "▶" if there < here else "◀", style)
         if lost:
             self._cut(cells, here, there)
-        else:
+        elif dotted:
             cells[here] = dot
         self._add(cells)
 

@@ -72,16 +72,21 @@ class Reference:
 
     # The interface ------------------------------------------------------------------------------------------
 
+    @property
+    def defaults(self) -> State:
+        """The values that stand in the class: the initial state, where no `@initial` method changes them."""
+        return tuple(
+            values.spread(variable.default, self.program.domains[variable.name], f"self.{variable.name}")
+            for variable in self.program.declaration.variables
+        )
+
     def initial(self) -> list[State]:
         """The initial states, without repetition.
 
         Raises:
             SpecError: there are more than `MOST_STARTS` ways to begin: nobody could wait for them.
         """
-        base = tuple(
-            values.spread(variable.default, self.program.domains[variable.name], f"self.{variable.name}")
-            for variable in self.program.declaration.variables
-        )
+        base = self.defaults
         if not self._starts:
             return [base]
         found: dict[State, None] = {}

@@ -96,3 +96,13 @@ def test_a_false_invariant_tells_its_part_in_text_and_document(antiphon: Run, tr
     )
     assert antiphon("explain", trace, "--step", 1).code == 64
     assert antiphon("explain", trace, "--step", 1, "--why-false", "Nothing").code == 64
+
+
+def test_of_several_initial_states_it_is_said_which_was_chosen(antiphon: Run) -> None:
+    asked = ("find", "ewd840", "self.token_at == Node(1) and self.active[Node(2)]")
+    out = antiphon(*asked).out
+    assert "   0  begins with\n        active[n2] = True\n        token_at = n1\n" in out
+    assert "begins with active[n2] = True, token_at = n1\n" in out, "the diagram says it too"
+    trace = antiphon(*asked, "--json").document.trace
+    assert trace.start == {"active[n2]": "True", "token_at": "n1"}
+    assert "begins with" not in antiphon("find", COURIER, "self.count == 1").out

@@ -1,5 +1,6 @@
 """A courier protocol with a fault: resends are delivered twice. Its pictures fit on a page."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import pytest
@@ -19,6 +20,7 @@ from antiphon.spec.lang import (
     environment,
     everywhere,
     expect,
+    initial,
     on,
     program,
     record,
@@ -104,6 +106,66 @@ class Courier(Spec):
         return len(self.network) >= 2
 
 
+@record
+class Vote:
+    """An answer to whoever asked."""
+
+    to: Process
+    sender: Process
+
+
+@record
+class Order:
+    """What was decided, for one process."""
+
+    to: Process
+
+
+class Ballot(Spec):
+    """One of the processes asks; a majority of answers is taken all at once."""
+
+    processes: Const[int] = 3
+    asking: Process = Process(0)
+    votes: Set[Vote] = Set()
+    orders: Set[Order] = Set()
+    done: Map[Process, bool] = everywhere(False)
+
+    @initial
+    def choose(self, p: Process) -> None:
+        """Anybody may ask."""
+        self.asking = p
+        self.done[p] = True
+
+    @action
+    def vote(self, p: Process) -> None:
+        """An answer."""
+        require(not self.done[p])
+        self.done[p] = True
+        self.votes |= {Vote(self.asking, p)}
+
+    @action
+    def decide(self, p: Process) -> None:
+        """With more than half."""
+        require(p == self.asking and 2 * len(self.votes) > self.processes)
+        self.votes = Set()
+        self.orders |= {Order(q) for q in self.each(Process)}
+
+    @action
+    def obey(self) -> None:
+        """Whoever asked takes its own order; whoever else has one never gets it."""
+        self.orders = Set()
+
+    @action
+    def obey_first(self) -> None:
+        """The first takes its order."""
+        self.orders -= {Order(Process(0))}
+
+    @environment
+    def forget(self) -> None:
+        """All answers are lost."""
+        self.votes = Set()
+
+
 class Counter(Spec):
     """Nothing here has members or packets."""
 
@@ -152,3 +214,16 @@ def plain() -> Trace:
     """Steps of nobody."""
     bound = program(Counter)
     return replay(bound, bound.reference.initial()[0], [Step("increase"), Step("increase")])
+
+
+@pytest.fixture
+def ballot() -> Callable[..., Trace]:
+    """A run in which the second process asks, from its steps: actions, or actions with a process."""
+    bound = program(Ballot)
+    start = bound.reference.initial()[1]
+
+    def run(*steps: str | tuple[str, int]) -> Trace:
+        named = [(item,) if isinstance(item, str) else item for item in steps]
+        return replay(bound, start, [Step(name, tuple(map(Process, who))) for name, *who in named])
+
+    return run

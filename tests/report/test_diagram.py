@@ -1,5 +1,7 @@
 """A diagram says who sent what to whom, and what became of it, without knowing the protocol."""
 
+from collections.abc import Callable
+
 from antiphon.conformance.report import Fate, diagram
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -74,3 +76,36 @@ def test_a_network_that_only_grows_keeps_what_was_read() -> None:
         (1, 2, Fate.RECEIVED),
         (1, 3, Fate.RECEIVED),
     ]
+
+
+VOTES = ("vote", 0), ("vote", 2)
+DECIDED = (*VOTES, ("decide", 1))
+Run = Callable[..., Trace]
+
+
+def test_answers_that_an_action_takes_all_at_once_are_received_by_it(ballot: Run) -> None:
+    votes = [arrow for arrow in diagram(ballot(*DECIDED)).arrows if arrow.kind == "Vote"]
+    assert [(arrow.source, arrow.begin, arrow.target, arrow.end, arrow.fate) for arrow in votes] == [
+        (0, 1, 1, 3, Fate.RECEIVED),
+        (2, 2, 1, 3, Fate.RECEIVED),
+    ]
+
+
+def test_what_a_step_takes_away_from_somebody_else_is_lost(ballot: Run) -> None:
+    orders = [arrow for arrow in diagram(ballot(*DECIDED, "obey")).arrows if arrow.kind == "Order"]
+    assert {(arrow.target, arrow.fate) for arrow in orders} == {(lane, Fate.LOST) for lane in range(3)}
+
+
+def test_a_step_that_names_nobody_belongs_to_the_one_receiver_of_what_it_takes(ballot: Run) -> None:
+    drawn = diagram(ballot(*DECIDED, "obey_first"))
+    assert drawn.events[-1].lane == 0
+    assert [arrow.target for arrow in drawn.arrows if arrow.end == 4 and arrow.fate is Fate.RECEIVED] == [0]
+
+
+def test_what_the_environment_takes_all_at_once_is_lost(ballot: Run) -> None:
+    assert {arrow.fate for arrow in diagram(ballot(*VOTES, "forget")).arrows} == {Fate.LOST}
+
+
+def test_of_several_initial_states_the_diagram_says_which(ballot: Run, broken: Trace) -> None:
+    assert diagram(ballot()).begins == "asking = p1, done[p1] = True"
+    assert diagram(broken).begins == ""

@@ -28,6 +28,12 @@ def test_steps_of_nobody_are_drawn_on_one_lane(plain: Trace, golden: Golden) -> 
     golden("plain.txt", text_diagram(diagram(plain), 100).plain + "\n")
 
 
+def test_several_arrivals_are_one_step_with_one_number(ballot: Callable[..., Trace], golden: Golden) -> None:
+    trace = ballot(("vote", 0), ("vote", 2), ("decide", 1))
+    golden("ballot.txt", text_diagram(diagram(trace), 100).plain + "\n")
+    golden("ballot.svg", svg(diagram(trace)))
+
+
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_no_line_is_wider_than_asked(broken: Trace, width: int) -> None:
     assert all(len(line) <= width for line in text_diagram(diagram(broken), width).plain.splitlines())

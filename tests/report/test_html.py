@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from xml.etree import ElementTree
 
 from antiphon.conformance.history import Finding
@@ -35,3 +36,9 @@ def test_a_run_that_does_not_begin_initially_shows_where_it_begins() -> None:
     assert cells(trace_html("die-hard", Trace(jugs, start, ()))) == []
     ((number, _, where),) = cells(trace_html("die-hard", Trace(jugs, start, (), initial=False)))
     assert (number, where) == ("0", "big = 0small = 0")
+
+
+def test_a_run_shows_which_of_several_initial_states_was_chosen(ballot: Callable[..., Trace]) -> None:
+    (number, _, chosen), (one, step, _) = cells(trace_html("ballot", ballot(("vote", 0))))
+    assert (number, chosen) == ("0", "asking = p1done[p1] = True")
+    assert (one, step) == ("1", "vote(p0)")
