@@ -13,7 +13,7 @@ BUFFER, HASHES, FROM, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, N
 """Fields of one thread: its buffer of successors, their hashes and parents, the slots that were
 entered for them, the list of those of each region and its length; how many successors are in the buffer; how
 often each step was taken; the first finding of each kind; how many transitions were seen; the number of the
-thread; successors that it has seen lately, each with its hash, or 0: none are to be left out.
+thread; successors that it has seen lately (`runtime`), or 0: none are to be left out.
 """
 EDGES, OFFSETS, OPEN, QUIET, REACH, ASKED, WANTED, PRINTS = range(21, 29)
 """Fields for what can be reached: numbers of successors (32 bits) of the states that are listed (32 bits) and

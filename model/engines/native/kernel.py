@@ -273,11 +273,16 @@ def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
     return "\n".join([*lines, "off:", "  ret i64 0", "}\n"])
 
 
+def seen_words(words: int) -> int:
+    """In how many words a thread remembers a row of so many: its hash, and the row where that says more."""
+    return 1 if words == 1 else words + 1
+
+
 def recently(words: int) -> int:
     """How many rows of so many words a thread remembers to have seen lately: a power of two, in a part of
     the processor's second cache.
     """
-    return 1 << max(6, (RECENT_BYTES // (8 * (words + 1))).bit_length() - 1)
+    return 1 << max(6, (RECENT_BYTES // (8 * seen_words(words))).bit_length() - 1)
 
 
 def exported(mode: int) -> tuple[str, ...]:
@@ -312,6 +317,7 @@ def runtime_text(
         "ROW": row,
         "BYTES": slot_bytes(mode),
         "RECENTLY": recently(row),
+        "SEEN": seen_words(row),
         "EVERY": parents_every(mode),
         "MODE": mode,
         "NUMBERED": int(mode in (fields.WHOLE, fields.TREE)),
@@ -400,6 +406,11 @@ def _assembled(steps: str, around: str, effort: int) -> bytes:
     light = llvm.create_new_module_pass_manager()
     light.add_sroa_pass()
     light.add_always_inliner_pass()
+    if around:  # steps that are inlined ask again what is known by then
+        light.add_simplify_cfg_pass()
+        light.add_new_gvn_pass()
+        light.add_instruction_combine_pass()
+        light.add_simplify_cfg_pass()
     light.run(module, builder)
     if around:
         rest = _parsed(around, machine, context)

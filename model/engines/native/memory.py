@@ -51,12 +51,26 @@ class Area:
         self.address = ctypes.addressof(self._anchor)
 
     def write(self, offset: int, content: bytes) -> None:
-        """Put bytes at an offset."""
+        """Put bytes at an offset.
+
+        Raises:
+            ValueError: everything was given back.
+        """
+        self._see_open()
         ctypes.memmove(self.address + offset, content, len(content))
 
     def read(self, offset: int, length: int) -> bytes:
-        """The bytes at an offset."""
+        """The bytes at an offset.
+
+        Raises:
+            ValueError: everything was given back.
+        """
+        self._see_open()
         return ctypes.string_at(self.address + offset, length)
+
+    def _see_open(self) -> None:
+        if self._anchor is None:
+            raise ValueError("an array is closed: what stood there is gone")
 
     def release(self, first: int, last: int) -> None:
         """Give the memory of the bytes first..last - 1 back, as far as it is whole pages: those of a file

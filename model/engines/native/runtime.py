@@ -20,9 +20,10 @@ With `SYMMETRIC` each successor is put in canonical form (`orbits`) before anyth
 
 Parents rise with the number of the state. So that of every `EVERY`th state is enough: of another, `origin` finds it between those of two such.
 
-Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, whole, and keeps them once.
+Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, in `SEEN` words each, and keeps them once: their hash,
+and the row, unless that is a single word, of which the hash says the whole.
 
-The functions are in the subset of `lower`, with those of `orbits`, `tree` and `edges`; `W` (words a state), `ROW` (words a row), `BYTES` (bytes a slot), `RECENTLY`, `EVERY`, `MODE`, `NUMBERED` (slots have the numbers of states), `SYMMETRIC` and `COLUMNS` are
+The functions are in the subset of `lower`, with those of `orbits`, `tree` and `edges`; `W` (words a state), `ROW` (words a row), `BYTES` (bytes a slot), `RECENTLY`, `SEEN`, `EVERY`, `MODE`, `NUMBERED` (slots have the numbers of states), `SYMMETRIC` and `COLUMNS` are
 constants of a kernel; `successors` is generated beside them.
 """
 
@@ -83,6 +84,7 @@ W: int
 ROW: int
 BYTES: int
 RECENTLY: int
+SEEN: int
 EVERY: int
 MODE: int
 NUMBERED: bool
@@ -105,7 +107,7 @@ decompress: Any
 
 
 def hash_row(row: int) -> int:
-    """64 bits of hash, never 0."""
+    """64 bits of hash, never 0 as a fingerprint. Of a single word it is one to one: each step can be undone."""
     value = MULTIPLIER
     index = 0
     while index < ROW:
@@ -113,11 +115,10 @@ def hash_row(row: int) -> int:
         value = value ^ (value >> 32)
         index += 1
     value = value * FINISHER
-    value = value ^ (value >> 32)
-    value = value * FINISHER
     value = value ^ (value >> 29)
-    if value == 0:
-        return 1
+    if MODE == FINGERPRINT:
+        if value == 0:
+            return 1
     return value
 
 
@@ -224,11 +225,15 @@ def keep(context: int, row: int, parent: int) -> int:
     """Keep the row at the end of the buffer, unless it was seen lately; whether it is kept is returned."""
     hashed = hash_row(row)
     if word(context, RECENT) != 0:
-        entry = word(context, RECENT) + (hashed & (RECENTLY - 1)) * 8 * (ROW + 1)
-        if word(entry, ROW) == hashed and same_rows(entry, row):
-            return 0
-        copy_row(entry, row)
-        set_word(entry, ROW, hashed)
+        entry = word(context, RECENT) + (hashed & (RECENTLY - 1)) * 8 * SEEN
+        if word(entry, 0) == hashed:
+            if ROW == 1:
+                return 0
+            if same_rows(entry + 8, row):
+                return 0
+        set_word(entry, 0, hashed)
+        if ROW != 1:
+            copy_row(entry + 8, row)
     place = word(context, USED)
     set_word(word(context, HASHES), place, hashed)
     set_half(word(context, FROM), place, parent)

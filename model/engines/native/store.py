@@ -27,6 +27,7 @@ from antiphon.model.engines.native.kernel import (
     parents_every,
     recently,
     row_words,
+    seen_words,
     slot_bytes,
 )
 from antiphon.model.engines.native.memory import Area
@@ -91,7 +92,7 @@ class Store:
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
-        self._recent = 8 * (words + 1) * recently(words)
+        self._recent = 8 * seen_words(words) * recently(words)
         self._scratch = {
             "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered),
             "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads),
@@ -110,6 +111,8 @@ class Store:
         self._found = Area(8 * self._found_words * threads)
         self._contexts = [self._context(thread) for thread in range(threads)]
         self._remember(lately=True)
+        for thread in range(threads):
+            self._forget(thread)
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="antiphon") if threads > 1 else None
         self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
         self.set("CONTEXTS", ctypes.addressof(self._list))
@@ -371,7 +374,14 @@ class Store:
         """
         self.kernel.functions["empty"](self.address(thread))
         self._recount(thread, counted)
+        self._forget(thread)
+
+    def _forget(self, thread: int) -> None:
+        """Nothing was seen lately. The last bits of a hash say where it is remembered: 1 is no hash of the
+        first place, nor 0 one of the others.
+        """
         ctypes.memset(self._contexts[thread][fields.RECENT], 0, self._recent)
+        self._scratch["recent"].write(thread * self._recent, (1).to_bytes(8, "little"))
 
     def _recount(self, thread: int, counted: tuple[bytes, int]) -> None:
         """Let a thread have counted so much."""

@@ -1,8 +1,9 @@
 """All successors of a state are found by one generated function, which goes through the actions in order and
 hands each successor to `take`.
 
-`i64 @successors(i64 context, i64 state, i64 out, i64 parent, i64 faults)` writes them one behind the other,
-from `out` on; without `faults` the steps of the environment are left out.
+`i64 @successors(i64 context, ptr state, i64 out, i64 parent, i64 faults)` writes them one behind the other,
+from `out` on; without `faults` the steps of the environment are left out. Nobody writes to the state
+meanwhile: what one step has read of it (`noalias readonly`) another knows.
 
 This file writes the loops that `enumeration` has planned; it knows nothing of tables.
 """
@@ -53,15 +54,15 @@ class Successors:
     def text(self) -> str:
         """The globals, the function, and those of the steps that are inlined into it."""
         head = (
-            "define i64 @successors(i64 %context, i64 %state, i64 %out, i64 %parent, i64 %faults) nounwind "
-            "{\nentry:"
+            "define i64 @successors(i64 %context, ptr noalias readonly %s, i64 %out, i64 %parent, "
+            "i64 %faults) nounwind {\nentry:"
         )
         start = [
             "  %next = alloca ptr",
             "  %first = inttoptr i64 %out to ptr",
             "  store ptr %first, ptr %next",
         ]
-        start += ["  %s = inttoptr i64 %state to ptr", "  %with.faults = icmp ne i64 %faults, 0"]
+        start += ["  %state = ptrtoint ptr %s to i64", "  %with.faults = icmp ne i64 %faults, 0"]
         end = [
             "  %end = load ptr, ptr %next",
             "  %answer = ptrtoint ptr %end to i64",

@@ -193,10 +193,11 @@ def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(
 
     whole = space()
     Search(whole, bounds=Bounds(depth=6)).run()
+    counts, transitions = whole.store.counts(), whole.store.transitions()
     whole.store.close()
     again = space()
     assert (whole.mode, again.mode) == (mode, mode)
-    again.store.resume(1, whole.store.known, whole.store.counts(), whole.store.transitions())
+    again.store.resume(1, whole.store.known, counts, transitions)
     search = Search(again)
     search.run()
     assert (len(again), search.walk.complete) == (8_832, True)

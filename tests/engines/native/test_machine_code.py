@@ -4,6 +4,7 @@ was compiled.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from antiphon.model.engines.native import NativeSpace, fields, kernel_of, runtime
 from antiphon.model.engines.native.lower import lower
 from antiphon.model.engines.native.memory import PAGE, Area
+from antiphon.model.engines.native.store import Store
 from antiphon.model.explore.checking import collision_probability
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
@@ -30,9 +32,7 @@ def hash_by_python(state: list[int]) -> int:
         value = (value ^ word) * runtime.MULTIPLIER & WORD
         value ^= value >> 32
     value = value * runtime.FINISHER & WORD
-    value ^= value >> 32
-    value = value * runtime.FINISHER & WORD
-    return value ^ value >> 29 or 1
+    return value ^ value >> 29
 
 
 def test_the_hash_is_that_of_its_python_text() -> None:
@@ -44,6 +44,42 @@ def test_the_hash_is_that_of_its_python_text() -> None:
         state = [source.getrandbits(64) for _ in range(kernel.packing.words)]
         area.write(0, b"".join(word.to_bytes(8, "little") for word in state))
         assert kernel.functions["hash_row"](area.address) == hash_by_python(state)
+
+
+def test_no_two_words_have_the_same_hash() -> None:
+    """A search takes a single word for seen when its hash was seen."""
+    source = random.Random(4)
+    for _ in range(200):
+        state = source.getrandbits(64)
+        value = hash_by_python([state])
+        value ^= value >> 29 ^ value >> 58
+        value = value * pow(runtime.FINISHER, -1, WORD + 1) & WORD
+        value ^= value >> 32
+        value = value * pow(runtime.MULTIPLIER, -1, WORD + 1) & WORD
+        assert value ^ runtime.MULTIPLIER == state
+
+
+def test_a_closed_array_is_not_read() -> None:
+    area = Area(PAGE)
+    area.close()
+    for use in (lambda: area.read(0, 8), lambda: area.write(0, bytes(8))):
+        with pytest.raises(ValueError, match="an array is closed"):
+            use()
+
+
+def test_nothing_was_seen_before_a_search_begins() -> None:
+    """What is remembered of states seen lately is a hash where its last bits say: no hash is there at first,
+    nor after a thread has forgotten.
+    """
+    store = Store(kernel_of(program(TwoPhase, managers=3), fields.DIRECT), threads=2)
+    for thread in range(2):
+        places = store._recent // 8
+        address = store._contexts[thread][fields.RECENT]
+        remembered = (ctypes.c_uint64 * places).from_address(address)
+        remembered[:] = range(places)
+        store._forget(thread)
+        assert all(hashed % places != place for place, hashed in enumerate(remembered))
+    store.close()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
