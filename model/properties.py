@@ -15,12 +15,13 @@ SPECIFICATION = PropertyKind.SPECIFICATION.value
 
 
 def kinds_of(program: Program) -> dict[str, PropertyKind]:
-    """Every property of the program and its kind: invariants, services, obligations, witnesses, liveness,
-    each in order of declaration.
+    """Every property of the program and its kind: invariants, services, step invariants, obligations,
+    witnesses, liveness, each in order of declaration.
     """
     marked = program.declaration.marked
     kinds = {method.mark.name: PropertyKind.INVARIANT for method in marked("invariant") if method.mark}
     kinds |= dict.fromkeys(program.module.properties, PropertyKind.SERVICE)
+    kinds |= {item.name: PropertyKind.STEP for item in program.module.step_invariants}
     for kind in (PropertyKind.OBLIGATION, PropertyKind.WITNESS):
         kinds |= {method.mark.name: kind for method in marked(kind.value) if method.mark}
     kinds |= {liveness.name: PropertyKind.LIVENESS for liveness in program.module.liveness}

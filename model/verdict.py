@@ -49,17 +49,22 @@ class Outcome(StrEnum):
 
 class PropertyKind(StrEnum):
     """What a verdict is about; `SPECIFICATION` is an error of the text, `SERVICE` a property of a composed
-    service.
+    service, `STEP` a step invariant.
     """
 
     INVARIANT = "invariant"
     SERVICE = "service"
+    STEP = "step"
     OBLIGATION = "obligation"
     WITNESS = "witness"
     LIVENESS = "liveness"
     DEADLOCK = "deadlock"
     REFINEMENT = "refinement"
     SPECIFICATION = "specification"
+
+
+BROKEN_BY_STEPS = (PropertyKind.SERVICE, PropertyKind.STEP)
+"""What a step breaks, and no state."""
 
 
 class EvidenceKind(Enum):

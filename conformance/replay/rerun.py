@@ -113,7 +113,7 @@ def _kind(program: Program, name: str) -> PropertyKind | None:
 def _shows(trace: Trace, name: str, kind: PropertyKind) -> bool:
     reference, last = trace.program.reference, trace.states[-1]
     match kind:
-        case PropertyKind.SERVICE:
+        case PropertyKind.SERVICE | PropertyKind.STEP:
             refusals = (refusal for transition in trace.transitions[-1:] for refusal in transition.refused)
             return any(refusal.property == name for refusal in refusals)
         case PropertyKind.LIVENESS:

@@ -199,7 +199,7 @@ def _replayed(bound: Program, verdict: Verdict) -> Iterator[str]:
             fits = not bound.reference.holds(last, name)
         case PropertyKind.WITNESS:
             fits = bound.reference.holds(last, name)
-        case PropertyKind.SERVICE:
+        case PropertyKind.SERVICE | PropertyKind.STEP:
             fits = any(refusal.property == name for refusal in again.transitions[-1].refused)
         case PropertyKind.SPECIFICATION:
             fits = _is_wrong(bound, last)

@@ -18,7 +18,16 @@ from antiphon.model.explore import liveness
 from antiphon.model.explore.search import Search
 from antiphon.model.explore.verdicts import Judge
 from antiphon.model.properties import SPECIFICATION, kinds_asked, kinds_of
-from antiphon.model.verdict import Evidence, Exploration, Outcome, PropertyKind, Provenance, Report, Verdict
+from antiphon.model.verdict import (
+    BROKEN_BY_STEPS,
+    Evidence,
+    Exploration,
+    Outcome,
+    PropertyKind,
+    Provenance,
+    Report,
+    Verdict,
+)
 from antiphon.spec.lang import Program, SpecError, State
 
 SMALL = 20_000
@@ -77,6 +86,7 @@ def check(
     if fair and not kinds:
         return _on_fair_runs(program, fair, bounds, progress, tell, engine)
     named = _by_kind(kinds)
+    steps = [name for kind in BROKEN_BY_STEPS for name in named[kind]]
     later = [*named[PropertyKind.OBLIGATION], *named[PropertyKind.DEADLOCK]]
     if storage.fingerprints and later:
         raise SpecError(
@@ -95,9 +105,9 @@ def check(
             watched=[
                 name for name, kind in kinds.items() if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS)
             ],
-            services=named[PropertyKind.SERVICE],
+            services=steps,
             exhaustive=bool(later or fair) or not kinds,
-            stop_at=[*named[PropertyKind.INVARIANT], *named[PropertyKind.SERVICE]] if stop_at_first else [],
+            stop_at=[*named[PropertyKind.INVARIANT], *steps] if stop_at_first else [],
             bounds=within,
             progress=progress,
         )

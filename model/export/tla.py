@@ -6,7 +6,7 @@ their values. What it leaves out: witnesses and obligations.
 
 1. A state of the module is a state of the specification: TLC's distinct states are ours.
 2. Invariants stand in the configuration, with `TypeOK`: the declared domains. A property that steps may break
-   (`expect`) is an `Assert` in every action that can break it.
+   (`expect`) is an `Assert` in every action that can break it; a step invariant is a property `[][A]_v`.
 3. Liveness properties (`leads_to` and its kin) are temporal properties; weak and strong fairness stand in
    `Spec`, per parameter, of actions together and of parts of them, as declared.
 4. A false guard disables; a partial operation outside its domain is an error of TLC.
@@ -24,7 +24,7 @@ from antiphon.model.export.tla_steps import Run, straight, value_of
 from antiphon.model.export.tla_text import Scope, Texts
 from antiphon.model.export.tla_types import Names, literal
 from antiphon.spec.lang import Program, SpecError, ir, types
-from antiphon.spec.lang.walk import nodes
+from antiphon.spec.lang.walk import nodes, variables_read
 
 HELPERS = {
     "SumOver": (
@@ -37,9 +37,7 @@ HELPERS = {
     "MaxOf": ("MaxOf(S) == CHOOSE m \\in S : \\A x \\in S : x <= m",),
     "MinOf": ("MinOf(S) == CHOOSE m \\in S : \\A x \\in S : m <= x",),
     "DropFirst": ("DropFirst(s) == IF s = <<>> THEN s ELSE Tail(s)",),
-    "Slice": (
-        "Slice(s, l, u) == SubSeq(s, IF l < 0 THEN 1 ELSE l + 1, IF u < Len(s) THEN u ELSE Len(s))",
-    ),
+    "Slice": ("Slice(s, l, u) == SubSeq(s, IF l < 0 THEN 1 ELSE l + 1, IF u < Len(s) THEN u ELSE Len(s))",),
     "Reverse": ("Reverse(s) == [i \\in 1 .. Len(s) |-> s[Len(s) + 1 - i]]",),
 }
 BOXES = {
@@ -85,7 +83,7 @@ class _Maker:
             )
         self.program, self.name, self.form = program, name, program.module
         self.functions = {function.name: function for function in self.form.functions}
-        self.reads = {function: self._reads(function) for function in self.functions}
+        self.reads = {name: variables_read(item.body, self.form) for name, item in self.functions.items()}
         self.texts = Texts(self.form, program.constants, Names(), self.reads)
         self.texts.names.fix(name)
         self.wanted = stated(program, properties, liveness=True)
@@ -94,6 +92,7 @@ class _Maker:
             ("constant", [item.name for item in self.form.constants]),
             ("predicate", [item.name for item in self.form.predicates]),
             ("liveness", [item.name for item in self.form.liveness]),
+            ("step_invariant", [item.name for item in self.form.step_invariants]),
             ("action", [item.name for item in self.form.actions]), ("function", list(self.functions)),
         ):  # fmt: skip
             for item in names:
@@ -104,18 +103,13 @@ class _Maker:
             {item.name: self.texts.name("variable", item.name) for item in self.form.variables}
         )
 
-    def _reads(self, function: str) -> tuple[str, ...]:
-        """The variables that a helper looks at, itself or through others, in order of declaration."""
-        every = nodes(self.functions[function].body, self.form)
-        found = {node.variable for node in every if isinstance(node, ir.Read)}
-        return tuple(item.name for item in self.form.variables if item.name in found)
-
     def module(self) -> Module:
         """The module, its parts in the order in which TLA+ needs them."""
         texts = self.texts
         variables = [texts.name("variable", item.name) for item in self.form.variables]
         helpers = [line for function in self._ordered() for line in self._function(function)]
         predicates = [line for predicate in self.form.predicates for line in self._predicate(predicate)]
+        of_steps = [line for item in self.form.step_invariants for line in self._step_invariant(item)]
         lively = [
             line
             for liveness in self.form.liveness
@@ -151,10 +145,11 @@ class _Maker:
             [f"VARIABLES {', '.join(variables)}", "", f"vars == <<{', '.join(variables)}>>"], used, helpers,
             ["TypeOK ==", *(f"  {line}" for line in type_ok)], predicates, initial, actions, following,
             ["Spec == " + " /\\ ".join(["Init", "[][Next]_vars", *(["Fairness"] if fairness else [])])],
+            of_steps,
             lively,
         ]  # fmt: skip
         if fairness:
-            blocks.insert(-2, ["Fairness ==", *(f"  /\\ {line}" for line in fairness)])
+            blocks.insert(-3, ["Fairness ==", *(f"  /\\ {line}" for line in fairness)])
         text = "\n\n".join("\n".join(block).rstrip("\n") for block in blocks if block)
         return Module(self.name, f"{text}\n\n{'=' * COLUMNS}\n", self._configuration())
 
@@ -168,10 +163,13 @@ class _Maker:
         lines = ["CONSTANT None = None", "SPECIFICATION Spec", "CHECK_DEADLOCK FALSE", "INVARIANT TypeOK"]
         lines += [f"INVARIANT {texts.name('predicate', item.name)}" for item in invariants]
         lines += [
-            f"PROPERTY {texts.name('liveness', item.name)}"
-            for item in self.form.liveness
+            f"PROPERTY {texts.name(kind, item.name)}"
+            for kind, items in (
+                ("step_invariant", self.form.step_invariants), ("liveness", self.form.liveness),
+            )
+            for item in items
             if item.name in self.wanted
-        ]
+        ]  # fmt: skip
         return "\n".join(lines) + "\n"
 
     # Helpers and predicates ---------------------------------------------------------------------------------
@@ -213,6 +211,18 @@ class _Maker:
             f"{self.texts.name('predicate', predicate.name)} == "
             f"{value_of(self.texts, predicate.body, self.plain)}"
         )
+        yield ""
+
+    def _step_invariant(self, item: ir.StepInvariant) -> Iterator[str]:
+        if item.name not in self.wanted:
+            return
+        self.texts.names.begin()
+        now = self.plain.variables
+        scope = Scope({name: f"{text}'" for name, text in now.items()}, before=now)
+        asked = ", ".join(now[name] for name in variables_read(item.body, self.form))
+        yield from _documented(item.doc)
+        name = self.texts.name("step_invariant", item.name)
+        yield f"{name} == [][{value_of(self.texts, item.body, scope)}]_<<{asked}>>"
         yield ""
 
     def _liveness(self, liveness: ir.LivenessProperty) -> Iterator[str]:

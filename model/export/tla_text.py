@@ -13,14 +13,21 @@ from antiphon.spec.lang import SpecError, ir, types
 
 
 class Scope:
-    """What names mean at one point: the text of each variable and of each local."""
+    """What names mean at one point: the text of each variable, of each local, and in a property of steps of
+    each variable before the step.
+    """
 
-    def __init__(self, variables: Mapping[str, str], locals: Mapping[str, str] | None = None) -> None:
-        self.variables, self.locals = dict(variables), dict(locals or {})
+    def __init__(
+        self,
+        variables: Mapping[str, str],
+        locals: Mapping[str, str] | None = None,
+        before: Mapping[str, str] | None = None,
+    ) -> None:
+        self.variables, self.locals, self.before = dict(variables), dict(locals or {}), dict(before or {})
 
     def bound(self, name: str, text: str) -> Scope:
         """The same with one more local."""
-        return Scope(self.variables, self.locals | {name: text})
+        return Scope(self.variables, self.locals | {name: text}, self.before)
 
 
 class Texts(Types):
@@ -276,9 +283,16 @@ def _everywhere(texts: Texts, node: ir.Everywhere, scope: Scope) -> str:
     )
 
 
-def _call(texts: Texts, node: ir.Call, scope: Scope) -> str:
+def _before(texts: Texts, node: ir.Before, scope: Scope) -> str:
+    if isinstance(node.value, ir.Read):
+        return scope.before[node.value.variable]
+    return _call(texts, node.value, scope, scope.before)
+
+
+def _call(texts: Texts, node: ir.Call, scope: Scope, state: Mapping[str, str] | None = None) -> str:
     given = [texts.text(argument, scope) for argument in node.arguments]
-    given += [scope.variables[variable] for variable in texts.reads[node.function]]
+    seen = scope.variables if state is None else state
+    given += [seen[variable] for variable in texts.reads[node.function]]
     name = texts.name("function", node.function)
     return f"{name}({', '.join(given)})" if given else name
 
@@ -333,4 +347,5 @@ _HANDLERS: dict[type[ir.Expression], Callable[[Texts, Any, Scope], str]] = {
     ir.Range: _range,
     ir.Everywhere: _everywhere,
     ir.Call: _call,
+    ir.Before: _before,
 }

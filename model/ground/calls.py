@@ -18,8 +18,23 @@ from antiphon.spec.lang import SpecError, ir
 @handles(ir.Call)
 def _call(run: Run, node: ir.Call) -> Leaves:
     function = run.world.functions[node.function]
+    return _result(run, node, function, arguments_of(run, function, node.arguments))
+
+
+@handles(ir.Before)
+def _before(run: Run, node: ir.Before) -> Leaves:
+    if isinstance(node.value, ir.Read):
+        return run.before[node.value.variable]
+    function = run.world.functions[node.value.function]
+    bound = arguments_of(run, function, node.value.arguments)
+    after, run.state = run.state, dict(run.before)
+    found = _result(run, node.value, function, bound)
+    run.state = after
+    return found
+
+
+def _result(run: Run, node: ir.Call, function: ir.Function, bound: dict[str, Leaves]) -> Leaves:
     shape = run.world.shapes[function.type]
-    bound = arguments_of(run, function, node.arguments)
     key = (function.name, *bound.values(), *(run.state[name] for name in run.world.reads(function.name)))
     result = run.world.results.get(key)
     if result is None:

@@ -21,7 +21,7 @@ from antiphon.model.ground.leaves import Leaves, canonical
 from antiphon.model.ground.make import constant, slot, step_input
 from antiphon.model.ground.run import Frame, LargeStep, Run, World
 from antiphon.model.ground.shape import Raw
-from antiphon.model.ground.statements import execute_all
+from antiphon.model.ground.statements import execute_all, judge_step
 from antiphon.spec.lang import Program, SpecError, ir, types
 
 _PROGRAMS = 32
@@ -76,6 +76,8 @@ class Grounder:
         run.most = None if most is None else kept() + most
         try:
             execute_all(run, action.body)
+            for invariant in self._world.module.step_invariants:
+                judge_step(run, invariant)
         except LargeStep as large:
             large.inputs = inputs
             raise
@@ -122,7 +124,7 @@ class Grounder:
 
     def _begin(self) -> Run:
         self._world.begin()
-        return Run(self._world, dict(self._state), Frame({}))
+        return Run(self._world, self._state, dict(self._state), Frame({}))
 
     def _bind_arguments(self, run: Run, action: ir.Action, arguments: tuple[Any, ...]) -> None:
         if len(arguments) != len(action.parameters):

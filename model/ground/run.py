@@ -14,7 +14,7 @@ This file knows nothing of the kinds of expressions and statements.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -26,7 +26,7 @@ from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.shape import Shape, Shapes
 from antiphon.spec.lang import ir
 from antiphon.spec.lang.errors import Location
-from antiphon.spec.lang.walk import nodes
+from antiphon.spec.lang.walk import variables_read
 
 
 @dataclass
@@ -84,9 +84,8 @@ class World:
         """The variables that a value helper looks at, itself or through others."""
         found = self._reads.get(function)
         if found is None:
-            every = nodes(self.functions[function].body, self.module)
-            read = dict.fromkeys(node.variable for node in every if isinstance(node, ir.Read))
-            found = self._reads[function] = tuple(read)
+            body = self.functions[function].body
+            found = self._reads[function] = variables_read(body, self.module)
         return found
 
 
@@ -94,13 +93,15 @@ class World:
 class Run:
     """One body, unrolled from one state.
 
-    Attributes: state: the leaves of each variable as they were written last. path: the conditions under which
+    Attributes: state: the leaves of each variable as they were written last. before: those in which the body
+        began. path: the conditions under which
         the present point is reached. pure: whether a predicate or value helper is being evaluated. attempts:
         how many checks did not fold away, wherever they stand; a helper without any can be used again. most:
         how many nodes may be kept; more are a `LargeStep`.
     """
 
     world: World
+    before: Mapping[str, Leaves]
     state: dict[str, Leaves]
     frame: Frame
     path: list[Expression | list[Expression]] = field(default_factory=list)

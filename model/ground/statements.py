@@ -16,9 +16,10 @@ from antiphon.model.ground.form import Break, Expression, GroundEvent, Guard, Op
 from antiphon.model.ground.frames import arguments_of, in_frame
 from antiphon.model.ground.leaves import Leaves, choose_leaves, convert, equal_leaves, fit, rank, records
 from antiphon.model.ground.make import FALSE, TRUE
-from antiphon.model.ground.run import Run
+from antiphon.model.ground.run import Frame, Run
 from antiphon.model.ground.shape import Shape
 from antiphon.spec.lang import SpecError, ir, types
+from antiphon.spec.lang.walk import variables_read
 
 Handler = Callable[[Run, Any], None]
 
@@ -154,6 +155,23 @@ def _expect(run: Run, node: ir.Expect) -> None:
     broken = make.conjunction(run.condition(), make.negation(condition))
     if broken is not FALSE:
         run.breaks.append(Break(node.property, broken, node.at, node.text))
+
+
+def judge_step(run: Run, invariant: ir.StepInvariant) -> None:
+    """Judges what a body has done, if it has changed a variable that the step invariant reads."""
+    read = variables_read(invariant.body, run.world.module)
+    same = make.conjunction(*(equal_leaves(run.before[name], run.state[name]) for name in read))
+
+    def judge() -> None:
+        found = in_frame(run, {}, lambda: execute_all(run, invariant.body), run.world.shapes[ir.BOOL])
+        if found is None:
+            raise SpecError(f"{invariant.name} ends without a value", invariant.at)
+        broken = make.conjunction(run.condition(), make.negation(found[0]))
+        if broken is not FALSE:
+            run.breaks.append(Break(invariant.name, broken, invariant.at, "False"))
+
+    run.frame = Frame({})
+    run.branch(make.negation(same), judge)
 
 
 @handles(ir.Perform)

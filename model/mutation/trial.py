@@ -38,7 +38,7 @@ from antiphon.model.ground.shape import Raw
 from antiphon.model.mutation.mutants import LeftOut, Mutant, caused, reached
 from antiphon.model.properties import kinds_asked
 from antiphon.model.trace import replay
-from antiphon.model.verdict import InternalError, Outcome, PropertyKind
+from antiphon.model.verdict import BROKEN_BY_STEPS, InternalError, Outcome, PropertyKind
 from antiphon.spec.lang import Program, SpecError, Step, ir
 from antiphon.spec.lang.walk import nodes
 
@@ -152,7 +152,7 @@ class Trial:
         kind = self.kinds[property]
         if kind is PropertyKind.INVARIANT and is_always_true(self.program, property):
             return "it is true of every state that the types allow with these constants"
-        if kind is PropertyKind.SERVICE and not self._could_break(property):
+        if kind in BROKEN_BY_STEPS and not self._could_break(property):
             return "no step could break it with these constants, in whatever state"
         return ""
 
@@ -276,7 +276,9 @@ class Trial:
     def _texts_of(self, property: str) -> frozenset[str]:
         """The helpers that say what a property means."""
         module = self.program.module
-        parts: list[object] = [item.body for item in module.predicates if item.name == property]
+        parts: list[object] = [
+            item.body for item in (*module.predicates, *module.step_invariants) if item.name == property
+        ]
         parts += [(item, module.fair) for item in module.liveness if item.name == property]
         return reached(tuple(parts), module)
 
@@ -319,6 +321,7 @@ _UNSEEN = {
     PropertyKind.WITNESS: Outcome.VIOLATED,
     PropertyKind.INVARIANT: Outcome.HOLDS,
     PropertyKind.SERVICE: Outcome.HOLDS,
+    PropertyKind.STEP: Outcome.HOLDS,
 }
 """What is said of a property that nothing decided, when all states are seen."""
 
@@ -337,9 +340,7 @@ def _histories(space: TransitionSpace, variables: tuple[str, ...]) -> Histories 
     for number in chosen:
         mask |= transitions.packing.places[number].mask
     everywhere = {packed & mask for packed in space.packed}
-    quiet = {
-        packed & mask for number, packed in enumerate(space.packed) if space.successors(number)[0]
-    }
+    quiet = {packed & mask for number, packed in enumerate(space.packed) if space.successors(number)[0]}
 
     def told(found: set[int]) -> frozenset[tuple[Raw, ...]]:
         unpacked = map(transitions.packing.unpack, found)
@@ -356,11 +357,11 @@ class _Hunt(Search):
         super().__init__(
             space,
             watched=[name for name, kind in kinds.items() if kind in watched],
-            services=[name for name, kind in kinds.items() if kind is PropertyKind.SERVICE],
+            services=[name for name, kind in kinds.items() if kind in BROKEN_BY_STEPS],
             bounds=bounds,
         )
         self.exhaustive = not kinds or any(
-            kind not in (PropertyKind.INVARIANT, PropertyKind.SERVICE) for kind in kinds.values()
+            kind not in (PropertyKind.INVARIANT, *BROKEN_BY_STEPS) for kind in kinds.values()
         )
 
 
@@ -402,7 +403,7 @@ def _differing(module: ir.Module, changed: ir.Module) -> frozenset[str]:
 
     def bodies(of: ir.Module) -> dict[str, ir.Definition]:
         parts = (*of.functions, *of.procedures, *of.initials, *of.actions, *of.handlers, *of.predicates)
-        return {item.name: item for item in parts}
+        return {item.name: item for item in (*parts, *of.step_invariants)}
 
     old, new = bodies(module), bodies(changed)
     return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
@@ -428,7 +429,9 @@ def _read(module: ir.Module, property: str) -> frozenset[str]:
     """The variables that say whether a property is kept: those that its text reads, or the text that expects
     it; every variable for the absence of deadlock.
     """
-    parts: list[object] = [item.body for item in module.predicates if item.name == property]
+    parts: list[object] = [
+        item.body for item in (*module.predicates, *module.step_invariants) if item.name == property
+    ]
     parts += [(item, module.fair) for item in module.liveness if item.name == property]
     for item in (*module.handlers, *module.actions, *module.procedures):
         whole = tuple(nodes(item.body, module))

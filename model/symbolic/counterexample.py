@@ -83,7 +83,7 @@ def confirm(target: Target, trace: Trace, error: str = "") -> Trace:
             said = f"{target.property} is false in the last state, and {quiet}"
         case PropertyKind.DEADLOCK:
             seen, said = not _progress(program, last), "nothing but faults can happen in the last state"
-        case PropertyKind.SERVICE:
+        case PropertyKind.SERVICE | PropertyKind.STEP:
             refused = trace.transitions[-1].refused
             refusals = [refusal for refusal in refused if refusal.property == target.property]
             seen, said = bool(refusals), "; ".join(map(str, refusals))

@@ -39,6 +39,7 @@ from antiphon.model.symbolic.translate import TooWide
 from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import (
+    BROKEN_BY_STEPS,
     Evidence,
     EvidenceKind,
     InternalError,
@@ -50,7 +51,7 @@ from antiphon.model.verdict import (
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition
 from antiphon.spec.lang.hints import known_names
 
-PROVABLE = (PropertyKind.INVARIANT, PropertyKind.SERVICE)
+PROVABLE = (PropertyKind.INVARIANT, *BROKEN_BY_STEPS)
 """The kinds of properties that a proof is about: what a state or a step can break."""
 
 

@@ -1,8 +1,8 @@
 """A target is a literal of the template for a property: true in a state that shows it violated, or reached.
 
-A service is broken by the step that leaves the state, so its run is one step longer. An error of the
-specification shows in a state too: some step or predicate cannot be executed there. That all are judged in
-states lets `unroll` leave out the orders of independent steps.
+A service, or a step invariant, is broken by the step that leaves the state, so its run is one step longer. An
+error of the specification shows in a state too: some step or predicate cannot be executed there. That all are
+judged in states lets `unroll` leave out the orders of independent steps.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from antiphon.model.properties import SPECIFICATION
 from antiphon.model.symbolic.circuit import FALSE
 from antiphon.model.symbolic.steps import Instance, Template
 from antiphon.model.symbolic.unroll import Unrolling
-from antiphon.model.verdict import PropertyKind
+from antiphon.model.verdict import BROKEN_BY_STEPS, PropertyKind
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Target:
 
     def is_about_a_step(self) -> bool:
         """Whether it is about the step that leaves the state."""
-        return self.kind is PropertyKind.SERVICE
+        return self.kind in BROKEN_BY_STEPS
 
 
 ERRORS = Target(SPECIFICATION, PropertyKind.SPECIFICATION)
@@ -57,7 +57,7 @@ def wanted(target: Target, template: Template, instances: Iterable[Instance]) ->
         case PropertyKind.DEADLOCK:
             yield from (-instance.enabled for instance in instances if not instance.fault)
             yield from (-instance.wrong for instance in instances)
-        case PropertyKind.SERVICE:
+        case PropertyKind.SERVICE | PropertyKind.STEP:
             breaks = (item for instance in instances for item in instance.breaks)
             yield from (literal for name, literal in breaks if name == target.property)
         case PropertyKind.SPECIFICATION:
@@ -76,7 +76,7 @@ def shown(target: Target, unrolling: Unrolling, time: int) -> int:
             return at(time, unrolling.template.predicate(target.property).holds)
         case PropertyKind.DEADLOCK:
             return quiescent(unrolling, time)
-        case PropertyKind.SERVICE:
+        case PropertyKind.SERVICE | PropertyKind.STEP:
             breaks = breaking(target.property, unrolling, time)
             return unrolling.circuit.disjunction([literal for _, literal in breaks])
         case PropertyKind.SPECIFICATION:

@@ -39,6 +39,7 @@ from antiphon.spec.lang.values import (
     present,
     record,
     require,
+    step_invariant,
     witness,
 )
 from antiphon.spec.lang.variants import Ambiguity, ambiguity, mutation, repair, restriction
@@ -49,5 +50,5 @@ __all__ = [
     "Transition", "action", "always", "always_eventually", "ambiguity", "budget", "constraint", "emit",
     "environment", "eventually", "eventually_always", "everywhere", "expect", "fair", "guard", "implies",
     "initial", "invariant", "leads_to", "mutation", "obligation", "on",
-    "present", "program", "record", "repair", "require", "restriction", "witness",
+    "present", "program", "record", "repair", "require", "restriction", "step_invariant", "witness",
 ]  # fmt: skip

@@ -428,7 +428,16 @@ def _typed_method(
     if not signature.parameters:
         raise SpecError(f"{owner.__name__}.{name} has no `self`", at, f"def {name}(self, ...)")
     parameters = []
-    for parameter in list(signature.parameters.values())[1:]:
+    given = list(signature.parameters.values())[1:]
+    if mark is not None and mark.kind == "step_invariant":
+        if len(given) != 1:
+            raise SpecError(
+                f"{owner.__name__}.{name} is true of a step, and takes what was before it",
+                at,
+                f"def {name}(self, before: Self) -> bool:",
+            )
+        given = []
+    for parameter in given:
         what = f"{owner.__name__}.{name}({parameter.name})"
         if parameter.annotation is inspect.Parameter.empty:
             raise SpecError(

@@ -44,6 +44,7 @@ def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
         ("function", module.functions), ("procedure", module.procedures), ("initial", module.initials),
         ("action", module.actions),
         ("handler", module.handlers), ("predicate", module.predicates),
+        ("step invariant", module.step_invariants),
     )  # fmt: skip
     for word, definitions in groups:
         for definition in definitions:

@@ -105,6 +105,15 @@ class Read(Expression):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Before(Expression):
+    """`before.variable`, `before.helper(a)`: what it was in the state before the step. The arguments of a
+    helper are those of the state after it. In step invariants only.
+    """
+
+    value: Read | Call
+
+
+@dataclass(frozen=True, kw_only=True)
 class Lookup(Expression):
     """`map[key]`; checked: the key is in the key domain."""
 
@@ -643,6 +652,15 @@ class Predicate(Definition):
     kind: PredicateKind
 
 
+@dataclass(frozen=True, kw_only=True)
+class StepInvariant(Definition):
+    """A boolean over a step, as a function body: true of every step that changes a variable which it reads,
+    of the algorithm or the environment.
+
+    It is judged after all that the step does; `Read` is the state after it.
+    """
+
+
 class LivenessKind(Enum):
     """When on a run the goal is to be true, or how it follows the premise; `INITIALLY` is the first state."""
 
@@ -721,7 +739,8 @@ class Module:
     handlers: tuple[Handler, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     properties: tuple[str, ...] = ()
-    """Names used by Expect, in order of first appearance."""
+    """What a step may break: names used by Expect, in order of first appearance, then step invariants."""
+    step_invariants: tuple[StepInvariant, ...] = ()
     liveness: tuple[LivenessProperty, ...] = ()
     fair: tuple[FairSteps, ...] = ()
     """What is promised beside the fairness of each action."""

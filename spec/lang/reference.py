@@ -23,6 +23,7 @@ from antiphon.spec.lang.errors import Disabled, Location, SpecError
 from antiphon.spec.lang.machine import Refusal, State, Step, Transition
 from antiphon.spec.lang.program import Program
 from antiphon.spec.lang.spec import Spec
+from antiphon.spec.lang.walk import variables_read
 
 HELPERS = ("guard", "constraint", "invariant", "witness", "obligation")
 """Marked methods that other methods may call as helpers."""
@@ -64,6 +65,7 @@ class Reference:
             ]
             for method in self._actions.values()
         }
+        self._step_invariants = declaration.marked("step_invariant")
         self._handlers = declaration.marked("on")
         self._starts = declaration.marked("initial")
         self._events: list[object] = []
@@ -202,7 +204,28 @@ class Reference:
             _freeze(found[name]) if name in found else value
             for name, value in zip(self.program.variables, state, strict=True)
         )
+        for invariant in self._step_invariants:
+            self._judge(invariant, state, frozen)
         return Transition(Step(method.name, arguments), frozen, tuple(self._events), tuple(self._refused))
+
+    def _judge(self, invariant: MethodDeclaration, before: State, after: State) -> None:
+        """Notes a step that breaks a step invariant, if it changes a variable that the invariant reads."""
+        old, new = self._thaw(before), self._thaw(after)
+        if before == after or self._unread(invariant, before, after):
+            return
+        holds = self._call(new, invariant, (old,))
+        assert invariant.mark is not None
+        if not isinstance(holds, bool):
+            raise SpecError(f"{invariant.mark.name} gave {holds!r}, not a bool", invariant.at)
+        if not holds:
+            self._refused.append(Refusal(invariant.mark.name, "False", invariant.at))
+
+    def _unread(self, invariant: MethodDeclaration, before: State, after: State) -> bool:
+        """Whether all that a step changes is what a step invariant does not read."""
+        module = self.program.module
+        (read,) = (item for item in module.step_invariants if item.name == invariant.name)
+        named = zip(self.program.variables, before, after, strict=True)
+        return {name for name, old, new in named if old != new}.isdisjoint(variables_read(read.body, module))
 
     def _thaw(self, state: State) -> Spec:
         spec = object.__new__(self._live)

@@ -386,7 +386,8 @@ Marked = TypeVar("Marked", bound=Callable[..., Any])
 class Mark:
     """What a decorated method of a specification is."""
 
-    kind: str  # action | environment | initial | invariant | witness | obligation | on | guard | constraint
+    kind: str
+    """action, environment, initial, invariant, step_invariant, witness, obligation, on, guard, constraint."""
     name: str = ""
     fairness: str = "none"
     event: type | None = None
@@ -438,6 +439,16 @@ def initial(function: Marked) -> Marked:
 def invariant(function: Marked) -> Marked:
     """A boolean that is true in every reachable state."""
     return _marker(Mark("invariant"))(function)
+
+
+def step_invariant(function: Marked) -> Marked:
+    """A boolean that is true of every step; `self` is the specification after it, and the second parameter
+    what it was: `def grows(self, before: Self) -> bool: return self.n > before.n`.
+
+    A step that changes none of the
+    variables that the text reads is none of its steps (TLA's `[][A]_v`, with v those variables).
+    """
+    return _marker(Mark("step_invariant"))(function)
 
 
 def witness(function: Marked) -> Marked:

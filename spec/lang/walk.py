@@ -36,3 +36,9 @@ def nodes(part: object, module: ir.Module | None = None) -> Iterator[ir.Node]:
             )
             if name in helpers:
                 todo.append(helpers.pop(name))
+
+
+def variables_read(part: object, module: ir.Module) -> tuple[str, ...]:
+    """The variables that a part of the form reads, itself or through helpers, in order of declaration."""
+    found = {node.variable for node in nodes(part, module) if isinstance(node, ir.Read)}
+    return tuple(item.name for item in module.variables if item.name in found)

@@ -255,6 +255,7 @@ EXPRESSIONS: tuple[tuple[type[ir.Expression], str, Mutation], ...] = (
     (ir.Range, "from one", replaced(lower=lambda node: one_beyond(node.lower))),
     (ir.Everywhere, "the first key only", changed(first_key_only)),
     (ir.Call, "arguments not checked", unchecked),
+    (ir.Before, "as it is after the step", rewritten(lambda node: node.value)),
 )
 
 STATEMENTS: tuple[tuple[type[ir.Statement], str, Mutation], ...] = (

@@ -25,7 +25,7 @@ from antiphon.spec.lang import Program, Spec, State, Step, ir, program
 PREAMBLE = """\
 from __future__ import annotations
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Self
 from antiphon.spec.lang import *
 
 class P(Index, size="ps"):
@@ -623,12 +623,29 @@ class Maker:
             '        """Of the number."""',
             "        return self.n <= 1",
             "",
+            "    @step_invariant",
+            "    def moves(self, before: Self) -> bool:",
+            '        """Of a step."""',
+            f"        return before.n <= self.n or before.is_low() or ({self.boolean(2)})",
+            "",
+            "    @step_invariant",
+            "    def stays(self, before: Self) -> bool:",
+            '        """Of another variable."""',
+            f"        if before.b and ({self.boolean(1)}):",
+            "            return True",
+            f"        return ({self.boolean(2)}) == ({earlier(self.boolean(2))})",
+            "",
             '    settled = eventually_always("is_owner")',
             *([f"    progress = fair({self.promise()})"] if self.due else []),
             f"    where = implies({self.temporal(assumed=True)}, {self.temporal()})",
             f'    both = implies("is_low", implies({self.temporal(assumed=True)}, {self.temporal()}))',
         ]
         return "\n".join(lines)
+
+
+def earlier(text: str) -> str:
+    """An expression about the state before a step."""
+    return re.sub(r"\bself\.(?!each\b)", "before.", text)
 
 
 # What tests take -------------------------------------------------------------------------------------

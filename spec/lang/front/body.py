@@ -81,11 +81,12 @@ class Role(Enum):
     HANDLER = "a handler"
     FUNCTION = "a value helper"
     PREDICATE = "a predicate"
+    STEP_INVARIANT = "a step invariant"
 
     @property
     def pure(self) -> bool:
         """Whether it must leave the state alone."""
-        return self in (Role.FUNCTION, Role.PREDICATE)
+        return self in (Role.FUNCTION, Role.PREDICATE, Role.STEP_INVARIANT)
 
 
 @dataclass
@@ -113,6 +114,18 @@ class Body:
         """What the method calls its specification."""
         arguments = self.definition.args.posonlyargs + self.definition.args.args
         return arguments[0].arg if arguments else ""
+
+    @property
+    def before_name(self) -> str:
+        """What a step invariant calls the specification before the step; empty in other methods."""
+        arguments = self.definition.args.posonlyargs + self.definition.args.args
+        return arguments[1].arg if self.role is Role.STEP_INVARIANT else ""
+
+    def specification(self, node: ast.expr) -> str:
+        """The name by which `node` means the specification, now or before the step; empty if it does not."""
+        if isinstance(node, ast.Name) and node.id not in self.locals:
+            return node.id if node.id in (self.self_name, self.before_name) else ""
+        return ""
 
     def at(self, node: ast.AST) -> Location:
         """The place of a node."""
@@ -175,9 +188,7 @@ def path_of(
             case ast.Name(id=name) if name in body.locals:
                 names.add(name)
                 return True
-            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if (
-                name == body.self_name and name not in body.locals
-            ):
+            case ast.Attribute(value=owner, attr=attribute) if body.specification(owner):
                 variables.add(attribute)
                 return attribute in body.world.variables
             case ast.Attribute(value=value):

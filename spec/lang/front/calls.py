@@ -117,14 +117,18 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
     inherited = replaced(body, node)
     if inherited is not None:
         return helper(body, node, inherited)
-    if isinstance(owner, ast.Name) and owner.id == body.self_name and owner.id not in body.locals:
+    owner_name = body.specification(owner)
+    if owner_name:
         if function.attr == "each":
             raise body.error(
                 node, "self.each stands only after `in` of a `for`", "for p in self.each(Process)"
             )
         method = body.world.methods.get(function.attr)
         if method is not None:
-            return helper(body, node, method)
+            value = helper(body, node, method)
+            if owner_name == body.self_name or not isinstance(value.node, ir.Call):
+                return value
+            return dataclasses.replace(value, node=expressions.was(value.node))
         python = body.world.attribute(function.attr)
         if python is world.MISSING:
             known = body.world.suggest(function.attr)

@@ -217,7 +217,7 @@ def reverse(body: Body, node: ast.Call) -> Value:
 def _positions(body: Body, node: ast.Call) -> tuple[types.Type, ir.Expression]:
     """`range(len(q))`, `range(first, len(q) - k)`: the positions of a sequence."""
     instead = (
-        "range(len(self.queue)), or self.each(Number), with Number = Annotated[int, Between(1, \"messages\")]"
+        'range(len(self.queue)), or self.each(Number), with Number = Annotated[int, Between(1, "messages")]'
     )
     if node.keywords or not 1 <= len(node.args) <= 2:
         raise body.error(node, "range takes the first position and the length of a sequence", instead)

@@ -200,7 +200,7 @@ def _name(body: Body, node: ast.Name) -> Value:
             local.frozen,
             local.low,
         )
-    if node.id == body.self_name:
+    if body.specification(node):
         raise body.error(node, f"{node.id} is the specification, not a value", f"{node.id}.variable")
     if node.id in body.assigned:
         raise body.error(
@@ -236,20 +236,18 @@ def python_value(body: Body, node: ast.expr, python: Any) -> Value:
 
 def _attribute(body: Body, node: ast.Attribute) -> Value:
     at, here = body.at(node), body.world
-    if (
-        isinstance(node.value, ast.Name)
-        and node.value.id == body.self_name
-        and node.value.id not in body.locals
-    ):
+    owner_name = body.specification(node.value)
+    if owner_name:
         name = node.attr
         if name in here.variables:
             exact = here.variables[name].type
-            return Value(ir.Read(type=surface(exact), variable=name, at=at), exact)
+            made = ir.Read(type=surface(exact), variable=name, at=at)
+            return Value(made if owner_name == body.self_name else was(made), exact)
         if name in here.constants:
             kind = here.constant_type(here.constants[name])
             return Value(ir.Constant(type=kind, name=name, at=at), kind)
         if name in here.methods:
-            raise body.error(node, f"self.{name} is a method", f"self.{name}(...)")
+            raise body.error(node, f"{owner_name}.{name} is a method", f"{owner_name}.{name}(...)")
         python = here.attribute(name)
         if python is world.MISSING:
             raise body.error(
@@ -268,6 +266,11 @@ def _attribute(body: Body, node: ast.Attribute) -> Value:
         )
         raise body.error(node, f"{ast.unparse(node.value)} has no {node.attr!r}", known)
     return field(body, node, read(body, node.value))
+
+
+def was(value: ir.Read | ir.Call) -> ir.Before:
+    """What a variable, or a helper, was before the step."""
+    return ir.Before(type=value.type, value=value, at=value.at)
 
 
 def field(body: Body, node: ast.Attribute, owner: Value) -> Value:
@@ -352,9 +355,7 @@ def _item(body: Body, node: ast.Subscript, owner: Value, kind: types.SequenceOf)
     )
 
 
-def _slice(
-    body: Body, node: ast.Subscript, owner: Value, kind: types.SequenceOf, part: ast.Slice
-) -> Value:
+def _slice(body: Body, node: ast.Subscript, owner: Value, kind: types.SequenceOf, part: ast.Slice) -> Value:
     text = ast.unparse(node.value)
     if part.step is not None:
         raise body.error(node, "a slice has no step", f"tuple(reversed({text})), or {text}[i:j]")

@@ -21,7 +21,7 @@ def parameters(body: Body) -> tuple[ir.Parameter, ...]:
         raise body.error(
             written.defaults[0], "a parameter has no default: it ranges over its domain", "no default"
         )
-    nodes = (written.posonlyargs + written.args)[1:]
+    nodes = (written.posonlyargs + written.args)[2 if body.before_name else 1 :]
     for parameter, node in zip(body.method.parameters, nodes, strict=True):
         if has_map(parameter.type):
             raise body.error(node, "a map is not passed", "self.map in the helper, with the key as parameter")

@@ -26,12 +26,14 @@ from antiphon.spec.lang.front.names import assigned_names
 from antiphon.spec.lang.front.sorts import has_map, surface, words
 from antiphon.spec.lang.front.world import PREDICATES, World, place
 from antiphon.spec.lang.source import function_of
+from antiphon.spec.lang.walk import variables_read
 
 ROLES = {
     "action": Role.ACTION, "environment": Role.ACTION, "initial": Role.ACTION, "on": Role.HANDLER,
     "guard": Role.FUNCTION,
     "constraint": Role.FUNCTION,
     "invariant": Role.PREDICATE, "witness": Role.PREDICATE, "obligation": Role.PREDICATE,
+    "step_invariant": Role.STEP_INVARIANT,
 }  # fmt: skip
 
 
@@ -57,6 +59,7 @@ class Reader:
         lively = tuple(
             liveness.liveness_property(world, item, self.function) for item in declaration.liveness
         )
+        steps = tuple(self.step_invariant(method) for method in declaration.marked("step_invariant"))
         by_name = {action.name: action for action in actions}
         made = ir.Module(
             name=declaration.name,
@@ -76,11 +79,23 @@ class Reader:
             actions=actions,
             handlers=tuple(self.handler(method) for method in declaration.marked("on")),
             predicates=predicates,
-            properties=tuple(world.properties),
+            properties=(*world.properties, *(item.name for item in steps)),
+            step_invariants=steps,
             liveness=lively,
             fair=tuple(fairness.fair_steps(world, item, by_name, self.function) for item in declaration.fair),
         )
         _refuse_cycles(made)
+        for item in steps:
+            if item.name in world.properties:
+                raise SpecError(
+                    f"{item.name} is a step invariant and a property that a service names",
+                    item.at,
+                    "another name",
+                )
+            if not variables_read(item.body, made):
+                raise SpecError(
+                    f"{item.name} reads no variable, so no step is asked", item.at, "self.variable"
+                )
         return _without_uncalled_predicates(made)
 
     # Declarations ----------------------------------------------------------------------------------------
@@ -283,6 +298,14 @@ class Reader:
             at=function.at,
         )
 
+    def step_invariant(self, method: MethodDeclaration) -> ir.StepInvariant:
+        """A property of steps."""
+        assert method.mark is not None
+        body, _, made = self.read(method)
+        return ir.StepInvariant(
+            name=method.mark.name, body=made, doc=self.doc(method), at=body.at(body.definition)
+        )
+
 
 def _refuse_within(method: MethodDeclaration) -> None:
     for parameter in method.parameters:
@@ -310,7 +333,7 @@ def definitions(module: ir.Module) -> tuple[ir.Definition, ...]:
     """Every body of a module."""
     return (
         *module.functions, *module.procedures, *module.initials, *module.actions, *module.handlers,
-        *module.predicates
+        *module.predicates, *module.step_invariants
     )  # fmt: skip
 
 

@@ -88,6 +88,8 @@ class World:
 
     def is_function(self, method: MethodDeclaration) -> bool:
         """Whether an unmarked method, a guard or a predicate gives a value."""
+        if method.mark is not None and method.mark.kind == "step_invariant":
+            return False
         return method.returns is not None or (
             method.mark is not None and method.mark.kind in (*PREDICATES, "guard", "constraint")
         )
