@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from antiphon.spec.lang.errors import ArgumentError
+
 
 class StopReason(Enum):
     """Why an exploration ended before every state was seen; UNDECIDED: the engine could not go on by
@@ -58,6 +60,16 @@ class Bounds:
     seconds: float | None = None
     depth: int | None = None
     memory_mb: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a bound below 0.
+
+        Raises:
+            ArgumentError: it would hide everything.
+        """
+        for name, value in vars(self).items():
+            if value is not None and value < 0:
+                raise ArgumentError(f"max_{name}={value!r}: a bound is not negative; None is no bound")
 
     def reached(self, states: int, seconds: float) -> Stop | None:
         """The bound that so many states, found in this time, have come to; the depth is `too_deep`'s."""

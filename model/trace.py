@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from antiphon.spec.lang import Disabled, Machine, Program, State, Step, Transition
+from antiphon.spec.lang.errors import Told
 
 
-class ReplayError(Exception):
+class ReplayError(Told):
     """A trace does not run on the specification at hand; the message says at which step and why."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace:
     """A run of `program` from `start`; `shows` names the property or witness, `why` is one sentence about its
     last state.
@@ -50,6 +51,9 @@ class Trace:
     def states(self) -> tuple[State, ...]:
         """All states, one more than there are steps."""
         return (self.start, *(transition.state for transition in self.transitions))
+
+    def __repr__(self) -> str:
+        return f"<Trace of {self.program.name}: {self.shows or 'a run'}, {len(self)} steps>"
 
     def __len__(self) -> int:
         return len(self.transitions)

@@ -115,7 +115,7 @@ class Provenance:
         return cls(program.name, program.digest, tuple(sorted(program.constants.items())), engine, release)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The answer about one property of one program.
 
@@ -130,6 +130,10 @@ class Verdict:
     provenance: Provenance
     reason: str = ""
     trace: Trace | None = None
+
+    def __repr__(self) -> str:
+        reason = f", {self.reason}" if self.reason else ""
+        return f"<Verdict on {self.property}: {self.outcome.value}{reason}>"
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ class Exploration:
     stopped: StopReason | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """All verdicts about one program, and what was explored for them."""
 
@@ -164,6 +168,10 @@ class Report:
     def outcome(self) -> Outcome:
         """The worst of the verdicts; a witness that was not reached counts as unknown."""
         return Outcome.worst([verdict.outcome for verdict in self.verdicts])
+
+    def __repr__(self) -> str:
+        count = len(self.verdicts)
+        return f"<Report on {self.program.name}: {self.outcome.value}, {count} verdict{'s' * (count != 1)}>"
 
     def __getitem__(self, property: str) -> Verdict:
         """The verdict about a property, by its name."""

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from antiphon.spec.catalogue import entry_named, entry_of, names, refinement_named, refinement_of
 from antiphon.spec.lang import Program, Spec, SpecError
 from antiphon.spec.lang import program as bind
+from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.hints import did_you_mean
 from antiphon.spec.lang.mapping import machine_of
 from antiphon.spec.places import Kind, is_place, module_of, stands_at
@@ -46,8 +47,17 @@ def program(
 
 
 def program_of(subject: Subject) -> Program:
-    """What a question is about, bound to its defaults where it is not bound yet."""
-    return subject if isinstance(subject, Program) else program(subject)
+    """What a question is about, bound to its defaults where it is not bound yet.
+
+    Raises:
+        ArgumentError: it is nothing that a question may be about.
+    """
+    if isinstance(subject, Program):
+        return subject
+    if not isinstance(subject, str) and not _is_specification(subject):
+        known = "a subclass of antiphon.spec.lang.Spec, a name, 'file.py:Class', 'module:Class', or a program"
+        raise ArgumentError(f"{subject!r} is no specification; a question is about {known}")
+    return program(subject)
 
 
 def specification(name: str) -> type[Spec]:

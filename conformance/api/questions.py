@@ -19,6 +19,7 @@ from antiphon.model.verdict import Exploration, Outcome, Verdict
 from antiphon.programs import Subject, program, program_of, refinement
 from antiphon.results import Found, Report, Trace
 from antiphon.spec.lang import Program, SpecError, ir
+from antiphon.spec.lang.errors import ArgumentError, Told
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.question import asked
 from antiphon.spec.lang.walk import nodes
@@ -39,6 +40,10 @@ class Storage(TypedDict, total=False):
     symmetry: bool
     cone: bool
     directory: Path | None
+
+
+class UnknownArgument(Told, TypeError):
+    """A question has no argument of this name."""
 
 
 def check(
@@ -77,16 +82,16 @@ def check(
             go on later).
 
     Raises:
-        TypeError: an argument that is none of these; the known ones are listed.
+        UnknownArgument: an argument that is none of these; the known ones are listed.
         SpecError: the specification cannot be read, or a property does not exist (the known ones are listed).
-        ValueError: an engine without the bound that it needs, or with one that it does not know.
+        ArgumentError: an engine without the bound that it needs, or with one that it does not know.
     """
     unknown = next((name for name in storage if name not in Storage.__annotations__), None)
     if unknown is not None:
-        raise TypeError(f"check has no argument {unknown!r}; {known_names(unknown, _ARGUMENTS)}")
+        raise UnknownArgument(f"check has no argument {unknown!r}; {known_names(unknown, _ARGUMENTS)}")
     bound = program_of(subject)
     if prove and engine not in ("auto", "z3"):
-        raise ValueError(f"prove is done by z3, not by {engine!r}: leave the engine out")
+        raise ArgumentError(f"prove is done by z3, not by {engine!r}: leave the engine out")
     if engine != "z3" and not prove:
         return Report.of(
             explore.check(
@@ -102,11 +107,11 @@ def check(
         )
     depth = 1 if prove and max_depth is None else max_depth
     if depth is None:
-        raise ValueError("engine 'z3' looks up to a depth: say which, for example max_depth=10")
+        raise ArgumentError("engine 'z3' looks up to a depth: say which, for example max_depth=10")
     bounds = {"max_states": max_states, "max_memory_mb": max_memory_mb, "stop_at_first": stop_at_first}
     foreign = [name for name, value in {**bounds, **storage}.items() if value]
     if foreign:
-        raise ValueError(
+        raise ArgumentError(
             f"{', '.join(foreign)}: for explicit engines; z3 is bounded by max_depth and max_seconds"
         )
     from antiphon.model import symbolic  # here, because loading Z3 takes longer than most checks
@@ -144,7 +149,7 @@ def find(
 
     Raises:
         SpecError: the specification or the expression cannot be read.
-        ValueError: an engine without the bound that it needs, or with one that it does not know.
+        ArgumentError: an engine without the bound that it needs, or with one that it does not know.
     """
     bound = program_of(subject)
     question, witness = asked(bound, expression)
@@ -225,7 +230,7 @@ def simulate(
 
     Raises:
         SpecError: the specification cannot be read.
-        ValueError: fewer than one walk or step.
+        ArgumentError: fewer than one walk or step.
     """
     from antiphon.model.simulate import simulate as walk
 
@@ -242,8 +247,9 @@ def simulate(
 def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.MultiDiGraph:
     """The reachable states and steps as a networkx graph: a node a state, an edge a step.
 
-    Nodes have `label` (the variables in the short notation), `initial` and `broken` (which invariants are
-    false), edges `label`, `action`, `fault` (a step of the environment) and `broken`.
+    Nodes have `label` (the variables in the short notation), each variable as `variable.NAME`, `initial` and
+    `broken` (which invariants are false), edges `label`, `action`, `fault` (a step of the environment) and
+    `broken`.
 
     Raises:
         SpecError: more states than `max_states`, 2,000 where nothing is said; or the specification cannot be

@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from antiphon.conformance.report import diagram, svg, text_diagram, words
+from antiphon.conformance.report.documents import place_of, report_document, trace_document
 from antiphon.conformance.report.html import outcome_html, report_html, trace_html
 from antiphon.model import trace as model_trace
 from antiphon.model import verdict as model_verdict
 from antiphon.model.changes import described
 from antiphon.model.export import save
+from antiphon.model.named import named_states
 from antiphon.model.verdict import Exploration, Outcome, Verdict
 from antiphon.programs import called
 from antiphon.spec.lang import Program
@@ -23,13 +28,17 @@ from antiphon.spec.lang import Program
 class Trace(model_trace.Trace):
     """A run of a program, step by step: a counterexample, or the way to a state that was looked for.
 
-    It prints as a space-time diagram, and shows itself in a notebook with what every step changed.
+    It prints as a space-time diagram, and shows itself in a notebook with what every step changed. Its states
+    are named tuples: `run.states[-1].holding[Process(0)]`.
     """
 
     @classmethod
     def of(cls, trace: model_trace.Trace) -> Trace:
         """The same run, with a face."""
-        return cls(**{item.name: getattr(trace, item.name) for item in fields(trace)})
+        named = named_states(trace.program)
+        transitions = tuple(replace(item, state=named(item.state)) for item in trace.transitions)
+        parts = {item.name: getattr(trace, item.name) for item in fields(trace)}
+        return cls(**(parts | {"start": named(trace.start), "transitions": transitions}))
 
     def save(self, file: str | Path) -> None:
         """Write the run as an ITF file, which `antiphon.load`, the command line and other viewers read.
@@ -39,6 +48,10 @@ class Trace(model_trace.Trace):
             TraceFileError: the specification stands in no module that could be asked for it again.
         """
         save(self, Path(file))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON data, as `--json` prints it: its steps with what they changed, and all states."""
+        return _data(trace_document(self))
 
     def svg(self) -> str:
         """The space-time diagram, as the text of an SVG file."""
@@ -73,6 +86,10 @@ class Report(model_verdict.Report):
             for item in report.verdicts
         )
         return cls(report.program, verdicts, report.exploration, report.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON data, as `--json` prints it: verdicts with their runs, and what was explored."""
+        return _data(report_document(called(self.program.spec), self))
 
     @property
     def counterexample(self) -> Trace | None:
@@ -130,9 +147,35 @@ class Found:
     verdict: Verdict
     exploration: Exploration
 
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON data, as `--json` prints it."""
+        explored = self.exploration
+        return {
+            "name": called(self.program.spec),
+            "specification": place_of(self.program),
+            "digest": self.program.digest,
+            "constants": dict(self.program.constants),
+            "engine": self.verdict.provenance.engine,
+            "expression": self.expression,
+            "outcome": self.outcome.value,
+            "reason": self.reason,
+            "states": explored.states,
+            "transitions": explored.transitions,
+            "depth": explored.depth,
+            "complete": explored.complete,
+            "seconds": round(explored.seconds, 3),
+            "state": dict(self.state),
+            "trace": None if self.trace is None else self.trace.to_dict(),
+        }
+
     def __repr__(self) -> str:
         return f"<Found in {called(self.program.spec)}: {self.outcome.value}, {self.reason}>"
 
     def _repr_html_(self) -> str:
         drawn = trace_html(called(self.program.spec), self.trace) if self.trace is not None else ""
         return f"<p>{outcome_html(self.outcome)} {self.reason}</p>{drawn}"
+
+
+def _data(document: msgspec.Struct) -> dict[str, Any]:
+    data: dict[str, Any] = msgspec.to_builtins(document)
+    return data

@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from antiphon.conformance.report.why_false import why_shown
-from antiphon.model.changes import beginning, described, trace_changes
-from antiphon.model.constraints import constraints_of
-from antiphon.model.notation import compact, compact_step, short_places
-from antiphon.model.trace import Trace
-from antiphon.model.verdict import Outcome, Report, Verdict
-from antiphon.spec.lang import Program
+from antiphon.conformance.report import documents
+from antiphon.conformance.report.documents import TraceDocument, trace_document
+from antiphon.model.notation import compact
+from antiphon.model.verdict import Outcome, Report
 
 if TYPE_CHECKING:
     from antiphon.conformance.lockstep import Difference
@@ -35,44 +32,6 @@ class Document(msgspec.Struct, kw_only=True, tag_field="command"):
     def __post_init__(self) -> None:
         """The outcome tells the exit code."""
         self.exit_code = self.outcome.exit_code
-
-
-class StepDocument(msgspec.Struct, kw_only=True):
-    """A step in the compact notation, what it changed, its events, the properties that it breaks."""
-
-    step: str
-    changes: list[str]
-    events: list[str]
-    breaks: list[str]
-
-
-class TraceDocument(msgspec.Struct, kw_only=True):
-    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly. In a lasso the
-    steps after number `loop` repeat.
-
-    `because` are the parts of an invariant or obligation that make it false at the end. `start` is the state
-    that a counterexample to induction begins in, which need not be reachable; of a trace that begins in one
-    of several initial states it is what tells that one from the others.
-    """
-
-    shows: str
-    why: str
-    steps: list[StepDocument]
-    loop: int | None = None
-    because: list[str] = []
-    start: dict[str, str] = {}
-
-
-class VerdictDocument(msgspec.Struct, kw_only=True):
-    """The answer about one property."""
-
-    property: str
-    kind: str
-    outcome: Outcome
-    evidence: Literal["bounded", "proved", "measured"]
-    bound: str
-    reason: str
-    trace: TraceDocument | None = None
 
 
 class ActionCountDocument(msgspec.Struct, kw_only=True):
@@ -103,29 +62,11 @@ class CountsDocument(msgspec.Struct, kw_only=True):
     variables: list[VariableCountDocument]
 
 
-class ReportDocument(msgspec.Struct, kw_only=True):
-    """All verdicts about one specification with its constants, and what was explored for them.
+class ReportDocument(documents.ReportDocument, kw_only=True):
+    """A report, the command that makes it again, and what `--counts` counted."""
 
-    `constraints` are those that held something back, each with the actions it is asked of and its sentence.
-    """
-
-    name: str
-    specification: str
-    digest: str
-    constants: dict[str, int | bool | str]
-    engine: str
-    outcome: Outcome
-    verdicts: list[VerdictDocument]
-    states: int
-    transitions: int
-    depth: int
-    complete: bool
-    seconds: float
-    never_fired: list[str]
-    notes: list[str]
     reproduce: str
     counts: CountsDocument | None = None
-    constraints: list[str] = []
 
 
 class Check(Document, tag="check", kw_only=True):
@@ -444,67 +385,14 @@ AnyDocument = (
 """Every document that this module knows, for decoders."""
 
 
-def place_of(program: Program) -> str:
-    """Where the specification of a program stands, as `module:Class`."""
-    return f"{program.spec.__module__}:{program.spec.__qualname__}"
-
-
-def trace_document(trace: Trace) -> TraceDocument:
-    """A trace as a document."""
-    steps = [
-        StepDocument(
-            step=compact_step(transition.step),
-            changes=list(map(str, changed)),
-            events=list(map(compact, transition.events)),
-            breaks=list(dict.fromkeys(refusal.property for refusal in transition.refused)),
-        )
-        for transition, changed in zip(trace.transitions, trace_changes(trace), strict=True)
-    ]
-    because = [short_places(str(failure)) for failure in why_shown(trace)]
-    start = dict(beginning(trace) if trace.initial else described(trace.program, trace.start))
-    return TraceDocument(
-        shows=trace.shows, why=trace.why, steps=steps, loop=trace.loop, because=because, start=start
-    )
-
-
-def verdict_document(verdict: Verdict) -> VerdictDocument:
-    """A verdict as a document."""
-    return VerdictDocument(
-        property=verdict.property,
-        kind=verdict.kind,
-        outcome=verdict.outcome,
-        evidence=verdict.evidence.kind.value,
-        bound=verdict.evidence.bound,
-        reason=verdict.reason,
-        trace=None if verdict.trace is None else trace_document(verdict.trace),
-    )
-
-
 def report_document(
     name: str, report: Report, reproduce: str, counts: Counts | None = None
 ) -> ReportDocument:
-    """A report as a document."""
-    bound, explored = report.program, report.exploration
-    engines = {verdict.provenance.engine for verdict in report.verdicts}
-    return ReportDocument(
-        name=name,
-        specification=place_of(bound),
-        digest=bound.digest,
-        constants=bound.constants,
-        engine=", ".join(sorted(engines)),
-        outcome=report.outcome,
-        verdicts=list(map(verdict_document, report.verdicts)),
-        states=explored.states,
-        transitions=explored.transitions,
-        depth=explored.depth,
-        complete=explored.complete,
-        seconds=round(explored.seconds, 3),
-        never_fired=list(explored.never_fired),
-        notes=list(report.notes),
-        reproduce=reproduce,
-        constraints=[str(item) for item in constraints_of(report.program)],
-        counts=None if counts is None else msgspec.convert(counts, CountsDocument, from_attributes=True),
-    )
+    """A report as a document of the command line."""
+    told = documents.report_document(name, report)
+    counted = None if counts is None else msgspec.convert(counts, CountsDocument, from_attributes=True)
+    parts = {field: getattr(told, field) for field in told.__struct_fields__}
+    return ReportDocument(**parts, reproduce=reproduce, counts=counted)
 
 
 def difference_document(difference: Difference | None) -> DifferenceDocument | None:

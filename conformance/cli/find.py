@@ -13,6 +13,7 @@ from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Bounds, Showing, Variant
 from antiphon.conformance.cli.progress import searching
+from antiphon.conformance.report.documents import place_of, trace_document
 from antiphon.results import Found, Trace
 
 
@@ -69,7 +70,7 @@ def _document(name: str, found: Found, saved: str | None, again: str) -> documen
     return documents.Find(
         outcome=found.outcome,
         name=name,
-        specification=documents.place_of(found.program),
+        specification=place_of(found.program),
         digest=found.program.digest,
         constants=found.program.constants,
         engine=found.verdict.provenance.engine,
@@ -82,6 +83,6 @@ def _document(name: str, found: Found, saved: str | None, again: str) -> documen
         seconds=round(explored.seconds, 3),
         reproduce=again,
         state=dict(found.state),
-        trace=None if found.trace is None else documents.trace_document(found.trace),
+        trace=None if found.trace is None else trace_document(found.trace),
         saved=saved,
     )

@@ -14,6 +14,7 @@ import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.lockstep import LOCKSTEP
 from antiphon.conformance.replay import on_implementation, on_specification, regression_test
+from antiphon.conformance.report.documents import trace_document
 from antiphon.model.notation import short_places
 from antiphon.model.verdict import Outcome
 
@@ -67,7 +68,7 @@ def replay(
         return output.finish(
             documents.Replay(
                 outcome=replayed.outcome, file=str(file), on=on.value, reason=replayed.reason,
-                trace=documents.trace_document(trace),
+                trace=trace_document(trace),
                 difference=documents.difference_document(replayed.difference), written=written,
             )
         )  # fmt: skip

@@ -9,6 +9,7 @@ import typer
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.report.documents import trace_document
 from antiphon.model.verdict import Outcome
 
 
@@ -26,7 +27,7 @@ def show(
     written = output.write_text("--svg", picture, trace.svg()) if picture is not None else None
     if json:
         document = documents.Show(
-            outcome=Outcome.HOLDS, file=str(file), trace=documents.trace_document(trace), written=written
+            outcome=Outcome.HOLDS, file=str(file), trace=trace_document(trace), written=written
         )
         return output.finish(document)
     output.print_trace(trace, everything=everything)

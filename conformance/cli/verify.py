@@ -48,7 +48,7 @@ def verify(
         raise
     if json:
         return output.finish(
-            documents.Verify(outcome=report.outcome, path=str(path), report=report.to_json())
+            documents.Verify(outcome=report.outcome, path=str(path), report=report.to_dict())
         )
     _print(report)
     return report.outcome.exit_code

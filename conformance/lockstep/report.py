@@ -48,6 +48,10 @@ class LockstepReport:
     difference: Difference | None = None
     stopped: Stop | None = None
 
+    def __repr__(self) -> str:
+        name, outcome = self.program.name, self.outcome.value
+        return f"<LockstepReport on {name}: {outcome}, {self.transitions} transitions, {self.states} states>"
+
     @property
     def outcome(self) -> Outcome:
         """Violated when they differ, holds when every transition agreed, unknown when a bound ended the walk

@@ -5,8 +5,10 @@ A violated property and a damaged log are neither: they are results.
 
 from __future__ import annotations
 
+from antiphon.spec.lang.errors import Told
 
-class PipelineError(Exception):
+
+class PipelineError(Told):
     """The pipeline cannot do its work: no Java, no disk space, Spark failed."""
 
 

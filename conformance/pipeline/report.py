@@ -53,6 +53,9 @@ class VerifyReport:
     events: int
     output: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<VerifyReport: {self.outcome.value}, {self.runs} runs, {len(self.violations)} violations>"
+
     @property
     def outcome(self) -> Outcome:
         """Violated if any verdict is, else unknown if any is or there is none, else holds."""
@@ -68,7 +71,7 @@ class VerifyReport:
 
         return logs_html(self)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give the report as JSON data, schema `antiphon.verify` version 1."""
         return {
             "schema": "antiphon.verify",

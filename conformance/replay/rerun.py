@@ -18,9 +18,10 @@ from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, PropertyKind
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang.errors import Told
 
 
-class NotBound(Exception):
+class NotBound(Told):
     """There is no implementation on which this trace could run; the message says why."""
 
 

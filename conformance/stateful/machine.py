@@ -56,6 +56,10 @@ class StatefulReport:
     seed: int
     difference: Difference | None = None
 
+    def __repr__(self) -> str:
+        name, outcome = self.program.name, self.outcome.value
+        return f"<StatefulReport on {name}: {outcome}, {self.runs} runs, {self.steps} steps>"
+
     @property
     def outcome(self) -> Outcome:
         """Violated when they differ, holds when all runs agreed, unknown when there was no step."""

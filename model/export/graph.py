@@ -10,7 +10,8 @@ import json
 from typing import TYPE_CHECKING
 
 from antiphon.model.changes import described
-from antiphon.model.notation import compact, compact_step
+from antiphon.model.named import named_states, text
+from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Program, State
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def labelled(program: Program, graph: networkx.MultiDiGraph[int]) -> networkx.Mu
     """The state graph of a program, as explored, with texts in place of states and steps.
 
     A node has `label` (a line a part of the state), `initial`, `broken` (the invariants that are false there,
-    joined by commas) and each variable under its name; an edge `label` (the step), `action`, `fault`, and
+    joined by commas) and each variable as `variable.NAME`; an edge `label` (the step), `action`, `fault`, and
     `broken` (the properties that the step breaks).
 
     Raises:
@@ -34,10 +35,11 @@ def labelled(program: Program, graph: networkx.MultiDiGraph[int]) -> networkx.Mu
     """
     import networkx  # here, because loading it takes longer than most commands
 
+    named = named_states(program)
     invariants = [method.mark.name for method in program.declaration.marked("invariant") if method.mark]
     made: networkx.MultiDiGraph[int] = networkx.MultiDiGraph(name=program.name)
     for node, data in graph.nodes(data=True):
-        state = data["state"]
+        state = named(data["state"])
         broken = ", ".join(name for name in invariants if not program.reference.holds(state, name))
         made.add_node(node, **_shown(program, state), initial=data["initial"], broken=broken)
     for source, target, data in graph.edges(data=True):
@@ -50,7 +52,7 @@ def labelled(program: Program, graph: networkx.MultiDiGraph[int]) -> networkx.Mu
 def _shown(program: Program, state: State) -> dict[str, Any]:
     label = "\n".join(f"{where} = {value}" for where, value in described(program, state))
     values = zip(program.variables, state, strict=True)
-    return {"label": label, **{f"variable.{name}": compact(value) for name, value in values}}
+    return {"label": label, **{f"variable.{name}": text(value) for name, value in values}}
 
 
 def graphml(graph: networkx.MultiDiGraph[int]) -> str:

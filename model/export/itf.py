@@ -23,6 +23,7 @@ from antiphon.model.export import encoding
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.spec.lang import Program, Spec, SpecError, State, Step, program
+from antiphon.spec.lang.errors import Told
 
 SCHEMA = "antiphon.trace-file"
 ITF_VERSION = 1
@@ -31,7 +32,7 @@ ACTION = "mbt::actionTaken"
 """The pseudo variable in which Quint shows the action that led to a state."""
 
 
-class TraceFileError(Exception):
+class TraceFileError(Told):
     """A file that is no trace, or not of this specification. The message says where, why, and what to do."""
 
 

@@ -30,6 +30,7 @@ from antiphon.model.verdict import (
     Verdict,
 )
 from antiphon.spec.lang import Machine, Program, State, Step
+from antiphon.spec.lang.errors import ArgumentError
 
 ENGINE = "simulate"
 
@@ -53,10 +54,10 @@ def simulate(
     far, `violated` with each violated property when a walk first shows it.
 
     Raises:
-        ValueError: fewer than one walk or step.
+        ArgumentError: fewer than one walk or step.
     """
     if walks < 1 or steps < 1:
-        raise ValueError(f"walks is {walks} and steps is {steps}; both are at least 1")
+        raise ArgumentError(f"walks is {walks} and steps is {steps}; both are at least 1")
     tally = _Tally(program, machine or program.reference, violated)
     began, stopped = time.perf_counter(), None
     length = steps if bounds.depth is None else min(steps, bounds.depth)

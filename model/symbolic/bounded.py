@@ -37,6 +37,7 @@ from antiphon.model.verdict import (
     Verdict,
 )
 from antiphon.spec.lang import Program, SpecError, State
+from antiphon.spec.lang.errors import ArgumentError
 
 ENGINE = "symbolic"
 
@@ -62,12 +63,12 @@ def check_bounded(
         violated: called with each violated property as soon as it is found.
 
     Raises:
-        ValueError: a negative depth.
+        ArgumentError: a negative depth.
         SpecError: a property does not exist; the message lists those that do.
         InternalError: Z3's run is not what the reference does (our failure).
     """
     if depth < 0:
-        raise ValueError(f"depth {depth}: a run has 0 or more steps")
+        raise ArgumentError(f"depth {depth}: a run has 0 or more steps")
     kinds = kinds_asked(program, properties)
     liveness = [name for name, kind in kinds.items() if kind is PropertyKind.LIVENESS]
     listed = [*(Target(name, kind) for name, kind in kinds.items() if name not in liveness), ERRORS]

@@ -49,6 +49,7 @@ from antiphon.model.verdict import (
     Verdict,
 )
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition
+from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.hints import known_names
 
 PROVABLE = (PropertyKind.INVARIANT, *BROKEN_BY_STEPS)
@@ -81,12 +82,12 @@ def prove(
         that begins in any state of the domains.
 
     Raises:
-        ValueError: `depth` is less than 1.
+        ArgumentError: `depth` is less than 1.
         SpecError: a name is no invariant and no property of steps; the message lists those.
         InternalError: Z3's counterexample is not what the reference does (our failure).
     """
     if depth < 1:
-        raise ValueError(f"depth {depth}: induction needs at least one state to begin with")
+        raise ArgumentError(f"depth {depth}: induction needs at least one state to begin with")
     kinds = kinds_of(program)
     candidates = [Target(name, kind) for name, kind in kinds.items() if kind in PROVABLE]
     names = [target.property for target in candidates]

@@ -22,7 +22,21 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-class SpecError(Exception):
+class Told(Exception):
+    """An error whose message says all that there is to say: a notebook shows it alone, without the frames of
+    this house.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints in place of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class ArgumentError(Told, ValueError):
+    """A question was asked with an argument that it cannot have."""
+
+
+class SpecError(Told):
     """A specification cannot be read or run as written.
 
     `at` is the place, `reason` what is wrong, `instead` the supported way to write it (empty when the reason
@@ -35,7 +49,7 @@ class SpecError(Exception):
         super().__init__(f"{text}\n  write instead: {instead}" if instead else text)
 
 
-class Disabled(Exception):
+class Disabled(Told):
     """A `require` is false: the action is not enabled. `at` is the place of the guard, `guard` its text."""
 
     def __init__(self, at: Location, guard: str) -> None:

@@ -43,6 +43,10 @@ class Program:
         self.text: type[Spec] = composed(spec, variants)
         self.declaration: Declaration = declare(self.text)
 
+    def __repr__(self) -> str:
+        constants = ", ".join(f"{name}={value}" for name, value in self.constants.items())
+        return f"<Program {self.name}: {constants}>" if constants else f"<Program {self.name}>"
+
     @property
     def name(self) -> str:
         """The name of the specification class."""

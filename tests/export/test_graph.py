@@ -35,6 +35,12 @@ def test_the_shortest_way_to_a_broken_state_is_the_counterexample() -> None:
     assert graph.nodes[path[-1]]["variable.big"] == "4"
 
 
+def test_a_map_has_its_keys_in_a_node() -> None:
+    graph = antiphon.state_graph(program(EWD840, nodes=2))
+    assert graph.nodes[0]["variable.active"] == "{n0: False, n1: False}"
+    assert graph.nodes[0]["label"].splitlines()[:2] == ["active[n0] = False", "active[n1] = False"]
+
+
 def test_graphml_is_read_back_as_the_same_graph() -> None:
     bound = program(EWD840, nodes=2)
     graph = antiphon.state_graph(bound)
