@@ -234,6 +234,16 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.examples.voting:Voting",
     ),
     Entry(
+        "bcast-byz",
+        "reliable broadcast with Byzantine faults (Srikanth and Toueg)",
+        "antiphon.spec.examples.bcast_byz:BcastByz",
+    ),
+    Entry(
+        "nbacg-guer01",
+        "non-blocking atomic commitment with a failure detector (Guerraoui)",
+        "antiphon.spec.examples.nbacg_guer01:NbacgGuer01",
+    ),
+    Entry(
         "chang-roberts",
         "leader election on a ring (Chang and Roberts)",
         "antiphon.spec.examples.chang_roberts:ChangRoberts",

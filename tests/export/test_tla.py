@@ -19,11 +19,13 @@ from antiphon.model.explore import check
 from antiphon.model.export import tla
 from antiphon.model.verdict import Outcome
 from antiphon.spec import catalogue
+from antiphon.spec.examples.bcast_byz import BcastByz
 from antiphon.spec.examples.chameneos import Chameneos
 from antiphon.spec.examples.chang_roberts import ChangRoberts
 from antiphon.spec.examples.die_hard import DieHard
 from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
 from antiphon.spec.examples.ewd840 import EWD840
+from antiphon.spec.examples.nbacg_guer01 import NbacgGuer01
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import (
     AtMost,
@@ -237,6 +239,8 @@ CASES = {
     "ChangRoberts": program(ChangRoberts),
     "DiningPhilosophers": program(DiningPhilosophers),
     "Chameneos": program(Chameneos),
+    "BcastByz": program(BcastByz),
+    "NbacgGuer01": program(NbacgGuer01),
     "Corners": program(Corners),
     "Guarded": program(Guarded),
     "Logs": program(Logs),

@@ -1,0 +1,169 @@
+"""Reliable broadcast of one message among processes of which some are Byzantine.
+
+Sources: T. K. Srikanth, S. Toueg, "Simulating authenticated broadcasts to derive simple fault-tolerant
+algorithms", Distributed Computing 2(2), 1987, figure 7; T. H. Tran, I. Konnov, J. Widder, the TLA+ module
+bcastByz of the public TLA+ examples, 2016, with 14,424 reachable states for 4 processes, one of them faulty.
+
+A correct process that has heard of the broadcast (V1) sends ECHO to all; so does one that has heard ECHO from
+N - 2T processes; one that has heard it from N - T accepts. As in the module there is no broadcaster: what
+correct processes know at first says whether it is correct. What faulty processes send is there for everybody
+at any time. A step receives any messages that are there, and does with all that was received what the figure
+says; the names of actions and properties are those of the module.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from antiphon.spec.lang import (
+    Const,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    always,
+    eventually,
+    everywhere,
+    fair,
+    implies,
+    initial,
+    invariant,
+    leads_to,
+    require,
+    witness,
+)
+
+
+class Process(Index, size="processes", symmetric=True):
+    """A process, correct or faulty."""
+
+
+class Control(Enum):
+    """Where a process stands: V0, it knows nothing; V1, the broadcast; SE, it has sent; AC, it has accepted."""
+
+    V0 = "V0"
+    V1 = "V1"
+    SE = "SE"
+    AC = "AC"
+
+
+class BcastByz(Spec):
+    """The algorithm of figure 7, for one round."""
+
+    processes: Const[int] = 4
+    tolerated: Const[int] = 1
+    faulty: Const[int] = 1
+
+    correct: Set[Process] = Set()
+    pc: Map[Process, Control] = everywhere(Control.V0)
+    received: Map[Process, Set[Process]] = everywhere(Set())
+    sent: Set[Process] = Set()
+
+    @initial
+    def start(self, correct: Set[Process], informed: Set[Process]) -> None:
+        """Some processes are faulty, and some have heard of the broadcast."""
+        require(len(correct) == self.processes - self.faulty)
+        self.correct = correct
+        for p in self.each(Process):
+            self.pc[p] = Control.V1 if p in informed else Control.V0
+
+    # What is there to be received ---------------------------------------------------------------------------
+
+    def from_correct_senders(self, new: Set[Process]) -> bool:
+        """Correct processes have sent these."""
+        return new <= self.sent
+
+    def from_any_sender(self, new: Set[Process]) -> bool:
+        """Correct processes have sent these, or faulty ones may have."""
+        return all(q in self.sent or q not in self.correct for q in new)
+
+    def heard(self, p: Process, new: Set[Process]) -> int:
+        """From how many processes P has heard ECHO, with what it receives now."""
+        return len(self.received[p] | new)
+
+    # Figure 7 -----------------------------------------------------------------------------------------------
+
+    @action
+    def upon_v1(self, p: Process, new: Set[Process]) -> None:
+        """The first `if`: who has heard of the broadcast sends ECHO."""
+        require(p in self.correct and self.from_any_sender(new))
+        require(self.pc[p] is Control.V1)
+        self.received[p] |= new
+        self.pc[p] = Control.SE
+        self.sent |= {p}
+
+    @action
+    def upon_non_faulty(self, p: Process, new: Set[Process]) -> None:
+        """The third `if`: who has heard ECHO from a correct process for certain sends it too."""
+        require(p in self.correct and self.from_any_sender(new))
+        require(self.pc[p] is Control.V0 or self.pc[p] is Control.V1)
+        require(self.heard(p, new) >= self.processes - 2 * self.tolerated)
+        require(self.heard(p, new) < self.processes - self.tolerated)
+        self.received[p] |= new
+        self.pc[p] = Control.SE
+        self.sent |= {p}
+
+    @action
+    def upon_accept_not_sent_before(self, p: Process, new: Set[Process]) -> None:
+        """The second and third `if`: who has heard ECHO from enough processes sends it, and accepts."""
+        require(p in self.correct and self.from_any_sender(new))
+        require(self.pc[p] is Control.V0 or self.pc[p] is Control.V1)
+        require(self.heard(p, new) >= self.processes - self.tolerated)
+        self.received[p] |= new
+        self.pc[p] = Control.AC
+        self.sent |= {p}
+
+    @action
+    def upon_accept_sent_before(self, p: Process, new: Set[Process]) -> None:
+        """The second `if`: who has heard ECHO from enough processes accepts."""
+        require(p in self.correct and self.from_any_sender(new))
+        require(self.pc[p] is Control.SE)
+        require(self.heard(p, new) >= self.processes - self.tolerated)
+        self.received[p] |= new
+        self.pc[p] = Control.AC
+
+    progress = fair(
+        "upon_v1", "upon_non_faulty", "upon_accept_not_sent_before", "upon_accept_sent_before",
+        where="from_correct_senders",
+    )  # fmt: skip
+    """Some correct process does something, if it can do it without a message of a faulty one."""
+
+    # Properties ---------------------------------------------------------------------------------------------
+
+    @invariant
+    def FCConstraints(self) -> bool:
+        """No more than the tolerated processes are faulty."""
+        return len(self.correct) >= self.processes - self.tolerated
+
+    def all_correct_heard(self) -> bool:
+        """Every correct process has heard of the broadcast."""
+        return all(self.pc[p] is Control.V1 for p in self.correct)
+
+    def no_correct_heard(self) -> bool:
+        """No correct process has heard of the broadcast."""
+        return all(self.pc[p] is Control.V0 for p in self.correct)
+
+    def some_accepts(self) -> bool:
+        """A correct process has accepted."""
+        return any(self.pc[p] is Control.AC for p in self.correct)
+
+    def none_accepts(self) -> bool:
+        """No correct process has accepted."""
+        return not self.some_accepts()
+
+    def all_accept(self) -> bool:
+        """Every correct process has accepted."""
+        return all(self.pc[p] is Control.AC for p in self.correct)
+
+    CorrLtl = implies("all_correct_heard", eventually("all_accept"))
+    """If a correct process broadcasts, every correct process accepts."""
+    RelayLtl = leads_to("some_accepts", "all_accept")
+    """If a correct process accepts, every correct process accepts."""
+    UnforgLtl = implies("no_correct_heard", always("none_accepts"))
+    """If no correct process has heard of a broadcast, none accepts."""
+
+    @witness
+    def Accepted(self) -> bool:
+        """Some run ends as it should."""
+        return self.all_accept()
