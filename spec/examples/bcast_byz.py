@@ -40,7 +40,7 @@ class Process(Index, size="processes", symmetric=True):
 
 
 class Control(Enum):
-    """Where a process stands: V0, it knows nothing; V1, the broadcast; SE, it has sent; AC, it has accepted."""
+    """Where a process stands: it has heard nothing, or the broadcast, has sent ECHO, or has accepted."""
 
     V0 = "V0"
     V1 = "V1"
