@@ -84,9 +84,9 @@ def without_condition(node: ir.Collect) -> ir.Binder:
     return dataclasses.replace(node.binder, condition=None)
 
 
-def one_beyond(position: ir.Expression | None) -> ir.Expression | None:
-    one = ir.Literal(type=ir.INTEGER, value=1)
-    return position and ir.Arithmetic(type=ir.INTEGER, operator=ir.Operation.ADD, left=position, right=one)
+def moved(position: ir.Expression | None, by: int) -> ir.Expression | None:
+    number = ir.Literal(type=ir.INTEGER, value=by)
+    return position and ir.Arithmetic(type=ir.INTEGER, operator=ir.Operation.ADD, left=position, right=number)
 
 
 def another_local(here: Run, node: ir.Name, leaves: Leaves) -> Leaves:
@@ -248,11 +248,11 @@ EXPRESSIONS: tuple[tuple[type[ir.Expression], str, Mutation], ...] = (
     (ir.Append, "in front", instead(added_at_front)),
     (ir.Item, "end not checked", unchecked),
     (ir.Slice, "nothing dropped", rewritten(lambda node: node.sequence)),
-    (ir.Slice, "one item too many", replaced(upper=lambda node: one_beyond(node.upper))),
+    (ir.Slice, "one item too few", replaced(upper=lambda node: moved(node.upper, -1))),
     (ir.Concatenate, "swapped", rewritten(swapped)),
     (ir.Reverse, "forgotten", rewritten(lambda node: node.sequence)),
     (ir.Collect, "condition ignored", replaced(binder=without_condition)),
-    (ir.Range, "from one", replaced(lower=lambda node: one_beyond(node.lower))),
+    (ir.Range, "from one", replaced(lower=lambda node: moved(node.lower, 1))),
     (ir.Everywhere, "the first key only", changed(first_key_only)),
     (ir.Call, "arguments not checked", unchecked),
     (ir.Before, "as it is after the step", rewritten(lambda node: node.value)),

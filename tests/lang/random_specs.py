@@ -234,6 +234,7 @@ class Maker:
                 ("Q", "self.line"),
                 ("small", "reversed(self.queue)"),
                 ("int", "range(len(self.queue))"),
+                ("int", "range(1, self.n)"),
             ]
             if not ordered:
                 sources += [

@@ -80,6 +80,14 @@ VALUES = [
     ("all(self.queue[x] == 0 for x in range(len(self.queue)))",
      ("(quantify all [<x: int[0..1] in (range 0 (size (read queue)))>] "
      "(compare == (item (read queue) x) 0))")),
+    ("any(x == 1 for x in range(len(self.queue) + 1))",
+     "(quantify any [<x: int[0..2] in (range 0 (arithmetic + (size (read queue)) 1))>] (compare == x 1))"),
+    ("any(x == 1 for x in range(self.n))", "(quantify any [<x: int[0..(top) - 1] in (range 0 (read n))>] (compare == x 1))"),
+    ("any(x == 1 for x in range(self.top))", "(quantify any [<x: int[0..(top) - 1] in (range 0 (constant top))>] (compare == x 1))"),
+    ("any(x == 1 for x in range(1, 3))", "(quantify any [<x: int[1..2] in (range 1 3)>] (compare == x 1))"),
+    ("any(x == 1 for x in range(min(len(self.queue), len(self.line))))",
+     ("(quantify any [<x: int[0..1] in (range 0 (choose (compare > (size (read queue)) (size (read line))) "
+     "(size (read line)) (size (read queue)) : int))>] (compare == x 1))")),
     ("all(self.queue[x - 1] <= self.queue[x] for x in range(1, len(self.queue)))",
      ("(quantify all [<x: int[1..1] in (range 1 (size (read queue)))>] "
      "(compare <= (item (read queue) (arithmetic - x 1)) (item (read queue) x)))")),

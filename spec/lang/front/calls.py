@@ -27,7 +27,7 @@ INSTEAD: dict[Any, str] = {
     sorted: "next(... for ... ) over an ordered domain",
     range: "for i in range(len(self.queue)), or self.each(Number)",
     enumerate: "for i in range(len(self.queue)), and self.queue[i]",
-    zip: "for i in range(len(self.queue)), and the item i of both",
+    zip: "for i in range(min(len(a), len(b))), and a[i], b[i]",
     list: "a tuple, or a set",
     set: "Set(...)",
     dict: "a Map variable",

@@ -222,9 +222,11 @@ def _positions(body: Body, node: ast.Call) -> tuple[types.Type, ir.Expression]:
     if node.keywords or not 1 <= len(node.args) <= 2:
         raise body.error(node, "range takes the first position and the length of a sequence", instead)
     last = expressions.integer(body, node.args[-1])
-    most = _longest(last.node)
+    most = _greatest(last)
     if most is None:
-        raise body.error(node, "range has no declared domain: it gives the positions of a sequence", instead)
+        text = ast.unparse(node.args[-1])
+        reason = f"range has no declared domain: the greatest value of {text} is not known"
+        raise body.error(node, reason, instead)
     zero = Value(ir.Literal(type=ir.INTEGER, value=0, at=body.at(node)), types.Int(0, 0))
     first = expressions.integer(body, node.args[0]) if len(node.args) == 2 else zero
     if first.least is None or first.least < 0:
@@ -234,13 +236,29 @@ def _positions(body: Body, node: ast.Call) -> tuple[types.Type, ir.Expression]:
     return kind.of, ir.Range(type=kind, lower=first.node, upper=last.node, at=body.at(node))
 
 
+def _greatest(value: Value) -> int | str | None:
+    """An upper bound of an integer, where one is known: of a length, a bounded value, a constant."""
+    if isinstance(value.type, types.Int):
+        return max(0, value.type.high) if isinstance(value.type.high, int) else value.type.high
+    return _longest(value.node)
+
+
 def _longest(node: ir.Expression) -> int | str | None:
-    """The greatest value of the length of a sequence, or of less."""
     match node:
+        case ir.Constant(name=name):
+            return name
         case ir.Size(collection=ir.Expression(type=types.SequenceOf(most=most))):
             return most
-        case ir.Arithmetic(operator=ir.Operation.SUBTRACT, left=left, right=ir.Literal(value=int(less))):
-            return _longest(left) if less >= 0 else None
+        case ir.Arithmetic(operator=operator, left=left, right=ir.Literal(value=int(number))) if number >= 0:
+            most_left = _longest(left)
+            if most_left is not None and operator is ir.Operation.ADD:
+                return plus(most_left, number)
+            return most_left if operator is ir.Operation.SUBTRACT else None
+        case ir.Choose(then=then, otherwise=otherwise):
+            one, other = _longest(then), _longest(otherwise)
+            if isinstance(one, int) and isinstance(other, int):
+                return max(one, other)
+            return one if one == other else None
     return None
 
 
