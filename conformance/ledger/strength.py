@@ -52,7 +52,7 @@ class Strength:
     """What the mutants of its specification did to one check that is recorded to hold.
 
     `asked` counts those that touch what the property reads; of them `killed` break it, `kept` change
-    something or are too large to be compared, and do not, `equivalent` change nothing within the constants
+    something or were not compared, and do not, `equivalent` change nothing within the constants
     and `open` were not explored far enough. `elsewhere` are further mutants that break it. `trivial` says why
     it cannot fail with these constants.
     """
@@ -250,14 +250,17 @@ class Answers:
 
 
 class _Asking:
-    """Some properties of one program, the mutants that were asked about them, and their answers."""
+    """Some properties of one program, the mutants that were asked about them, and their answers; `compares`:
+    about all of its properties, and whether they change anything at all.
+    """
 
-    def __init__(self, plan: _Plan, properties: Sequence[str]) -> None:
-        self.properties = properties
+    def __init__(self, plan: _Plan, properties: Sequence[str], *, compares: bool) -> None:
+        self.properties, self.compares = properties, compares
         self.seen: dict[str, Answer] = {}
         self._plan, self._saved = plan, time.monotonic()
         program = plan.program
-        self._key = _digest(answering_code(), program.name, program.digest, repr(plan.bounds), *properties)
+        question = (repr(plan.bounds), "compared" if compares else "", *properties)
+        self._key = _digest(answering_code(), program.name, program.digest, *question)
         self._kept = plan.answers.of(self._key)
 
     def ask(self, mutant: Anything) -> None:
@@ -265,7 +268,8 @@ class _Asking:
         if mutant.digest in self._kept:
             self._plan.answers.read += 1
         else:
-            self._kept[mutant.digest] = self._plan.trial.ask(mutant, self.properties)
+            asked = None if self.compares else self.properties
+            self._kept[mutant.digest] = self._plan.trial.ask(mutant, asked)
             self._plan.answers.asked += 1
             if time.monotonic() - self._saved > SAVED_SECONDS:
                 self.save()
@@ -295,7 +299,7 @@ class _Plan:
         mutants: list[Anything] = [*_mutants(self.program), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
         self.sampled: Sequence[Anything] = self.mutants[:sample]
-        self.first = _Asking(self, properties)
+        self.first = _Asking(self, properties, compares=True)
         self.later: _Asking | None = None
         self._trial: Trial | None = None
         self._trivial: dict[str, str] = {}
@@ -337,7 +341,7 @@ class _Plan:
         self, weak: list[str], breaking: Mapping[str, list[str]], tell: Callable[[int, Anything], object]
     ) -> None:
         """Ask the mutants beyond the sample until each weak property is broken, the most promising first."""
-        later = self.later = _Asking(self, weak)
+        later = self.later = _Asking(self, weak, compares=False)
         left = list(self.mutants[len(self.sampled) :])
 
         def promise(mutant: Anything) -> tuple[float, bool]:

@@ -30,9 +30,10 @@ left out. Made by `antiphon claims --mutants --write docs/ledger-strength.md`; d
 
 How to read it:
 
-- **touch** counts the mutants whose actions write what the property reads; **break** are those of them that the check refutes (every such run is taken
-  again by CPython), **keep** those that change something else, or have too many states to be compared, **same** those that have the same states and the
-  same steps with these constants, **open** those that were not explored to the end. **others** counts mutants that break it although they do not touch it.
+- **touch** counts the mutants whose actions write what the property reads, or do what it judges; **break** are those of them that the check refutes
+  (every such run is taken again by CPython), **keep** those that change something else or were compared with nothing (they are beyond the sample, or
+  have too many states), **same** those that have the same states and the same steps with these constants, **open** those that were not explored to the
+  end. **others** counts mutants that break it although they do not touch it.
 - A check that no mutant breaks is *unknown: cannot fail*, as far as these operators reach; *unknown: undecided*, where one that touches it was not
   explored to the end. One that the constants alone make true (no state that the types allow, and no step in one of them, could break it) is *refused*.
 - Mutants are sampled; a check that none of the sample breaks is asked of all others too until one does, so that *cannot fail* never rests on a sample.

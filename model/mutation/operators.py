@@ -110,7 +110,9 @@ def guard_negated(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
 
 
 def comparison_shifted(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
-    """`<` for `<=` and the other way round; a number that is one less or more is not."""
+    """`<` for `<=` and the other way round; a number that is one less or more is not, or is two less or
+    more.
+    """
     for node in _nodes(method):
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SHIFTED:
             other = ast.Compare(node.left, [SHIFTED[type(node.ops[0])]()], node.comparators)
@@ -122,6 +124,8 @@ def comparison_shifted(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
             and node.right.value == 1
         ):
             yield _expression("comparison shifted", node, node, node.left)
+            further = ast.BinOp(node.left, node.op, ast.Constant(2))
+            yield _expression("comparison shifted", node, node, further)
 
 
 # Choices ----------------------------------------------------------------------------------------------------

@@ -121,27 +121,35 @@ class Trial:
         self._original: PythonTransitions | None = None
 
     def ask(self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None) -> Answer:
-        """What becomes of the program with this change, and of some of the properties; None for all."""
+        """What becomes of the program with this change.
+
+        Args:
+            mutant: the change.
+            properties: only what it does to these is asked, and not whether it changes anything; None: all.
+        """
         kinds = self.kinds if properties is None else {name: self.kinds[name] for name in properties}
         try:
             changed = mutant.of(self.program)
             differing = _differing(self.program.module, changed.module)
             if not differing:
                 return Answer(Fate.EQUIVALENT, reason="it is read as the same")
-            return self._ask(changed, kinds, differing, shares=isinstance(mutant, Mutant))
+            shares, compares = isinstance(mutant, Mutant), properties is None
+            return self._ask(changed, kinds, differing, shares=shares, compares=compares)
         except SpecError as error:
             return Answer(Fate.INVALID, reason=error.reason)
 
     def touched(self, mutant: Mutant | LeftOut) -> frozenset[str]:
         """The properties that read a variable which the actions write in which the change is, or their
-        handlers; all of them where a repair is left out.
+        handlers, and those that these expect; all of them where a repair is left out.
         """
         if isinstance(mutant, LeftOut):
             return frozenset(self.kinds)
         if mutant.method not in self._touched:
-            written = _written(self.program.module, mutant.method)
+            written, expected = _written(self.program.module, mutant.method)
             self._touched[mutant.method] = frozenset(
-                name for name in self.kinds if written & _read(self.program.module, name)
+                name
+                for name in self.kinds
+                if name in expected or written & _read(self.program.module, name)
             )
         return self._touched[mutant.method]
 
@@ -172,7 +180,13 @@ class Trial:
         return self._states is None or _some_breaks(steps, property)
 
     def _ask(
-        self, changed: Program, kinds: dict[str, PropertyKind], differing: frozenset[str], *, shares: bool
+        self,
+        changed: Program,
+        kinds: dict[str, PropertyKind],
+        differing: frozenset[str],
+        *,
+        shares: bool,
+        compares: bool,
     ) -> Answer:
         apart = tuple(name for name in kinds if differing & self._texts_of(name))
         asked = {name: kind for name, kind in kinds.items() if name not in apart}
@@ -203,6 +217,8 @@ class Trial:
             return Answer(Fate.KILLED, broken, left, apart)
         if left:
             return Answer(Fate.UNDECIDED, (), left, apart, str(stop) if stop is not None else BUDGET_SPENT)
+        if not compares:
+            return Answer(Fate.UNDECIDED, apart=apart, reason="not compared")
         if self._is_same(space, search, actions if shares else None):
             return Answer(Fate.EQUIVALENT, apart=apart)
         seen = self._seen
@@ -409,20 +425,21 @@ def _differing(module: ir.Module, changed: ir.Module) -> frozenset[str]:
     return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
-def _written(module: ir.Module, method: str) -> frozenset[str]:
-    """The variables that are written by the actions which reach a method, and by what handles their
-    events.
+def _written(module: ir.Module, method: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables that are written by the actions which reach a method, and by what handles their events;
+    and the properties that are expected there.
     """
     definitions = {
         item.name: item for item in (*module.functions, *module.procedures, *module.actions, *module.handlers)
     }
-    found = set()
+    written, expected = set(), set()
     for action in (*module.actions, *module.initials):
         called = {action.name, *caused(action, module)}
         if method in called:
-            bodies = tuple(definitions.get(name, action).body for name in called)
-            found |= {node.variable for node in nodes(bodies) if isinstance(node, ir.Assign)}
-    return frozenset(found)
+            found = tuple(nodes(tuple(definitions.get(name, action).body for name in called)))
+            written |= {node.variable for node in found if isinstance(node, ir.Assign)}
+            expected |= {node.property for node in found if isinstance(node, ir.Expect)}
+    return frozenset(written), frozenset(expected)
 
 
 def _read(module: ir.Module, property: str) -> frozenset[str]:

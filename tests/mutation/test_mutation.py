@@ -4,6 +4,7 @@ and what it breaks is what the checker says of it.
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,8 @@ import pytest
 
 from antiphon.model.bounds import Bounds, StopReason
 from antiphon.model.explore import check
-from antiphon.model.mutation import OPERATORS, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
+from antiphon.model.mutation import OPERATORS, Answer, Fate, LeftOut, Mutant, Trial, changes_of, mutants_of
+from antiphon.model.mutation.operators import Context
 from antiphon.model.verdict import Outcome, PropertyKind
 from antiphon.spec.lang import (
     AtMost,
@@ -371,3 +373,13 @@ def test_what_only_an_event_reaches_is_changed_too() -> None:
     chain = program(Chain)
     changed = {item.method for item in mutants_of(chain, lambda part: part is Chain)}
     assert changed == {"pass_on", "hear", "count", "recount"}
+
+
+def test_a_number_that_is_one_more_is_none_more_and_two_more() -> None:
+    """So that what must not be skipped can be skipped, and what must not come twice can come twice."""
+    (method,) = ast.parse("def count(self): self.next = self.last + 1").body
+    assert isinstance(method, ast.FunctionDef)
+    shifted = [
+        item.after for item in changes_of(method, Context(True, {}, {}, {})) if "shifted" in item.operator
+    ]
+    assert shifted == ["self.last", "self.last + 2"]

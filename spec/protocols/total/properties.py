@@ -103,19 +103,18 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
             if p < q
         )
 
-    @invariant
-    def UniqueIds(self) -> bool:
+    def keep(self, p: Process, number: Number, m: Message) -> None:
         """Section Sequencer: "no two messages receive the same sequence id", in a view."""
-        return not any(
-            self.sent[p][k] is not None
-            and self.sent[q][k] is not None
-            and self.sent[p][k] != self.sent[q][k]
-            and self.installed[p] == self.installed[q]
-            for p in self.each(Process)
-            for q in self.each(Process)
-            if p < q
-            for k in self.each(Number)
+        expect(
+            not any(
+                self.sent[q][number] is not None
+                and self.sent[q][number] != m
+                and self.installed[p] == self.installed[q]
+                for q in self.each(Process)
+            ),
+            "UniqueIds",
         )
+        super().keep(p, number, m)
 
     @invariant
     def NoIdSkipped(self) -> bool:
