@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.conformance.ledger.scripted import asked_once, idle_rounds, seven_messages
+from antiphon.conformance.ledger.scripted import asked_once, fullest_buffers, idle_rounds
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 from antiphon.spec.lang import Spec, program
@@ -156,7 +156,7 @@ MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "messages a step": messages_a_step,
     "messages a broadcast": messages_a_broadcast,
     "asked once": asked_once,
-    "seven messages": seven_messages,
+    "fullest buffers": fullest_buffers,
     "idle rounds": idle_rounds,
     "one unicast, one multicast": unicast_and_multicast,
 }

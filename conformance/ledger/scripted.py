@@ -45,37 +45,69 @@ nobody speaks of m0 any more.
 """
 
 
-SEVEN_MESSAGES = (
-    "broadcast(p0, m0)",
-    "acknowledge(p0, m0, p1)",
-    "broadcast(p1, m1)",
-    "receive_next_message(Msg(p1, m0))",
-    "receive_next_ack(Ack(p1, p0, m0, 1, p1))",
-    "acknowledge(p1, m1, p2)",
-    "broadcast(p1, m2)",
-    "broadcast(p2, m3)",
-    "receive_next_message(Msg(p0, m1))",
-    "receive_next_ack(Ack(p0, p1, m1, 2, p2))",
-    "broadcast(p0, m4)",
-    "receive_next_message(Msg(p2, m0))",
-    "receive_next_message(Msg(p2, m1))",
-    "receive_next_message(Msg(p2, m2))",
-    "receive_next_message(Msg(p2, m4))",
-    "receive_next_ack(Ack(p2, p0, m0, 1, p1))",
-    "receive_next_ack(Ack(p2, p1, m1, 2, p2))",
-    "acknowledge(p2, m2, p1)",
-    "receive_next_ack(Ack(p1, p2, m2, 3, p1))",
-    "broadcast(p1, m5)",
-    "acknowledge(p1, m5, p0)",
-    "broadcast(p1, m6)",
-    "receive_next_message(Msg(p0, m2))",
-    "receive_next_message(Msg(p0, m5))",
-    "receive_next_message(Msg(p0, m6))",
-    "receive_next_message(Msg(p0, m3))",
-)
-"""DTP with all repairs: two ACKs are late at p0, which keeps their MSGs, the two before them, which p2 has
-not confirmed, and one of each process that has no gsn.
-"""
+class _Script:
+    """Steps of DTP as they are written down; updates are numbered as they are broadcast, ACKs by gsn."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+        self.updates = 0
+        self._acks: list[str] = []
+
+    def broadcast(self, p: int) -> int:
+        """P broadcasts the next update, whose number this gives."""
+        self.steps.append(f"broadcast(p{p}, m{self.updates})")
+        self.updates += 1
+        return self.updates - 1
+
+    def acknowledge(self, p: int, update: int, next_holder: int) -> None:
+        """P gives the update the next gsn, and the token to another."""
+        self._acks.append(f"p{p}, m{update}, {len(self._acks) + 1}, p{next_holder}")
+        self.steps.append(f"acknowledge(p{p}, m{update}, p{next_holder})")
+
+    def receive(self, p: int, *updates: int) -> None:
+        """These MSGs come to p."""
+        self.steps += [f"receive_next_message(Msg(p{p}, m{update}))" for update in updates]
+
+    def receive_acks(self, p: int, numbers: range) -> None:
+        """The ACKs of these gsns come to p."""
+        self.steps += [f"receive_next_ack(Ack(p{p}, {self._acks[number - 1]}))" for number in numbers]
+
+
+def fullest_buffer(n: int) -> tuple[tuple[str, ...], int]:
+    """A run of DTP with n processes, three at least, with all repairs and no loss, after which p0 keeps as
+    many MSGs as it ever can; and how many updates it has.
+
+    1. Of p0 to p(n-2) each gives its own update a gsn. The last process says nothing of what it has, so that
+       p0 must keep all n - 1, with their ACKs.
+    2. The last process and then p1 to p(n-2) give a gsn each, and their ACKs are late at p0: n - 1 more.
+    3. Of each process p0 has one more MSG, which has no gsn yet: n.
+    """
+    run, last = _Script(), n - 1
+    first: list[int] = []
+    for p in range(last):
+        update = run.broadcast(p)
+        run.receive(p, *first)
+        run.receive_acks(p, range(1, p + 1))
+        run.acknowledge(p, update, p + 1)
+        first.append(update)
+    silent = run.broadcast(last)
+    second = {p: run.broadcast(p) for p in range(1, last)}
+    run.receive(0, *first[1:])
+    run.receive_acks(0, range(2, n))
+    own = run.broadcast(0)
+    run.receive(last, *first, own, second[1])
+    run.receive_acks(last, range(1, n))
+    run.acknowledge(last, second[1], 1)
+    late = [second[1]]
+    for p in range(1, last):
+        run.receive(p, *first[p + 1 :], *(late if p > 1 else ()))
+        run.receive_acks(p, range(p + 2, n + p))
+        update = run.broadcast(p) if p == 1 else second[p]
+        run.acknowledge(p, update, (p + 1) % last)
+        late.append(update)
+    waiting = [run.broadcast(p) for p in range(1, last)]
+    run.receive(0, *late, *waiting, silent)
+    return tuple(run.steps), run.updates
 
 
 def idle_round(number: int) -> tuple[str, ...]:
@@ -153,15 +185,23 @@ def asked_once() -> tuple[bool, str]:
     )
 
 
-def seven_messages() -> tuple[bool, str]:
-    """Whether a process of DTP, among three with all repairs and no loss, keeps the 3n - 2 MSGs and n - 1
-    ACKs that are the most there can be.
+def fullest_buffers() -> tuple[bool, str]:
+    """Whether a process of DTP, among three and among four with all repairs and no loss, keeps the 3n - 2
+    MSGs and n - 1 ACKs that are the most there can be.
     """
-    bound = program(DtpChecked, repairs="all", processes=3, messages=7, losses=0, timeouts=0, nulls=0)
-    messages, acks = _kept(bound, follow(bound, SEVEN_MESSAGES), 0)
-    run = f"after {len(SEVEN_MESSAGES)} steps, no loss among them"
-    found = f"{run}, a process keeps {messages} MSGs and {acks} ACKs; 2n - 1 is 5, 3n - 2 is 7"
-    return (messages, acks) == (7, 2), found
+    good, found = True, []
+    for n in (3, 4):
+        script, updates = fullest_buffer(n)
+        bound = program(
+            DtpChecked, repairs="all", processes=n, messages=updates, losses=0, timeouts=0, nulls=0
+        )
+        messages, acks = _kept(bound, follow(bound, script), 0)
+        good = good and (messages, acks) == (3 * n - 2, n - 1)
+        found.append(
+            f"after {len(script)} steps of {n} processes, no loss among them, one keeps {messages} MSGs and "
+            f"{acks} ACKs; 2n - 1 is {2 * n - 1}, 3n - 2 is {3 * n - 2}"
+        )
+    return good, "; ".join(found)
 
 
 def idle_rounds() -> tuple[bool, str]:

@@ -139,11 +139,14 @@ _BOUNDS: tuple[Claim, ...] = (
         Kind.BOUND,
         "violated",
         "Of the MSGs it fails with all repairs and without a loss: where ACKs are late, senders go on, "
-        "and with n = 3 a process keeps seven after 26 steps. The true bound is 3n - 2: an ACK is late, "
-        "or what makes its MSG stable, for 2n - 2 MSGs at most, and of each process one MSG has no gsn; "
-        "the argument stands at the repair `carry_status`, and seven is 3n - 2. With two processes, and "
+        "and with n = 3 a process keeps seven after 26 steps, with n = 4 ten after 47. The true bound is "
+        "3n - 2: an ACK is late, or what makes its MSG stable, for 2n - 2 MSGs at most, and of each "
+        "process one MSG has no gsn; the argument stands at the repair `carry_status`, and seven and ten "
+        "are 3n - 2. With two processes, and "
         "where everything arrives at once, 2n - 1 holds. Of the ACKs n - 1 holds, and is reached, where "
-        "every ACK, also of NULL, carries what its sender knows. Otherwise there is no bound at all: with"
+        "every ACK, also of NULL, carries what its sender knows: by the argument; where NULLs overtake "
+        "(n = 3, three updates of one sender, one NULL after each) 36 million states, up to 27 steps, were "
+        "seen, a part of all, and none breaks this or DTP-23. Otherwise there is no bound at all: with"
         " n = 3 the NULLs of one process are only late at another, which keeps one MSG and one ACK more "
         "after each ten steps. As printed two processes are enough (DTP-10, DTP-11).",
         (
@@ -153,8 +156,9 @@ _BOUNDS: tuple[Claim, ...] = (
             _all("AckBound", _PAIR, deep=True),
             _all("MessageBound", _MANY, deep=True),
             Measurement(
-                "seven messages",
-                "three processes with all repairs and no loss: one of them keeps seven MSGs and two ACKs",
+                "fullest buffers",
+                "with all repairs and no loss one of three processes keeps seven MSGs and two ACKs, one of "
+                "four ten and three",
                 "holds",
             ),
             Measurement(

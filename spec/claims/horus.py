@@ -399,16 +399,19 @@ HORUS: tuple[Claim, ...] = (
             "always make the optimal decision for "
             "minimal overhead, but the protocol that the TOTAL layer uses comes close in many cases."
         ),
-        "The oracle gives the token to whoever waits for it, at little more than the smallest overhead.",
+        "The overhead is seldom much more than the least that is possible, and whoever waits for the token "
+        "gets it.",
         Standing.IMPLIED,
-        Kind.LIVENESS,
+        Kind.PERFORMANCE,
         "unknown",
-        "The text says neither what the oracle knows nor how overhead is measured. Order and agreement do "
-        "not depend on it: they hold if it may choose anybody (HOR-11), which is every other choice too. "
-        "What depends on it is who waits. If it may choose anybody, two members can pass the token to and "
-        "fro for ever while a third one waits; if it chooses the next in rank, or one that waits, who waits "
-        "can send in the end, also where members go down; if it never gives the token away, everybody else "
-        "waits for the next view.",
+        "By reading: `comes close in many cases` is no property of a run. It is a share of a cost, and the "
+        "text defines neither the cost nor the cases, nor the oracle. That none is always optimal needs no "
+        "check: it must name somebody before it can know who will cast next. Order and agreement do not "
+        "depend on it: they hold if it may choose anybody (HOR-11), which is every other choice too. What "
+        "can be decided, and depends on it, is who waits. If it may choose anybody, two members can pass the "
+        "token to and fro for ever while a third one waits; if it chooses the next in rank, or one that "
+        "waits, who waits can send in the end, also where members go down; if it never gives the token away, "
+        "everybody else waits for the next view.",
         (
             _literal(TotalLive, "WhoWaitsSends", "violated", {**_VIEWS, "crashes": 0}, 5),
             _literal(TotalLive, "WhoWaitsSends", "holds", {**_VIEWS, "oracle": "next in rank"}),

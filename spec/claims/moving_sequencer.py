@@ -15,7 +15,10 @@ from antiphon.spec.claims.claim import (
     Source,
     Standing,
 )
-from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
+from antiphon.spec.protocols.moving_sequencer.properties import (
+    MovingSequencerChecked,
+    MovingSequencerCrashing,
+)
 
 _ONE = {"processes": 2, "messages": 1, "losses": 1}
 _SPARE = {"processes": 2, "messages": 1, "losses": 1, "spare": 1}
@@ -24,6 +27,7 @@ _SURE = {"processes": 2, "messages": 2, "losses": 0, "urgent": True}
 _SURE_RING = {"processes": 3, "messages": 1, "losses": 0, "urgent": True}
 _UNRELIABLE: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 2, "sending": "send"}
 _RING = {"processes": 3, "messages": 1, "losses": 1, "urgent": True}
+_STOPPED = {"processes": 3, "messages": 2, "losses": 1, "crashes": 1, "urgent": True, "prompt": True}
 _EVERY_ORDER = {"processes": 3, "messages": 1, "losses": 1}
 
 
@@ -40,6 +44,14 @@ def _three(*properties: str) -> tuple[Check, ...]:
         replace(_check(property, "holds", **_EVERY_ORDER), deep=True) for property in properties
     )
 
+
+def _stopped(property: str, *without: str, length: int | None = None) -> Check:
+    """Three processes, two messages, and one process may stop."""
+    found = Check(MovingSequencerCrashing, property, "holds", "all", without, _STOPPED, length)
+    return replace(found, long_for_z3=True)
+
+
+_ORDERED = ("UniformPrefixOrder", "UniformTotalOrder", "UniformIntegrity")
 
 MOVING_SEQUENCER: tuple[Claim, ...] = (
     Claim(
@@ -86,8 +98,9 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "line 8 tests `>`. The holder then gives a second number to a message that has one, and the message "
         "is delivered twice. Where delivery does not wait for the message itself (MSQ-05), prefix order "
         "fails too. With one sequence for all, and no message twice in it, total order needs no check of "
-        "its own. Order is checked between two processes: one message has none, and three processes with two "
-        "messages have more than 66 million states even where nothing is lost.",
+        "its own. Order is checked between two processes, for one message has none, and between three of "
+        "which one may stop, where what is sent reliably comes first (`prompt`): without that, three with "
+        "two messages have more than 66 million states even where nothing is lost.",
         (
             Check(
                 MovingSequencerChecked,
@@ -110,6 +123,9 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             _check("Validity", "holds", "pass_idle_token", **_SURE),
             _check("NothingInFlight", "holds", "pass_idle_token", **_SURE),
             *_three("UniformIntegrity"),
+            *(_stopped(name, "pass_idle_token") for name in _ORDERED),
+            _stopped("OthersDeliver", "pass_idle_token", length=19),
+            *(replace(_stopped(name), deep=True) for name in _ORDERED),
         ),
         defect="text",
         repairs=("start_token", "wait_for_missing_number", "await_body"),

@@ -15,7 +15,19 @@ from antiphon.spec.claims.claim import (
     Standing,
 )
 from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpLive, RbpProperties
+from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientOrdered
 
+_FIGURE_25 = {
+    "processes": 2,
+    "messages": 2,
+    "losses": 1,
+    "crashes": 0,
+    "passes": 4,
+    "unlimited": True,
+    "urgent": True,
+    "assigned": True,
+    "patient": True,
+}
 _TWO = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True}
 _PAIR = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True}
 _BRISK = {**_PAIR, "urgent": True, "assigned": True}
@@ -330,10 +342,12 @@ RBP: tuple[Claim, ...] = (
         "three processes and with two at two; finitely many messages starve nobody, whichever is selected. "
         "Fair means that a packet is received if it can be all the time, and that each process goes on when "
         "it can. If only each kind of step were fair, one packet could wait for ever while copies of others "
-        "come.",
+        "come. Line 59 of figure 25 has the same words; read as the first that was broadcast, it gives the "
+        "same there.",
         (
             _check("OldestFirst", "holds", **_SAFE),
             _check("OldestFirst", "holds", **_RING),
+            Check(RbpResilientOrdered, "OldestFirst", "holds", "all", constants=_FIGURE_25),
             Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_TWO),
             Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_THREE),
             Check(RbpLive, "NoMessageStarves", "holds", "all", constants=_PAIR, deep=True),

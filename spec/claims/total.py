@@ -34,6 +34,7 @@ _SAME: dict[str, Any] = {**_LATER, "messages": 2, "expected": 1}
 _HIGHER: dict[str, Any] = {**_LATER, "expected": 1, "first_ids": 2}
 _LOSSY: dict[str, Any] = {**_NEXT, "losses": 1}
 _ANY: dict[str, Any] = {**_NEXT, "first_ids": 2}
+_THIRD: dict[str, Any] = {**_ANY, "messages": 3}
 _CRASH: dict[str, Any] = {
     "losses": 1,
     "processes": 3,
@@ -227,11 +228,12 @@ TOTAL: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "By uniqueness (TOT-04), and because the queue is cleared at the view change (TOT-08). With two "
-        "sequencers in one view it is not.",
+        "By uniqueness (TOT-04), and because the queue is cleared at the view change (TOT-08): of two "
+        "messages that are ordered before it the second may be queued, with the id that the third will get. "
+        "With two sequencers in one view it is not.",
         (
-            _literal("QueuedTwinIsTheSame", "holds", **_STABLE),
-            _check("QueuedTwinIsTheSame", "holds", **_REFORM),
+            _literal("QueuedTwinIsTheSame", "holds", **_THIRD),
+            _check("QueuedTwinIsTheSame", "holds", **_THIRD),
             _check("QueuedTwinIsTheSame", "violated", length=9, **_ORDERS),
         ),
     ),

@@ -14,9 +14,9 @@ from antiphon.conformance.ledger import Reports
 from antiphon.model.bounds import Bounds
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
-from antiphon.spec.lang import Step, action, program, require
-from antiphon.spec.protocols.rbp_resilient.figure25 import Sequenced
-from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
+from antiphon.spec.lang import Step, action, mutation, program, require
+from antiphon.spec.protocols.rbp_resilient.figure25 import Body, RbpResilient, Sequenced
+from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked, RbpResilientOrdered
 from antiphon.spec.services import Process
 
 check = Reports.private().check
@@ -229,3 +229,34 @@ def test_order_under_a_failure_can_be_broken_with_two_messages() -> None:
             "UniformPrefixOrder"
         ].trace
         assert (None if trace is None else len(trace)) == length
+
+
+@mutation("the last message without a number is numbered first")
+class LastFirst(RbpResilient):
+    """Numbers the message that was broadcast last."""
+
+    @action(fairness="weak")
+    def sequence(self, p: Process) -> None:
+        require(self.can_sequence(p))
+        body = next((one for one in self.each(Body) if self.waits(p, one) and self.is_last(p, one)), None)
+        if body is not None:
+            self.holding[p] = False
+            self.send_token(p, body, self.last_number[p] + 1)
+
+    def waits(self, p: Process, one: Body) -> bool:
+        return one in self.received[p] and not self.is_numbered(p, one)
+
+    def is_last(self, p: Process, one: Body) -> bool:
+        return not any(one.message < other.message and self.waits(p, other) for other in self.received[p])
+
+
+class MutableOrdered(RbpResilientOrdered, mutations=(LastFirst,)):
+    """Figure 25 in which `first` may become `last`."""
+
+
+def test_the_first_message_without_a_number_is_numbered_first() -> None:
+    """Claim RBP-15, line 59 of figure 25: with `last` the check fails."""
+    constants: dict[str, Any] = {"repairs": "all", **PAIR}
+    for last_first, outcome in ((False, Outcome.HOLDS), (True, Outcome.VIOLATED)):
+        bound = program(MutableOrdered, last_first=last_first, **constants)
+        assert check(bound, ["OldestFirst"])["OldestFirst"].outcome is outcome

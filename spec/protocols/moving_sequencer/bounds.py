@@ -48,7 +48,26 @@ class Urgent(MovingSequencer):
         return not self.can_deliver(p)
 
 
-class MovingSequencerBounded(MovingSequencer, repairs=REPAIRS, readings=READINGS, restrictions=(Urgent,)):
+@restriction(
+    "what is sent reliably is received before anything else happens, so that a number never comes before its "
+    "message, and what goes wrong then is not seen"
+)
+class Prompt(MovingSequencer):
+    """Nothing else happens while what was sent reliably is on its way."""
+
+    @constraint(
+        "broadcast", "receive_token", "check_numbers", "request_numbers", "request_body", "have_bodies",
+        "sequence", "pass_idle", "receive_data", "receive_notice", "receive_request",
+        "receive_request_numbers", "deliver",
+    )  # fmt: skip
+    def all_received(self) -> bool:
+        """What was sent reliably has come."""
+        return len(self.sent) == 0
+
+
+class MovingSequencerBounded(
+    MovingSequencer, repairs=REPAIRS, readings=READINGS, restrictions=(Urgent, Prompt)
+):
     """Figure 12 with what can be switched on, and with as many numbers as there are."""
 
     @constraint("sequence")

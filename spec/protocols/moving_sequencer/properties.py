@@ -1,11 +1,15 @@
-"""Figure 12 is checked against total order broadcast, and each number against one message."""
+"""Figure 12 is checked against total order broadcast, and each number against one message.
+
+`MovingSequencerCrashing` lets processes stop, of which the figure says nothing.
+"""
 
 from __future__ import annotations
 
-from antiphon.spec.lang import invariant, witness
+from antiphon.spec.environment import Crashes
+from antiphon.spec.lang import environment, invariant, witness
 from antiphon.spec.protocols.moving_sequencer.bounds import MovingSequencerBounded
 from antiphon.spec.protocols.moving_sequencer.figure12 import Stage
-from antiphon.spec.services import Process, TotalOrderBroadcast
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
@@ -54,3 +58,34 @@ class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
     def NothingInFlight(self) -> bool:
         """Everything is delivered everywhere, and what was sent for it has arrived."""
         return self.AllDelivered() and len(self.network) == 0 and len(self.sent) == 0
+
+
+class MovingSequencerCrashing(MovingSequencerChecked, Crashes):
+    """The moving sequencer while processes stop, and nobody notices."""
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops, and with it goes the token, if it has it or would get it, and what is sent to it."""
+        super().crash(p)
+        if self.holder == p:
+            self.holder = None
+        if self.token_to == p:
+            self.token_to = None
+        self.sent -= {packet for packet in self.sent if packet.to == p}
+        self.network -= {packet for packet in self.network if packet.to == p}
+
+    def send_to_all(self, p: Process, m: Message) -> None:
+        """Nothing is sent to a stopped process."""
+        super().send_to_all(p, m)
+        self.sent -= {packet for packet in self.sent if self.down[packet.to]}
+
+    def may_deliver(self, p: Process, m: Message) -> bool:
+        """A stopped process delivers nothing."""
+        return not self.down[p] and super().may_deliver(p, m)
+
+    @witness
+    def OthersDeliver(self) -> bool:
+        """A process has stopped before it delivered everything, and all others have delivered everything."""
+        return any(self.down[p] for p in self.each(Process)) and all(
+            self.down[p] != (self.next_deliver[p] == self.messages + 1) for p in self.each(Process)
+        )

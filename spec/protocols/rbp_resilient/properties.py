@@ -4,7 +4,7 @@ that must be reached.
 
 from __future__ import annotations
 
-from antiphon.spec.lang import invariant, obligation, witness
+from antiphon.spec.lang import action, expect, invariant, obligation, witness
 from antiphon.spec.protocols.rbp_resilient.bounds import RbpResilientBounded
 from antiphon.spec.protocols.rbp_resilient.figure25 import Body, Number
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
@@ -377,3 +377,23 @@ class RbpResilientProperties(RbpResilientBounded):
 
 class RbpResilientChecked(RbpResilientProperties, TotalOrderBroadcast):
     """RBP with failures, without Reformation, checked against total order broadcast."""
+
+
+class RbpResilientOrdered(RbpResilientChecked):
+    """RBP with failures, and whether a message can be overtaken by such as were broadcast later."""
+
+    @action(fairness="weak")
+    def sequence(self, p: Process) -> None:
+        """Line 59, `first`: of what p has received, nothing that was broadcast before has no number yet."""
+        super().sequence(p)
+        given = self.passed[p]
+        expect(
+            not any(
+                given is not None
+                and given.body is not None
+                and one.message < given.body.message
+                and not self.is_numbered(p, one)
+                for one in self.received[p]
+            ),
+            "OldestFirst",
+        )
