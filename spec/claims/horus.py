@@ -404,8 +404,8 @@ HORUS: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.PERFORMANCE,
         "unknown",
-        "By reading: `comes close in many cases` is no property of a run. It is a share of a cost, and the "
-        "text defines neither the cost nor the cases, nor the oracle. That none is always optimal needs no "
+        "`Comes close in many cases` is no property of a run, for a checker to decide: it is a share of a "
+        "cost, and the text defines neither cost nor cases nor oracle. That none is always optimal needs no "
         "check: it must name somebody before it can know who will cast next. Order and agreement do not "
         "depend on it: they hold if it may choose anybody (HOR-11), which is every other choice too. What "
         "can be decided, and depends on it, is who waits. If it may choose anybody, two members can pass the "
