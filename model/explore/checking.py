@@ -60,8 +60,9 @@ def check(
             states, else native.
         storage: how the native engine keeps states: threads, fingerprints, reductions, a directory. The
             result does not depend on threads; what fingerprints may miss and what reductions leave out is in
-            the report's notes. Verdicts and the lengths of traces are the same; obligations need whole
-            states, and liveness tells members apart that symmetry does not. With a directory, what does not
+            the report's notes. Verdicts and the lengths of traces are the same, but for lassos with symmetry,
+            whose cycle ends where the state itself comes again; obligations need whole states, and symmetry
+            decides no liveness property that is about each member by itself. With a directory, what does not
             fit into memory is on disk, and a later call goes on where this one ended, however it ended.
 
     A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable
@@ -77,14 +78,12 @@ def check(
     asked = kinds_asked(program, properties)
     fair = [name for name, kind in asked.items() if kind is PropertyKind.LIVENESS]
     kinds = {name: kind for name, kind in asked.items() if kind is not PropertyKind.LIVENESS}
-    if storage.symmetry and fair:
-        raise SpecError(
-            f"symmetry cannot decide {', '.join(fair)}: fairness to each member tells the members apart",
-            instead="other properties, or no symmetry",
-        )
+    if storage.symmetry:
+        known = liveness.declared(program)
+        liveness.refuse_members(program, liveness.fair_on(program), [known[name] for name in fair])
     tell = _once(violated)
     if fair and not kinds:
-        return _on_fair_runs(program, fair, bounds, progress, tell, engine)
+        return _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
     named = _by_kind(kinds)
     steps = [name for kind in BROKEN_BY_STEPS for name in named[kind]]
     later = [*named[PropertyKind.OBLIGATION], *named[PropertyKind.DEADLOCK]]
@@ -119,7 +118,7 @@ def check(
     verdicts = tuple(_told(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
     report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
     if fair and report.exploration.stopped is not StopReason.INTERRUPTED:
-        kept = _on_fair_runs(program, fair, bounds, progress, tell, engine)
+        kept = _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
         report = dataclasses.replace(
             report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes)
         )
@@ -137,11 +136,20 @@ def _on_fair_runs(
     progress: Callable[[Progress], None] | None,
     violated: Violated,
     engine: Engine,
+    storage: StorageOptions,
 ) -> Report:
-    """Liveness is judged on the whole graph, which it walks by itself."""
+    """Liveness is judged on the whole graph, or that of orbits, which it walks by itself."""
     known = liveness.declared(program)
     asked = [known[name] for name in names]
-    return liveness.judge(program, asked, bounds=bounds, progress=progress, violated=violated, engine=engine)
+    return liveness.judge(
+        program,
+        asked,
+        bounds=bounds,
+        progress=progress,
+        violated=violated,
+        engine=engine,
+        symmetry=storage.symmetry,
+    )
 
 
 def _once(violated: Violated | None) -> Violated:

@@ -13,7 +13,7 @@ graph has none, or is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress, Violated, Violation
@@ -23,6 +23,7 @@ from antiphon.model.explore.liveness.lasso import Lasso, find_lasso
 from antiphon.model.explore.liveness.patterns import pattern_of
 from antiphon.model.explore.liveness.questions import Question
 from antiphon.model.explore.liveness.shown import fault_of
+from antiphon.model.explore.liveness.unfold import unfolded
 from antiphon.model.explore.liveness.walk import FairGraph
 from antiphon.model.notation import compact
 from antiphon.model.trace import ReplayError, Trace, replay
@@ -38,7 +39,7 @@ from antiphon.model.verdict import (
     Report,
     Verdict,
 )
-from antiphon.spec.lang import Program, SpecError, ir
+from antiphon.spec.lang import Program, SpecError, ir, types
 
 
 def judge(
@@ -50,6 +51,7 @@ def judge(
     progress: Callable[[Progress], None] | None = None,
     violated: Violated | None = None,
     engine: Engine | str = Engine.GENERATED,
+    symmetry: bool = False,
 ) -> Report:
     """Whether each of the properties holds on every fair run of `program`.
 
@@ -61,14 +63,19 @@ def judge(
         progress: called now and then with how far the walk is.
         violated: called with each violated property as soon as it is found.
         engine: "reference" (CPython executes the text), or any other (generated Python).
+        symmetry: whether one state stands for all that differ in the names of interchangeable members.
 
     Raises:
-        SpecError: `fairness` names what does not exist, or there is no such engine.
+        SpecError: `fairness` names what does not exist, there is no such engine, or with symmetry a promise
+            or a property is about each member by itself.
         InternalError: a lasso is none on the reference: our failure, not the specification's.
     """
     engine = engine_named(engine)
     assumed = fairness if isinstance(fairness, Fairness) else fair_on(program, fairness)
-    graph = FairGraph(program, assumed, engine=engine, bounds=bounds, progress=progress)
+    questions = tuple(questions)
+    if symmetry:
+        refuse_members(program, assumed, questions)
+    graph = FairGraph(program, assumed, engine=engine, bounds=bounds, progress=progress, symmetric=symmetry)
     court = _Court(graph)
     verdicts = []
     for question in questions:
@@ -78,6 +85,39 @@ def judge(
     stopped = graph.walk.stopped
     notes = (f"the walk for liveness is not complete: {stopped}",) if stopped is not None else ()
     return Report(program, tuple(verdicts), _exploration(graph), (f"fairness: {assumed}", *notes))
+
+
+def refuse_members(program: Program, fairness: Fairness, questions: Sequence[Question]) -> None:
+    """Refuse what tells the members of a symmetric set apart: a promise to each, a property of each.
+
+    Everything else in the text treats members alike, and fairness to all of them together does too. Where
+    there is no question, nothing is refused.
+
+    Raises:
+        SpecError: there is such a promise or property.
+    """
+    instead = "no symmetry, or a promise and a property of all members together"
+    for promise in fairness.promises if questions else ():
+        for part in promise.parts:
+            for item in fairness.actions[part.action]:
+                if item.name in part.per and _has_members(program.domain(item.type)):
+                    raise SpecError(
+                        f"symmetry cannot decide what depends on fairness per {item.name} ({promise.name}): "
+                        "it tells members apart",
+                        instead=instead,
+                    )
+    for question in questions:
+        for item in question.liveness.parameters:
+            if _has_members(program.domain(item.type)):
+                raise SpecError(
+                    f"symmetry cannot decide {question.name}: it is asked of each {item.name} by itself",
+                    instead=instead,
+                )
+
+
+def _has_members(domain: types.Domain) -> bool:
+    of = domain.type
+    return (isinstance(of, types.IndexType) and of.symmetric) or any(map(_has_members, domain.parts))
 
 
 def _exploration(graph: FairGraph) -> Exploration:
@@ -100,6 +140,7 @@ class _Court:
     def __init__(self, graph: FairGraph) -> None:
         self.graph = graph
         program, count = graph.program, f"{len(graph):,} states"
+        count += " up to the names of members" if graph.symmetric else ""
         extent = f"all {count}" if graph.walk.complete else f"{count}, not all"
         self.evidence = Evidence.explored(program, extent)
         self.provenance = Provenance.of(program, f"explicit, lassos, {graph.space.transitions.name}")
@@ -149,17 +190,10 @@ class _Court:
     def _trace(self, question: Question, lasso: Lasso, instance: tuple[object, ...]) -> Trace:
         """The lasso as the reference executes it, and finds it."""
         graph, engine = self.graph, self.provenance.engine
-        steps = [graph.step(edge) for edge in (*lasso.stem, *lasso.cycle)]
-        why = _why(question, instance, lasso)
+        start, steps, loop = unfolded(graph, lasso)
+        why = _why(question, instance, loop, len(steps) - loop)
         try:
-            trace = replay(
-                graph.program,
-                graph.state(lasso.start),
-                steps,
-                shows=question.name,
-                why=why,
-                loop=len(lasso.stem),
-            )
+            trace = replay(graph.program, start, steps, shows=question.name, why=why, loop=loop)
         except (ReplayError, SpecError) as error:
             raise InternalError(
                 f"{engine}: the lasso for {question.name} does not replay: {error}"
@@ -176,14 +210,13 @@ def _size(lasso: Lasso) -> tuple[int, int]:
     return len(lasso.stem), len(lasso.cycle)
 
 
-def _why(question: Question, instance: tuple[object, ...], lasso: Lasso) -> str:
+def _why(question: Question, instance: tuple[object, ...], before: int, count: int) -> str:
     liveness = question.liveness
     about = ", ".join(
         f"{item.name}={compact(value)}" for item, value in zip(liveness.parameters, instance, strict=True)
     )
     told = f" ({about})" if about else ""
-    after = f"after {len(lasso.stem)} step{'' if len(lasso.stem) == 1 else 's'}"
-    count = len(lasso.cycle)
+    after = f"after {before} step{'' if before == 1 else 's'}"
     if count:
         rest = f"a fair cycle of {count} step{'' if count == 1 else 's'} is taken for ever"
     else:

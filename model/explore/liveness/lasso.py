@@ -37,6 +37,7 @@ class Graph:
     theirs. `masks[kinds[e]]` is the mask of the kinds that the edge is of, `possible[s]` that of all edges
     from s; `weak` and `strong` are the masks of fair kinds. `origin` and `parent` are the state and the edge
     by which a state was found (NO_EDGE for an initial one); `depths` its distance from an initial state.
+    `turns` says whether there are edges from a state to itself.
     """
 
     initial: int = 0
@@ -50,6 +51,7 @@ class Graph:
     depths: array[int] = field(default_factory=lambda: array("I"))
     weak: int = 0
     strong: int = 0
+    turns: bool = False
 
     def __len__(self) -> int:
         return len(self.depths)
@@ -166,7 +168,7 @@ class _Product:
     """
 
     def __init__(self, graph: Graph, pattern: Pattern) -> None:
-        self.graph = Graph(weak=graph.weak, strong=graph.strong, masks=list(graph.masks))
+        self.graph = Graph(weak=graph.weak, strong=graph.strong, masks=list(graph.masks), turns=graph.turns)
         self.states, self.edges = array("I"), array("Q")
         self._modes = array("I")
         self._numbers: dict[tuple[int, int], int] = {}
@@ -318,7 +320,7 @@ def _summary(graph: Graph, component: Sequence[int], region: array[int], name: i
     for state in component:
         always &= graph.possible[state]
         ever |= graph.possible[state]
-        if len(component) > 1:
+        if len(component) > 1 or graph.turns:
             for edge in graph.edges(state):
                 if region[graph.targets[edge]] == name:
                     taken |= graph.masks[graph.kinds[edge]]

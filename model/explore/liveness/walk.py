@@ -3,7 +3,8 @@ bound lets.
 
 Every step of every state is kept, faults too: fairness is about steps, and no reduction of the search keeps
 them all. That is why liveness walks the graph by itself, one step after the other, and takes nothing from a
-search that leaves some out.
+search that leaves some out. Where nothing tells the members of symmetric sets apart, it may be the graph of
+orbits, in which a step from a state to another of its orbit is an edge too.
 
 This file knows nothing of liveness properties.
 """
@@ -15,10 +16,14 @@ from typing import cast
 
 from antiphon.model.bounds import WRONG_SPECIFICATION, Bounds, Progress
 from antiphon.model.engines.choice import Engine, transitions_by
+from antiphon.model.engines.interface import Transitions
+from antiphon.model.engines.python.orbits import OrbitTransitions
 from antiphon.model.explore.explorer import Visitor, walk
 from antiphon.model.explore.liveness.fairness import Fairness, Kind, Values
 from antiphon.model.explore.liveness.lasso import Graph
-from antiphon.spec.lang import Program, SpecError, State, Step, ir
+from antiphon.spec.lang import Program, SpecError, State, Step, Transition, ir
+
+NONE: frozenset[int] = frozenset()
 
 
 class FairGraph(Visitor):
@@ -29,6 +34,7 @@ class FairGraph(Visitor):
         space: the states.
         walk: how far it came, and why not further.
         failure: the error of the specification that ended it, if one did.
+        symmetric: whether a state stands for all that differ in the names of interchangeable members.
     """
 
     def __init__(
@@ -39,15 +45,17 @@ class FairGraph(Visitor):
         engine: Engine,
         bounds: Bounds,
         progress: Callable[[Progress], None] | None = None,
+        symmetric: bool = False,
     ) -> None:
-        self.program, self.fairness = program, fairness
+        self.program, self.fairness, self.symmetric = program, fairness, symmetric
         self.graph = Graph()
         self._steps: list[int] = []
         self._kinds: dict[Kind, int] = {}
         self._masks = {0: 0}
         self._kinds_of: list[int] = []
         self._conditions: dict[int, list[tuple[Callable[[int], bool], int]]] = {}
-        self._transitions = transitions_by(program, engine)
+        self._orbits = OrbitTransitions(transitions_by(program, engine)) if symmetric else None
+        self._transitions: Transitions = self._orbits or transitions_by(program, engine)
         unread: SpecError | None = None
         initial: Sequence[State] = ()
         try:
@@ -80,6 +88,21 @@ class FairGraph(Visitor):
         """The step of an edge."""
         return self._transitions.step(self._steps[edge])
 
+    def stands_for(self, number: int, state: State) -> bool:
+        """Whether the state of this number is `state`, or the one that stands for it."""
+        return self._transitions.pack(state) == self.space.packed[number]
+
+    def is_edge(self, edge: int, state: State, transition: Transition) -> bool:
+        """Whether a transition from `state`, as CPython takes it, is of this edge: by where it leads to, and
+        the kinds of its step.
+        """
+        mask = 0
+        for kind, condition in self.fairness.kinds(transition.step):
+            if condition is None or condition.holds(self.program, state):
+                mask |= 1 << self._kinds[kind]
+        kinds = self.graph.masks[self.graph.kinds[edge]]
+        return mask == kinds and self.stands_for(self.graph.targets[edge], transition.state)
+
     def states(self, first: int, last: int) -> None:
         """The first states that are found are the initial ones; the others come with the transitions that
         find them.
@@ -93,9 +116,12 @@ class FairGraph(Visitor):
         """An edge for each step that changes something."""
         graph = self.graph
         targets, depth, possible = graph.targets, graph.depths[state] + 1, 0
+        turned = self._orbits.turned if self._orbits is not None else NONE
         for number, target in moves:
             if target == state:
-                continue
+                if number not in turned:
+                    continue
+                graph.turns = True
             if target == len(graph):
                 self._add(state, len(targets), depth)
             kinds = self._kinds_of[number] if number < len(self._kinds_of) else self._learn(number)

@@ -34,7 +34,8 @@ def graph_of(
                 order.append(other)
     assert order[-1] < size
     number = {state: position for position, state in enumerate(order)}
-    graph = Graph(initial=starts, weak=weak, strong=strong, masks=masks)
+    turns = any(one == other for one, other, _ in edges)
+    graph = Graph(initial=starts, weak=weak, strong=strong, masks=masks, turns=turns)
     for state in order:
         graph.depths.append(depths[state])
     for state in order[: len(order) if expanded is None else expanded]:

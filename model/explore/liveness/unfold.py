@@ -1,0 +1,43 @@
+"""A lasso among representatives of orbits is a run of the specification: its cycle is taken until the state
+itself comes again, and not only another one of its orbit.
+
+That ends, since an orbit has so many states. This file asks CPython for each step.
+"""
+
+from __future__ import annotations
+
+from antiphon.model.explore.liveness.lasso import Lasso
+from antiphon.model.explore.liveness.walk import FairGraph
+from antiphon.model.verdict import InternalError
+from antiphon.spec.lang import State, Step
+
+
+def unfolded(graph: FairGraph, lasso: Lasso) -> tuple[State, list[Step], int]:
+    """The state in which a lasso begins, its steps, and after how many of them its cycle begins.
+
+    Raises:
+        InternalError: the specification has no such run.
+    """
+    if not graph.symmetric:
+        steps = [graph.step(edge) for edge in (*lasso.stem, *lasso.cycle)]
+        return graph.state(lasso.start), steps, len(lasso.stem)
+    starts = graph.program.reference.initial()
+    start = here = next(state for state in starts if graph.stands_for(lasso.start, state))
+    taken: list[Step] = []
+    for edge in lasso.stem:
+        here = _followed(graph, edge, here, taken)
+    seen: dict[State, int] = {}
+    while here not in seen:
+        seen[here] = len(taken)
+        for edge in lasso.cycle:
+            here = _followed(graph, edge, here, taken)
+    return start, taken, seen[here]
+
+
+def _followed(graph: FairGraph, edge: int, here: State, taken: list[Step]) -> State:
+    """The state that a step of this edge leads to from `here`; the step is noted as taken."""
+    for transition in graph.program.reference.successors(here):
+        if transition.state != here and graph.is_edge(edge, here, transition):
+            taken.append(transition.step)
+            return transition.state
+    raise InternalError(f"no step of {here} is the one that was found between orbits: {graph.step(edge)}")
