@@ -1,5 +1,5 @@
 """A value reads in one glance: `p1` for Process(1), `Ack(p2, none, 1, p1)` for a record, `{..}` and `(..)`
-for sets and sequences.
+for sets and sequences, `{p0: 1, p1: 2}` for a map.
 
 A record within a record has no name: `Data(p2, (m0, (p1, 1)))`. The notation is for people and for the
 command line's arguments; files use `antiphon.model.export.encoding`. An index is its class's capital letters
@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from antiphon.spec.lang import Index, Step
+from antiphon.spec.lang import Index, Map, Step
 
 
 def compact(value: Any, *, inner: bool = False) -> str:
@@ -27,6 +27,9 @@ def compact(value: Any, *, inner: bool = False) -> str:
         return "none"
     if isinstance(value, frozenset):
         return "{" + ", ".join(sorted(map(compact, value))) + "}"
+    if isinstance(value, Map):
+        pairs = zip(value.order.positions, value.entries, strict=True)
+        return "{" + ", ".join(f"{compact(key)}: {compact(item)}" for key, item in pairs) + "}"
     if isinstance(value, tuple):
         return "(" + ", ".join(map(compact, value)) + ")"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -16,6 +16,7 @@ from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report, Verdict
 from antiphon.spec.lang import Program, State, types
+from antiphon.spec.lang.maps import entries
 
 
 class StepDocument(msgspec.Struct, kw_only=True):
@@ -110,7 +111,8 @@ def _plain(value: Any, domain: types.Domain) -> Any:
         case types.SequenceOf():
             return [_plain(item, parts[0]) for item in value]
         case types.MapOf():
-            return {compact(key): _plain(item, parts[1]) for key, item in zip(parts[0], value, strict=True)}
+            pairs = zip(parts[0], entries(value), strict=True)
+            return {compact(key): _plain(item, parts[1]) for key, item in pairs}
     return value if isinstance(value, bool | int) else compact(value)
 
 

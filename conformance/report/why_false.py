@@ -17,6 +17,7 @@ from typing import Any
 from antiphon.model.notation import compact
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Location, Program, SpecError, State, values
+from antiphon.spec.lang.assignment import settled
 from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.source import Source, function_of
 
@@ -183,7 +184,7 @@ class _Text:
         """A part that is not taken further apart."""
         sides: list[ast.expr] = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
         shown = [
-            (ast.unparse(side), compact(self.frozen(side, names)))
+            (ast.unparse(side), compact(settled(self.evaluate(side, names))))
             for side in sides
             if not isinstance(side, ast.Constant)
         ]
@@ -200,11 +201,6 @@ class _Text:
             bound,
             tuple((side, said) for side, said in shown if side not in known),
         )
-
-    def frozen(self, node: ast.expr, names: dict[str, Any]) -> Any:
-        """The value of a part as a state holds it."""
-        value = self.evaluate(node, names)
-        return value.freeze() if isinstance(value, values.Map) else values.settled(value)
 
     def truth(self, node: ast.expr, names: dict[str, Any]) -> bool:
         """The truth value of a part."""

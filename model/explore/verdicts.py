@@ -31,7 +31,7 @@ from antiphon.model.verdict import (
     Provenance,
     Verdict,
 )
-from antiphon.spec.lang import Program, SpecError, State, Transition
+from antiphon.spec.lang import Disabled, Program, SpecError, State, Transition
 
 
 class Judge:
@@ -278,9 +278,10 @@ class Judge:
         return Trace(self.program, start, tuple(transitions), shows)
 
     def _moves(self, state: State) -> Iterator[Transition]:
-        """The steps from a state, as far as the specification can be executed."""
-        with contextlib.suppress(SpecError):
-            yield from self.program.reference.successors(state)
+        """The steps from a state that can be executed: a bug of the specification in one hides no other."""
+        for step in self.program.reference.candidates(state):
+            with contextlib.suppress(Disabled, SpecError):
+                yield self.program.reference.apply(state, step)
 
 
 def _steps(trace: Trace) -> str:

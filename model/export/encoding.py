@@ -22,6 +22,7 @@ import re
 from typing import Any
 
 from antiphon.spec.lang import types
+from antiphon.spec.lang.maps import Map, entries
 
 UNIT = {"#tup": list[Any]()}
 
@@ -71,7 +72,7 @@ def encode(value: Any, domain: types.Domain) -> Any:
             return {
                 "#map": [
                     [encode(key, parts[0]), encode(item, parts[1])]
-                    for key, item in zip(parts[0], value, strict=True)
+                    for key, item in zip(parts[0], entries(value), strict=True)
                 ]
             }
         case types.SequenceOf():
@@ -151,7 +152,7 @@ def _record(data: Any, domain: types.Domain) -> Any:
     return domain.type.python(*values)
 
 
-def _map(data: Any, domain: types.Domain) -> tuple[Any, ...]:
+def _map(data: Any, domain: types.Domain) -> Map[Any, Any]:
     keys, items = domain.parts
     found: dict[Any, Any] = {}
     for number, pair in enumerate(_tagged(data, "#map", domain)):
@@ -164,7 +165,7 @@ def _map(data: Any, domain: types.Domain) -> tuple[Any, ...]:
     missing = [repr(key) for key in keys if key not in found]
     if missing:
         raise DecodingError(f"a total map without the keys {', '.join(missing[:4])}")
-    return tuple(found[key] for key in keys)
+    return Map.made(domain.keys, tuple(found[key] for key in keys))
 
 
 def _within(part: str, data: Any, domain: types.Domain) -> Any:

@@ -23,6 +23,7 @@ from antiphon.model.export import encoding
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.spec.lang import Program, Spec, SpecError, State, Step, program
+from antiphon.spec.lang.assignment import frozen
 from antiphon.spec.lang.errors import Told
 
 SCHEMA = "antiphon.trace-file"
@@ -228,7 +229,8 @@ def _decode_state(bound: Program, data: Any, index: int) -> State:
         if name not in data:
             raise _Damage(f"states[{index}] has no value of {name}")
         try:
-            values.append(encoding.decode(data[name], bound.domains[name]))
+            domain = bound.domains[name]
+            values.append(frozen(encoding.decode(data[name], domain), domain))
         except (encoding.DecodingError, SpecError) as error:
             inner = (
                 error if isinstance(error, encoding.DecodingError) else encoding.DecodingError(error.reason)

@@ -283,6 +283,19 @@ def _everywhere(texts: Texts, node: ir.Everywhere, scope: Scope) -> str:
     )
 
 
+def _make_map(texts: Texts, node: ir.MakeMap, scope: Scope) -> str:
+    name, source, within = texts.binder(node.binder, scope)
+    return f"[{name} \\in {source} |-> {texts.text(node.body, within)}]"
+
+
+def _update(texts: Texts, node: ir.Update, scope: Scope) -> str:
+    changes = ", ".join(
+        f"![{texts.text(key, scope)}] = {texts.text(value, scope)}"
+        for key, value in zip(node.keys, node.values, strict=True)
+    )
+    return f"[{texts.text(node.map, scope)} EXCEPT {changes}]"
+
+
 def _before(texts: Texts, node: ir.Before, scope: Scope) -> str:
     if isinstance(node.value, ir.Read):
         return scope.before[node.value.variable]
@@ -346,6 +359,8 @@ _HANDLERS: dict[type[ir.Expression], Callable[[Texts, Any, Scope], str]] = {
     ir.Collect: _collect,
     ir.Range: _range,
     ir.Everywhere: _everywhere,
+    ir.MakeMap: _make_map,
+    ir.Update: _update,
     ir.Call: _call,
     ir.Before: _before,
 }

@@ -186,6 +186,13 @@ class Types:
             case types.SetOf(of=of):
                 domain = types.bind(of, self.constants)
                 return "{" + ", ".join(self.value(item, of) for item in sorted(value, key=domain.rank)) + "}"
+            case types.MapOf(key=key, value=of):
+                name, keys = self.names.fresh("k"), types.bind(key, self.constants)
+                cases = " [] ".join(
+                    f"{name} = {self.value(place, key)} -> {self.value(item, of)}"
+                    for place, item in zip(keys, value.entries, strict=True)
+                )
+                return f"[{name} \\in {self.domain(key)} |-> CASE {cases}]"
         return literal(value)
 
 

@@ -23,6 +23,7 @@ from antiphon.model.ground.leaves import (
     fit,
     rank,
     records,
+    written,
 )
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Run
@@ -284,3 +285,27 @@ def _index_number(run: Run, node: ir.IndexNumber) -> Leaves:
 def _everywhere(run: Run, node: ir.Everywhere) -> Leaves:
     shape = run.world.shapes[node.type]
     return value(run, node.value, shape.parts[1]) * shape.parts[0].domain.cardinality
+
+
+@handles(ir.MakeMap)
+def _make_map(run: Run, node: ir.MakeMap) -> Leaves:
+    shapes = run.world.shapes
+    shape, keys = shapes[node.type], shapes[node.binder.type]
+    made: list[Expression] = []
+    for number in range(keys.domain.cardinality):
+        run.frame.locals[node.binder.name] = keys.of_rank(number)
+        made.extend(value(run, node.body, shape.parts[1]))
+    return tuple(made)
+
+
+@handles(ir.Update)
+def _update(run: Run, node: ir.Update) -> Leaves:
+    shape = run.world.shapes[node.type]
+    leaves = value(run, node.map, shape)
+    changes = [
+        (key_of(run, key, shape), value(run, item, shape.parts[1]))
+        for key, item in zip(node.keys, node.values, strict=True)
+    ]
+    for key, item in changes:
+        leaves = written(leaves, shape, [key], item)
+    return leaves

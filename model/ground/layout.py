@@ -15,6 +15,7 @@ from functools import lru_cache
 from antiphon.model.ground.form import Boolean, Layout, SlotInfo
 from antiphon.model.ground.shape import Raw, Shape, Shapes
 from antiphon.spec.lang import Program, SpecError, State
+from antiphon.spec.lang.assignment import frozen
 
 _PROGRAMS = 32
 
@@ -64,7 +65,7 @@ def unflatten(program: Program, slots: Sequence[Raw]) -> State:
     """The state with these slots; the inverse of `flatten`."""
     leaves = tuple(slots)
     return tuple(
-        shape.value(leaves[offset : offset + shape.width])
+        frozen(shape.value(leaves[offset : offset + shape.width]), shape.domain)
         for shape, offset in plan(program).variables.values()
     )
 

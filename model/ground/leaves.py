@@ -163,11 +163,35 @@ def _to_map(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expre
     value, wanted = source.parts[1], target.parts[1]
     made: list[Expression] = []
     exists: list[Expression] = []
-    for begin in range(0, len(leaves), value.width or 1):
-        converted, fits = convert(leaves[begin : begin + value.width], value, wanted)
+    for item in items_of(leaves, source):
+        converted, fits = convert(item, value, wanted)
         made.extend(converted)
         exists.append(fits)
     return tuple(made), make.conjunction(*exists)
+
+
+def written(leaves: Leaves, shape: Shape, keys: Sequence[Leaves], stored: Leaves) -> Leaves:
+    """A map's leaves with `stored` at these keys, one a level of maps."""
+    if not keys:
+        return stored
+    key, rest = keys[0], keys[1:]
+    key_shape, inner = shape.parts
+    position, width = rank(key, key_shape), inner.width
+    made: list[Expression] = []
+    for number in range(key_shape.domain.cardinality):
+        part = leaves[number * width : (number + 1) * width]
+        if position.operator is Operator.CONSTANT:
+            made.extend(written(part, inner, rest, stored) if position.value == number else part)
+        else:
+            here = equal_leaves(key, key_shape.of_rank(number))
+            made.extend(choose_leaves(here, written(part, inner, rest, stored), part))
+    return tuple(made)
+
+
+def items_of(leaves: Leaves, shape: Shape) -> list[Leaves]:
+    """The leaves of each value of a map, in key order."""
+    keys, value = shape.parts
+    return [leaves[at * value.width : (at + 1) * value.width] for at in range(keys.domain.cardinality)]
 
 
 def rank(leaves: Leaves, shape: Shape) -> Expression:
@@ -209,6 +233,8 @@ def rank(leaves: Leaves, shape: Shape) -> Expression:
             )
         case types.SequenceOf():
             return _rank_of_sequence(leaves, shape)
+        case types.MapOf():
+            return _radix([(item, shape.parts[1]) for item in items_of(leaves, shape)])
     raise TypeError(f"a value of {shape.type} has no rank")
 
 
@@ -272,6 +298,8 @@ def canonical(leaves: Leaves, shape: Shape) -> Expression:
                 there = make.less(make.number(position), leaves[0])
                 found.append(make.choose(there, canonical(inner, item), equal_leaves(inner, item.zero)))
             return make.conjunction(*found)
+        case types.MapOf():
+            return make.conjunction(*(canonical(item, shape.parts[1]) for item in items_of(leaves, shape)))
         case types.Bool() | types.SetOf():
             return TRUE
     return make.boolean(shape.domain.cardinality > 0)

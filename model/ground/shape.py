@@ -26,6 +26,7 @@ from typing import Any
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Sort
 from antiphon.model.ground.intern import constant
 from antiphon.spec.lang import SpecError, ir, types
+from antiphon.spec.lang.maps import Map, entries
 from antiphon.spec.lang.types import Constants, Domain
 
 WIDEST_SET = 1 << 16
@@ -152,7 +153,7 @@ class Shape:
                 for number, part in enumerate(self.parts):
                     yield from part.raw(value) if number == chosen else part.least
             case types.MapOf():
-                yield from (raw for item in value for raw in self.parts[1].raw(item))
+                yield from (raw for item in entries(value) for raw in self.parts[1].raw(item))
             case types.SequenceOf():
                 yield len(value)
                 yield from (raw for item in value for raw in self.parts[0].raw(item))
@@ -178,7 +179,9 @@ class Shape:
                     if number == leaves[0]
                 )
             case types.MapOf():
-                return tuple(self._items(self.parts[1], leaves, 0, self.parts[0].domain.cardinality))
+                keys, value = self.parts
+                found = tuple(self._items(value, leaves, 0, keys.domain.cardinality))
+                return Map.made(self.domain.keys, found)
             case types.SequenceOf():
                 return tuple(self._items(self.parts[0], leaves, 1, int(leaves[0])))
         return self.domain.value(leaves[0])

@@ -12,9 +12,9 @@ from typing import Any
 from antiphon.model.ground import make
 from antiphon.model.ground.binders import elements
 from antiphon.model.ground.expressions import evaluate, key_of, truth, value
-from antiphon.model.ground.form import Break, Expression, GroundEvent, Guard, Operator
+from antiphon.model.ground.form import Break, Expression, GroundEvent, Guard
 from antiphon.model.ground.frames import arguments_of, in_frame
-from antiphon.model.ground.leaves import Leaves, choose_leaves, convert, equal_leaves, fit, rank, records
+from antiphon.model.ground.leaves import Leaves, convert, equal_leaves, fit, rank, records, written
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Frame, Run
 from antiphon.model.ground.shape import Shape
@@ -74,24 +74,6 @@ def _assign(run: Run, node: ir.Assign) -> None:
     stored, right = fit(given, run.world.shapes[node.value.type], inner)
     run.check(right, node.at, f"self.{node.variable}{'[...]' * len(keys)} leaves its domain")
     run.state[node.variable] = written(run.state[node.variable], shape, keys, stored)
-
-
-def written(leaves: Leaves, shape: Shape, keys: Sequence[Leaves], stored: Leaves) -> Leaves:
-    """A variable's leaves with `stored` at these keys."""
-    if not keys:
-        return stored
-    key, rest = keys[0], keys[1:]
-    key_shape, inner = shape.parts
-    position, width = rank(key, key_shape), inner.width
-    made: list[Expression] = []
-    for number in range(key_shape.domain.cardinality):
-        part = leaves[number * width : (number + 1) * width]
-        if position.operator is Operator.CONSTANT:
-            made.extend(written(part, inner, rest, stored) if position.value == number else part)
-        else:
-            here = equal_leaves(key, key_shape.of_rank(number))
-            made.extend(choose_leaves(here, written(part, inner, rest, stored), part))
-    return tuple(made)
 
 
 @handles(ir.When)

@@ -111,10 +111,10 @@ class Scope:
             case typing.Union | python_types.UnionType:
                 return self._union(arguments, owner, what)
             case origin if origin is frozenset:
-                return types.SetOf(self._part(arguments[0], owner, what))
+                return types.SetOf(self.type_of(arguments[0], owner, what))
             case origin if origin is Map:
                 return types.MapOf(
-                    self._part(arguments[0], owner, what), self.type_of(arguments[1], owner, what)
+                    self._key(arguments[0], owner, what), self.type_of(arguments[1], owner, what)
                 )
             case origin if origin is tuple and Ellipsis not in arguments:
                 raise SpecError(
@@ -132,15 +132,10 @@ class Scope:
             "Annotated[Seq[X], AtMost(..)]",
         )
 
-    def _part(self, annotation: object, owner: Any, what: str) -> types.Type:
-        """The type of an element, a key or an item."""
+    def _key(self, annotation: object, owner: Any, what: str) -> types.Type:
         kind = self.type_of(annotation, owner, what)
         if isinstance(kind, types.MapOf):
-            instead = "Map[Key, Map[Key, Value]], or a record"
-            raise SpecError(
-                f"{what}: a map is a state variable or the value of one, never an element or a key",
-                instead=instead,
-            )
+            raise SpecError(f"{what}: a map is no key of a map", instead="a Set of these maps, or a record")
         return kind
 
     def _class_type(self, python: type, what: str) -> types.Type:
@@ -173,7 +168,7 @@ class Scope:
                 )
             self._open.add(python)
             fields = [
-                (item.name, self._part(item.type, python, f"{python.__name__}.{item.name}"))
+                (item.name, self.type_of(item.type, python, f"{python.__name__}.{item.name}"))
                 for item in dataclasses.fields(python)
             ]
             self._open.discard(python)
@@ -192,7 +187,7 @@ class Scope:
                         f"{what}: AtMost bounds a sequence",
                         instead='Annotated[Seq[Message], AtMost("messages")]',
                     )
-                return types.SequenceOf(self._part(get_args(base)[0], owner, what), _size(note.most, what))
+                return types.SequenceOf(self.type_of(get_args(base)[0], owner, what), _size(note.most, what))
         return self.type_of(base, owner, what)
 
     def _union(self, arguments: tuple[Any, ...], owner: Any, what: str) -> types.Type:
@@ -206,10 +201,6 @@ class Scope:
             whole: types.Type = records[0]
             if isinstance(whole, types.Optional):
                 return whole
-            if isinstance(whole, types.MapOf):
-                raise SpecError(
-                    f"{what}: a map is always there; its values may be None", instead="Map[Key, Value | None]"
-                )
         else:
             for part in records:
                 if not isinstance(part, types.Record):

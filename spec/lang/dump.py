@@ -18,7 +18,7 @@ INDENT = "  "
 
 TYPED = (
     ir.SetLiteral, ir.Gather, ir.MakeRecord, ir.MakeIndex, ir.MakeSequence, ir.Append, ir.Concatenate,
-    ir.Collect, ir.Everywhere,
+    ir.Collect, ir.Everywhere, ir.MakeMap, ir.Update,
     ir.Present, ir.Choose, ir.First,
 )  # fmt: skip
 """Expressions whose type does not follow from their parts."""

@@ -447,6 +447,27 @@ class Everywhere(Expression):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MakeMap(Expression):
+    """`{key: body for key in self.each(Key)}`: a map by its values, which are checked at the store; `binder`
+    ranges over the keys, without condition.
+    """
+
+    binder: Binder
+    body: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update(Expression):
+    """`map | {key: value}`: the map with other values at some keys, of one key the last; checked: the keys
+    are in the key domain. The values of `type` are the old ones and the new ones.
+    """
+
+    map: Expression
+    keys: tuple[Expression, ...]
+    values: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Call(Expression):
     """A value helper applied to arguments, each checked against the parameter's declared domain."""
 
@@ -475,7 +496,7 @@ class Assign(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Let(Statement):
-    """A local name; `type` is its static type. A local never names a map.
+    """A local name; `type` is its static type.
 
     It is bound once on each path (in a loop: in each iteration). Bound with one name in both branches of a
     `When`, it may be used after it; bound in a loop, only in that iteration.

@@ -16,7 +16,7 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-from antiphon.spec.lang import types, values
+from antiphon.spec.lang import assignment, types, values
 from antiphon.spec.lang.annotations import Scope
 from antiphon.spec.lang.declare import MethodDeclaration, actor_of, call_text, constrained, constrains
 from antiphon.spec.lang.errors import Disabled, Location, SpecError
@@ -78,8 +78,9 @@ class Reference:
     def defaults(self) -> State:
         """The values that stand in the class: the initial state, where no `@initial` method changes them."""
         return tuple(
-            values.spread(variable.default, self.program.domains[variable.name], f"self.{variable.name}")
+            assignment.frozen(assignment.store(variable.default, domain, f"self.{variable.name}"), domain)
             for variable in self.program.declaration.variables
+            for domain in (self.program.domains[variable.name],)
         )
 
     def initial(self) -> list[State]:
@@ -108,12 +109,14 @@ class Reference:
 
     def enabled(self, state: State) -> Iterator[Step]:
         """The enabled steps of `state`, found by trying each."""
+        return (move.step for move in self.successors(state))
+
+    def candidates(self, state: State) -> Iterator[Step]:
+        """Every step that may be enabled in `state`: each action with all arguments, in the order of
+        `enabled`.
+        """
         for method in self._actions.values():
             for arguments in self._arguments(method, state):
-                try:
-                    self._run(state, method, arguments)
-                except Disabled:
-                    continue
                 yield Step(method.name, arguments)
 
     def apply(self, state: State, step: Step) -> Transition:
@@ -124,12 +127,11 @@ class Reference:
 
     def successors(self, state: State) -> Iterator[Transition]:
         """Every transition out of `state`, in the order of `enabled`."""
-        for method in self._actions.values():
-            for arguments in self._arguments(method, state):
-                try:
-                    yield self._run(state, method, arguments)
-                except Disabled:
-                    continue
+        for step in self.candidates(state):
+            try:
+                yield self._run(state, self._actions[step.action], step.arguments)
+            except Disabled:
+                continue
 
     def holds(self, state: State, predicate: str) -> bool:
         """Whether the predicate is true in `state`."""
@@ -195,13 +197,13 @@ class Reference:
                 who = arguments[0].to if actor.endswith(".to") else arguments[0]
                 if not self._call(spec, guard, (who,)):
                     raise Disabled(guard.at, f"self.{guard.name}({actor})")
-        for constraint, places in self._constraints.get(method.name, ()):
-            if not self._call(spec, constraint, tuple(arguments[place] for place in places)):
+        for constraint, given in self._constraints.get(method.name, ()):
+            if not self._call(spec, constraint, tuple(arguments[place] for place in given)):
                 raise Disabled(constraint.at, call_text(constraint))
         self._call(spec, method, arguments)
         found = spec.__dict__
         frozen = tuple(
-            _freeze(found[name]) if name in found else value
+            (found[name].freeze() if name in self._maps else found[name]) if name in found else value
             for name, value in zip(self.program.variables, state, strict=True)
         )
         for invariant in self._step_invariants:
@@ -269,6 +271,8 @@ class Reference:
     def check_made(self, value: object) -> None:
         """A record or index that was just made must be in its domain."""
         domain = self.domain_of(type(value))
+        if domain.has_map:
+            assignment.settle_fields(value, domain)
         if not domain.contains(value):
             raise SpecError(f"{value!r} leaves its domain, {values.describe(domain)}")
 
@@ -338,10 +342,6 @@ class Session:
         return bool(self._machine._call(self._live, self._machine._predicates[predicate], ()))
 
 
-def _freeze(value: Any) -> Any:
-    return value.freeze() if isinstance(value, values.Map) else value
-
-
 class _LiveMap:
     """A variable that is a map: its live form is made where a step first looks at it, and stands in the
     instance from then on.
@@ -351,7 +351,8 @@ class _LiveMap:
         self.name, self.position, self.domain = name, position, domain
 
     def __get__(self, spec: Spec, owner: type[Spec]) -> object:
-        live = values.thaw(spec.__dict__["_state"][self.position], self.domain, f"self.{self.name}")
+        place = assignment.Variable(spec, self.name, self.domain)
+        live = assignment.live(spec.__dict__["_state"][self.position], place)
         spec.__dict__[self.name] = live
         return live
 
@@ -378,17 +379,20 @@ def _checking(method: MethodDeclaration, program: Program) -> Callable[..., Any]
     function = method.function
 
     def call(spec: Spec, *given: Any, **named: Any) -> Any:
-        arguments = [values.settled(item) for item in given]
+        arguments = [assignment.settled(item) for item in given]
         if named:
-            arguments += [values.settled(named[name]) for name in names[len(given) :] if name in named]
+            arguments += [assignment.settled(named[name]) for name in names[len(given) :] if name in named]
         if len(arguments) != len(names) or len(given) + len(named) != len(names):
             raise SpecError(f"{method.name} takes {', '.join(names) or 'no arguments'}")
-        for name, domain, argument in zip(names, domains, arguments, strict=True):
+        for position, (name, domain) in enumerate(zip(names, domains, strict=True)):
+            if domain.has_map:
+                arguments[position] = assignment.store(arguments[position], domain, f"{method.name}({name})")
+            argument = arguments[position]
             if not domain.contains(argument):
                 raise SpecError(
                     f"{method.name}({name}={argument!r}) leaves its domain, {values.describe(domain)}"
                 )
-        return values.settled(function(spec, *arguments))
+        return assignment.settled(function(spec, *arguments))
 
     return call
 

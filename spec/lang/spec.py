@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeVar, overload
 
-from antiphon.spec.lang import mapping, types, values, variants
+from antiphon.spec.lang import assignment, mapping, types, values, variants
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.variants import Ambiguity
 
@@ -54,7 +54,12 @@ class Spec:
                 f"{type(self).__name__} has no state variable {name!r}; its variables are "
                 f"{', '.join(domains)}"
             )
-        self.__dict__[name] = values.store(value, domains[name], f"self.{name}")
+        domain = domains[name]
+        kept = assignment.store(value, domain, f"self.{name}")
+        if isinstance(domain.type, types.MapOf):
+            assignment.Variable(self, name, domain).hold(kept)
+        else:
+            self.__dict__[name] = kept
 
     @overload
     def each(self, domain: type[T]) -> Iterator[T]: ...

@@ -11,8 +11,7 @@ fixed order, the *domain order*. The position of a value in that order is its *r
 3. records: lexicographic, the first field most significant; unions: the records one after the other, as
    declared;
 4. sets: the number whose bit k says whether the element of rank k is in the set;
-5. maps: mixed radix over the keys in domain order, the first key most significant (a map value is the tuple
-   of its values in key order);
+5. maps: mixed radix over the keys in domain order, the first key most significant;
 6. sequences: by length, then lexicographic.
 
 This file knows nothing of actions, expressions or states.
@@ -30,10 +29,13 @@ from typing import Any
 
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
+from antiphon.spec.lang.maps import Keys, Map, entries
 
 Value = Any
-"""A value of a specification: bool, int, Enum member, Index, record, None, frozenset, tuple (maps in key
-order, sequences).
+"""A value of a specification: bool, int, Enum member, Index, record, None, frozenset, Map, tuple (sequences).
+
+A state holds a variable that is a map as the tuple of its values in key order (`Map.freeze`); `contains` and
+`rank` take both.
 """
 
 Constants = Mapping[str, "int | bool | str"]
@@ -214,6 +216,17 @@ class Domain:
                 return int(sum(self.parts[0].cardinality ** length for length in range(self.most + 1)))
         raise TypeError(f"unknown type {self.type!r}")
 
+    @cached_property
+    def has_map(self) -> bool:
+        """Whether a value may hold a map: be one, or have one inside."""
+        return isinstance(self.type, MapOf) or any(part.has_map for part in self.parts)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The keys of a map, in domain order."""
+        keys, values = self.parts
+        return Keys(keys, values.keys if isinstance(values.type, MapOf) else None)
+
     def contains(self, value: Value) -> bool:
         """Whether `value` belongs to the domain (exact types: 0 is not False)."""
         match self.type:
@@ -226,31 +239,37 @@ class Domain:
             case IndexType(python=python):
                 return type(value) is python and 0 <= int(value.index) <= self.high
             case Optional():
-                return value is None or self.parts[0].contains(value)
+                return value is None or self.parts[0]._inside(value)
             case Record(fields=fields, python=python):
                 return type(value) is python and all(
-                    part.contains(getattr(value, name))
+                    part._inside(getattr(value, name))
                     for (name, _), part in zip(fields, self.parts, strict=True)
                 )
             case Union():
                 return any(part.contains(value) for part in self.parts)
             case SetOf():
                 return isinstance(value, frozenset) and all(
-                    self.parts[0].contains(element) for element in value
+                    self.parts[0]._inside(element) for element in value
                 )
             case MapOf():
-                return (
-                    type(value) is tuple
-                    and len(value) == self.parts[0].cardinality
-                    and all(self.parts[1].contains(item) for item in value)
+                found = entries(value) if type(value) is tuple or self._has_my_keys(value) else ()
+                return len(found) == self.parts[0].cardinality and all(
+                    self.parts[1].contains(item) for item in found
                 )
             case SequenceOf():
                 return (
                     type(value) is tuple
                     and len(value) <= self.most
-                    and all(self.parts[0].contains(item) for item in value)
+                    and all(self.parts[0]._inside(item) for item in value)
                 )
         raise TypeError(f"unknown type {self.type!r}")
+
+    def _has_my_keys(self, value: Value) -> bool:
+        return isinstance(value, Map) and self.keys.same(value.order)
+
+    def _inside(self, value: Value) -> bool:
+        """Whether `value` belongs to the domain as a part of another value, where a map is no tuple."""
+        return self.contains(value) and not (isinstance(self.type, MapOf) and type(value) is tuple)
 
     def rank(self, value: Value) -> int:
         """The position of `value` in domain order. The value must belong to the domain (`contains`)."""
@@ -277,7 +296,8 @@ class Domain:
             case SetOf():
                 return sum(1 << self.parts[0].rank(element) for element in value)
             case MapOf():
-                return _radix((self.parts[1],) * len(value), value)
+                found = entries(value)
+                return _radix((self.parts[1],) * len(found), found)
             case SequenceOf():
                 shorter = sum(self.parts[0].cardinality ** length for length in range(len(value)))
                 return int(shorter + _radix((self.parts[0],) * len(value), value))
@@ -307,7 +327,7 @@ class Domain:
             case SetOf():
                 return frozenset(self.parts[0].value(k) for k in range(rank.bit_length()) if rank >> k & 1)
             case MapOf():
-                return _unradix((self.parts[1],) * self.parts[0].cardinality, rank)
+                return Map.made(self.keys, _unradix((self.parts[1],) * self.parts[0].cardinality, rank))
             case SequenceOf():
                 return self._sequence(rank)
         raise TypeError(f"unknown type {self.type!r}")

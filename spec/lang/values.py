@@ -1,9 +1,8 @@
-"""The values of a specification are immutable Python objects; only a map changes, and only as a state
-variable.
+"""The values of a specification are immutable Python objects; only state variables change, by assignment.
 
-Sets are frozensets, sequences are tuples, enumerations are `enum.Enum`, records are frozen dataclasses. An
-`Index` is not an integer: it equals only itself. Inside a step the machine that executes it is *active*, and
-values are checked against its sizes as they are made.
+Sets are frozensets, sequences are tuples, maps are `Map`, enumerations are `enum.Enum`, records are frozen
+dataclasses. An `Index` is not an integer: it equals only itself. Inside a step the machine that executes it
+is *active*, and values are checked against its sizes as they are made.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ from __future__ import annotations
 import dataclasses
 import enum
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
 from typing import (
     Annotated,
     Any,
     ClassVar,
-    Generic,
     Protocol,
     Self,
     TypeVar,
@@ -29,9 +27,9 @@ from typing import (
 
 from antiphon.spec.lang import types
 from antiphon.spec.lang.errors import Location, SpecError
+from antiphon.spec.lang.maps import Map as Map
 
 T = TypeVar("T")
-K = TypeVar("K")
 V = TypeVar("V")
 
 
@@ -219,93 +217,16 @@ def note_place(cls: type) -> None:
     cls.__antiphon_place__ = place  # type: ignore[attr-defined]
 
 
-class Map(Generic[K, V]):
-    """A total map from every value of `K`. Only a state variable is one; it changes by assignment:
-    `self.holder[p] = True`.
-
-    It lives inside an executing machine; a state holds the tuple of its values in key order.
-    """
-
-    __slots__ = ("_items", "domain", "where")
-
-    def __init__(self, domain: types.Domain, items: list[Any], where: str) -> None:
-        self.domain, self._items, self.where = domain, items, where
-
-    def _position(self, key: K) -> int:
-        keys = self.domain.parts[0]
-        if not keys.contains(key):
-            raise SpecError(f"{self.where}[{key!r}]: no such key; the keys are {_few(keys)}")
-        return keys.rank(key)
-
-    def __getitem__(self, key: K) -> V:
-        return cast(V, self._items[self._position(key)])
-
-    def __setitem__(self, key: K, value: V) -> None:
-        self._items[self._position(key)] = store(value, self.domain.parts[1], f"{self.where}[{key!r}]")
-
-    def __iter__(self) -> Iterator[K]:
-        raise SpecError(f"{self.where} is a map: range over its keys with self.each(...)")
-
-    def freeze(self) -> tuple[Any, ...]:
-        """The tuple of values in key order."""
-        return tuple(item.freeze() if isinstance(item, Map) else item for item in self._items)
-
-
-def store(value: object, domain: types.Domain, where: str) -> object:
-    """`value` as it is kept in a variable of this domain.
-
-    Raises:
-        SpecError: the value leaves the domain.
-    """
-    if isinstance(domain.type, types.MapOf):
-        return thaw(spread(value, domain, where), domain, where)
-    if isinstance(value, set):
-        value = frozenset(value)
-    if not domain.contains(value):
-        raise SpecError(f"{where} = {value!r} leaves its domain, {describe(domain)}")
-    return value
-
-
-def settled(value: Any) -> Any:
-    """`value` as it is passed on: a set that was just displayed becomes a frozenset."""
-    return frozenset(value) if isinstance(value, set) else value
-
-
-def thaw(value: Any, domain: types.Domain, where: str) -> object:
-    """The live form of a frozen value: maps become `Map`, the rest stays."""
-    if not isinstance(domain.type, types.MapOf):
-        return value
-    keys, values = domain.parts
-    if not isinstance(values.type, types.MapOf) and len(value) == keys.cardinality:
-        return Map(
-            domain, list(value), where
-        )  # no text is made for what needs none: this is done for each step that is tried
-    return Map(
-        domain,
-        [thaw(item, values, f"{where}[{key!r}]") for key, item in zip(keys, value, strict=True)],
-        where,
-    )
-
-
 @dataclass(frozen=True)
-class _Everywhere:
+class Everywhere:
+    """A map by its one value, until its keys are known."""
+
     value: object
 
 
 def everywhere(value: V) -> Map[Any, V]:
     """The map that has `value` at every key; nest it for maps of maps: `everywhere(everywhere(None))`."""
-    return cast("Map[Any, V]", _Everywhere(value))
-
-
-def spread(value: object, domain: types.Domain, where: str) -> object:
-    """The frozen form of a default value or an assigned map: `everywhere` filled in, everything checked."""
-    if not isinstance(domain.type, types.MapOf):
-        return store(value, domain, where)
-    if isinstance(value, Map):
-        return value.freeze()
-    if not isinstance(value, _Everywhere):
-        raise SpecError(f"{where} is a map; give it everywhere(value), not {value!r}")
-    return tuple(spread(value.value, domain.parts[1], where) for _ in range(domain.parts[0].cardinality))
+    return cast("Map[Any, V]", Everywhere(value))
 
 
 def describe(domain: types.Domain) -> str:

@@ -182,11 +182,31 @@ class Absent(Spec):
         return present(self.holder).index == 0
 
 
+class BreaksBesideAnError(Spec):
+    """From one state a step is a bug of the specification, and the next one breaks a property."""
+
+    holder: Node | None = None
+    nodes: Const[int] = 1
+    letters: Const[int] = 1
+
+    @action
+    def look(self) -> None:
+        self.holder = Node(present(self.holder).index)
+
+    @action
+    def read(self, p: Node, letter: Letter) -> None:
+        emit(Read(p, letter))
+
+    @on(Read)
+    def nothing_is_read(self, event: Read) -> None:
+        expect(False, "Silence")
+
+
 @pytest.fixture
 def specs() -> SimpleNamespace:
     """The specifications by name."""
     return SimpleNamespace(
         TwoPhase=TwoPhase, HastyCommit=HastyCommit, Post=Post, JudgedPost=JudgedPost, Lamp=Lamp,
-        Overflow=CountsTooFar, Absent=Absent,
+        Overflow=CountsTooFar, Absent=Absent, BreaksBesideAnError=BreaksBesideAnError,
         Nothing=NeverBegins, Starts=BeginsOften, RM=RM, Abort=Abort, Prepared=Prepared, Status=Status,
     )  # fmt: skip

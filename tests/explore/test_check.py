@@ -161,6 +161,15 @@ def test_an_error_in_a_predicate_is_located_too(specs: SimpleNamespace, engine: 
     assert report["known"].outcome is Outcome.UNKNOWN
 
 
+def test_an_error_in_one_step_hides_no_other_step_of_the_state(specs: SimpleNamespace) -> None:
+    report = check(program(specs.BreaksBesideAnError), engine="native")
+    assert "present(None)" in report["specification"].reason
+    verdict = report["Silence"]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None
+    assert [step.action for step in verdict.trace.steps] == ["read"]
+
+
 @BOTH
 def test_an_empty_model_proves_nothing(specs: SimpleNamespace, engine: str) -> None:
     report = check(program(specs.Nothing), engine=engine)

@@ -11,6 +11,7 @@ from antiphon.model.ground.execute import Grounder
 from antiphon.model.ground.form import GroundStep
 from antiphon.model.ground.layout import plan
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step
+from antiphon.spec.lang.types import Domain
 
 
 def instances(program: Program) -> Iterator[Step]:
@@ -67,6 +68,8 @@ class Grounded:
             return None
         events = tuple(self.program.domain(kind).value(rank) for kind, rank in outcome.events)
         following = unflatten(self.program, outcome.slots)
+        if not all(map(Domain.contains, self.program.domains.values(), following)):
+            return "no state"
         assert flatten(self.program, following) == outcome.slots, "the next state is not canonical"
         return following, events, tuple(broken.property for broken in outcome.breaks)
 

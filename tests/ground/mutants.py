@@ -126,7 +126,7 @@ def least(here: Run, node: ir.Expression, _leaves: Leaves) -> Leaves:
     return here.world.shapes[node.type].zero
 
 
-def first_key_only(here: Run, node: ir.Everywhere, leaves: Leaves) -> Leaves:
+def first_key_only(here: Run, node: ir.Everywhere | ir.MakeMap, leaves: Leaves) -> Leaves:
     part = here.world.shapes[node.type].parts[1]
     return leaves[: part.width] + part.zero * (len(leaves) // part.width - 1)
 
@@ -254,6 +254,9 @@ EXPRESSIONS: tuple[tuple[type[ir.Expression], str, Mutation], ...] = (
     (ir.Collect, "condition ignored", replaced(binder=without_condition)),
     (ir.Range, "from one", replaced(lower=lambda node: moved(node.lower, 1))),
     (ir.Everywhere, "the first key only", changed(first_key_only)),
+    (ir.MakeMap, "the first key only", changed(first_key_only)),
+    (ir.Update, "nothing changed", rewritten(lambda node: node.map)),
+    (ir.Update, "keys not checked", unchecked),
     (ir.Call, "arguments not checked", unchecked),
     (ir.Before, "as it is after the step", rewritten(lambda node: node.value)),
 )

@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from antiphon.spec.lang import Program, Spec, State, Step, ir, program
+from antiphon.spec.lang.assignment import frozen
 
 PREAMBLE = """\
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Color(Enum):
 
 Small = Annotated[int, Between(0, "top")]
 Low = Annotated[int, Between(-2, 2)]
+Row = Map[P, bool]
 
 @record
 class Ping:
@@ -49,6 +51,11 @@ class Ping:
 class Pong:
     color: Color
     maybe: Q | None
+
+@record
+class Stamp:
+    q: Q
+    row: Row
 
 @record
 class Happened:
@@ -79,6 +86,9 @@ class Random(Spec):
     grid: Map[Q, Map[P, bool]] = everywhere(everywhere(False))
     known: Map[Q, Set[Q]] = everywhere(Set())
     slot: Map[Small, Q | None] = everywhere(None)
+    last: Row | None = None
+    stamps: Set[Stamp] = Set()
+    rows: Annotated[Seq[Row], AtMost(2)] = ()
 """
 
 COMPARE = "«== or != or < or <= or > or >=»"
@@ -95,11 +105,15 @@ BOOLEANS = (
     "((«ping 0» if «bool» else Pong(Color.red, self.q)) «== or !=» self.pair)", "isinstance(self.pair, Ping)",
     f"(isinstance(self.pair, Ping) and self.pair.n {COMPARE} «int»)", "(«seq:small» == self.queue)",
     "(self.queue[:len(«seq:small»)] == «seq:small»)",
+    "(«row» «== or !=» «row»)", "(«counts» «== or !=» «counts»)", "«row»[«P»]", "(«row» in self.rows)",
+    "(«row» == self.last)", "(self.last is not None and self.last[«P»])",
+    "(«stamp» «in or not in» self.stamps)",
     "(self.color in «{Color.red, Color.blue} or (Color.green, Color.red)»)", "«quantified»", "«quantified»",
 )  # fmt: skip
 INTEGERS = (
     "(«int» «+ or - or *» «int»)", "(«int» «// or %» «2 or 3 or self.top»)", "(-(«small»))",
-    "len(«self.smalls or self.packets or self.queue or self.qs_seen»)", "«Q».index", "self.count[«P»]",
+    "len(«self.smalls or self.packets or self.queue or self.qs_seen»)", "«Q».index",
+    "self.count[«P»]", "«counts»[«P»]",
     "(«int» if «bool» else «int»)",
     "«min or max»(«int», «int»)", "(self.pair.n if isinstance(self.pair, Ping) else 0)",
     "(self.q.index if self.q is not None else -1)",
@@ -108,6 +122,7 @@ INTEGERS = (
 PARTIAL_INTEGERS = (
     "(«int» «// or %» «loose»)", "«self.queue[0] or self.queue[self.n] or self.queue[-1]»",
     "present(self.slot[self.n]).index",
+    "(1 if present(self.last)[«P»] else 0)",
     "«min or max»(«terms»)",
 )  # fmt: skip
 """Those that may fail."""
@@ -118,6 +133,7 @@ QUEUES = (
 )  # fmt: skip
 ASSIGNMENTS = (
     "self.b = «bool»", "self.n = «stored»", "self.n «+= or -=» 1", "self.low = («int») % 3 - 1",
+    "self.low = sum(x0 for x0 in range(len(self.queue)))",
     "self.color = «color»",
     "self.q = «‹Q?› or None»", "self.who = «Q»", "self.pair = «packet»",
     "self.packets «|= or -= or ^=» {«packet»}",
@@ -127,12 +143,17 @@ ASSIGNMENTS = (
     "self.qs_seen «|= or &= or -= or ^=» «set:Q»",
     "self.qs_seen = Set(« or self.each(Q) or {self.who}»)", "self.queue += («stored»,)",
     "self.queue = self.queue[1:]", "self.queue = «seq:small»", "self.queue += «seq:small»",
+    "self.queue = self.queue[-1:] + self.queue[:1]",
     "self.line = tuple(«‹Q 0› for x0 in self.queue or x0 for x0 in self.each(Q) if ‹bool 0›»)",
     "self.queue = «() or (‹stored›,)»", "self.line = self.line[1:] + («Q»,)", "self.count[«P 0»] = «stored»",
     "self.count = everywhere(«small 0»)",
     "self.grid[«Q»] = «self.grid[‹Q 0›] or everywhere(‹bool 0›)»", "self.grid[«Q»][«P 0»] = «bool»",
     "self.known[«Q 0»] «|= or -=» {«Q»}",
     "self.slot[«stored»] = «Q?»", "self.slot[«loose 0»] = «Q?»",
+    "self.grid[«Q»] «= ‹row› or |= {‹P›: ‹bool›}»", "self.grid |= {«Q»: «row 0», «Q 0»: «row»}",
+    "self.count «= ‹counts› or = {x0: ‹stored› for x0 in self.each(P)} or |= {‹P›: ‹stored›, ‹P 0›: 0}»",
+    "self.slot |= {«stored»: «Q?», «loose 0»: «Q?»}", "self.stamps «|= or -=» {«stamp»}",
+    "self.last = «‹row› or None or everywhere(‹bool›)»", "self.rows «+= (‹row›,) or = (‹row›, ‹row 0›)»",
 )  # fmt: skip
 """What may be written, with holes: «sort» is an expression of a sort, as deep as there is depth or as the
 number beside it says, and of alternatives one is taken, after the holes ‹sort› in all of them are filled.
@@ -154,7 +175,7 @@ class Maker:
             "bool": self.boolean, "int": self.integer, "small": self.small, "color": self.color, "P": self.p,
             "Q": self.q, "Q?": self.maybe_q,
             "packet": self.packet, "ping": self.ping, "set:Q": self.set_q, "set:small": self.set_small,
-            "set:packet": self.set_packet,
+            "set:packet": self.set_packet, "row": self.row, "counts": self.counts, "stamp": self.stamp,
             "seq:small": self.queue, "stored": self.stored, "loose": self.loose, "terms": self.terms,
             "reduction": self.reduction,
             "quantified": self.quantified,
@@ -359,6 +380,33 @@ class Maker:
             or f"Ping({self.q(depth)}, {self.small(depth) if self.total else self.stored(min(depth, 1))})"
         )
 
+    def total_map(self, sort: str, depth: int) -> str:
+        """A map by the value of each key."""
+        before, name = list(self.scope), self.fresh("x")
+        self.scope.append((name, "P"))
+        text = f"Map({{{name}: {self.makers[sort](depth)} for {name} in self.each(P)}})"
+        self.scope = before
+        return text
+
+    def row(self, depth: int) -> str:
+        if depth <= 0:
+            return self.local("row") or f"self.grid[{self.q(0)}]"
+        chosen = self.fill("(«row» if «bool» else «row 0»)", depth - 1)
+        changed = self.fill("(«row» | {«P»: «bool»})", depth - 1)
+        options = [changed, chosen, self.total_map("bool", min(depth - 1, 1)), f"{self.stamp(0)}.row"]
+        called = self.call("row", depth - 1)
+        return str(called if called is not None and self.chance(20) else self.rng.choice(options))
+
+    def counts(self, depth: int) -> str:
+        if depth <= 0:
+            return "self.count"
+        changed = self.fill("(self.count | {«P»: «loose»})", depth - 1)
+        return str(self.pick(changed, self.total_map(self.pick("small", "loose"), depth - 1), "self.count"))
+
+    def stamp(self, depth: int) -> str:
+        name = self.local("stamp")
+        return name if name is not None and self.chance(60) else self.fill("Stamp(«Q», «row»)", depth)
+
     def packet(self, depth: int) -> str:
         name = self.local("packet")
         pong = f"Pong({self.color(depth)}, maybe={self.maybe_q(min(depth, 1))})"
@@ -490,9 +538,9 @@ class Maker:
     # Methods ---------------------------------------------------------------------------------------------
 
     def function(self, sort: str, name: str, parameters: tuple[tuple[str, str], ...]) -> list[str]:
-        types = {"small": "Small", "Q": "Q", "P": "P", "bool": "bool", "int": "int", "Q?": "Q | None"}
-        given = "".join(f", {parameter}: {types[kind]}" for parameter, kind in parameters)
-        lines = [f"    def {name}(self{given}) -> {types[sort]}:", '        """A value."""']
+        types = {"small": "Small", "Q?": "Q | None", "row": "Row"}
+        given = "".join(f", {parameter}: {types.get(kind, kind)}" for parameter, kind in parameters)
+        lines = [f"    def {name}(self{given}) -> {types.get(sort, sort)}:", '        """A value."""']
         self.scope = list(parameters)
         form = self.rng.randrange(4)
         if form == 0:
@@ -534,14 +582,15 @@ class Maker:
         given = self.pick(
             (), (("q", "Q", "Q"),), (("p", "P", "P"),), (("n", "small", "Small"), ("p", "P", "P")),
             (("m", "packet", 'Annotated[Ping | Pong, In("packets")]'),),
-            (("ping", "ping", 'Annotated[Ping, In("packets")]'),),
+            (("ping", "ping", 'Annotated[Ping, In("packets")]'),), (("row", "row", "Row"),),
+            (("stamp", "stamp", 'Annotated[Stamp, In("stamps")]'),),
         )  # fmt: skip
         text = "".join(f", {name}: {kind}" for name, _, kind in given)
         self.scope = [(name, sort) for name, sort, _ in given]
         lines = [f"    {mark}", f"    def act{number}(self{text}) -> None:"]
         if self.chance(60):
             bound = self.fresh("v")
-            sort = self.pick("small", "Q", "set:Q", "int")
+            sort = self.pick("small", "Q", "set:Q", "int", "row")
             lines.append(f"        {bound} = {self.expression(sort, 2)}")
             self.scope.append((bound, sort))
         if self.chance(50):
@@ -576,12 +625,9 @@ class Maker:
                 smalls=self.pick("{0}", "()", "{0, 1}"), queue=self.pick("()", "(0,)", "(0, 1)"),
             )
         ]  # fmt: skip
-        for sort in ("int", "bool", "Q?", "bool"):
-            lines += self.function(
-                sort,
-                self.fresh("f"),
-                self.pick((("n", "small"),), (("q", "Q"), ("n", "small")), (("p", "P"),)),
-            )
+        for sort in ("int", "bool", "Q?", "row", "bool"):
+            given = ((("n", "small"),), (("q", "Q"), ("n", "small")), (("p", "P"),), (("row", "row"),))
+            lines += self.function(sort, self.fresh("f"), self.pick(*given))
         lines += ["    @guard", "    def ready(self, q: Q) -> bool:", '        """Q may act."""']
         lines += [f"        return {self.pick('q not in self.known[q]', 'self.loud or q != self.who')}", ""]
         test = self.pick("q == self.who", "q.index <= self.n", "not self.b or self.loud")
@@ -677,7 +723,10 @@ def program_of(seed: int, **constants: int | bool | str) -> Program:
 def random_states(bound: Program, rng: random.Random, count: int) -> Iterator[State]:
     """`count` states, each variable anywhere in its domain."""
     for _ in range(count):
-        yield tuple(domain.value(rng.randrange(domain.cardinality)) for domain in bound.domains.values())
+        yield tuple(
+            frozen(domain.value(rng.randrange(domain.cardinality)), domain)
+            for domain in bound.domains.values()
+        )
 
 
 def random_steps(bound: Program, state: State, rng: random.Random, count: int) -> Iterator[Step]:

@@ -45,6 +45,7 @@ from antiphon.spec.lang import (
     require,
     witness,
 )
+from antiphon.spec.lang.assignment import frozen
 
 # Two-phase commit (Gray and Lamport 2006), with a planted fault ---------------------------------------------
 
@@ -477,7 +478,8 @@ def _random_states(made: Program, count: int, seed: int) -> Iterator[State]:
     for number in range(count):
         state = _walk(made, source) if number % 2 else None
         yield state or tuple(
-            domain.value(source.randrange(domain.cardinality)) for domain in made.domains.values()
+            frozen(domain.value(source.randrange(domain.cardinality)), domain)
+            for domain in made.domains.values()
         )
 
 

@@ -24,7 +24,8 @@ from antiphon.model.ground import make
 from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Operator
 from antiphon.model.ground.layout import layout, plan
 from antiphon.model.ground.shape import Shape
-from antiphon.spec.lang import Index, Program, SpecError, State, types
+from antiphon.spec.lang import Index, Map, Program, SpecError, State, types
+from antiphon.spec.lang.assignment import frozen
 
 MOST_ORDERS = 5_040
 """More orders than these are not passed through."""
@@ -172,6 +173,9 @@ def _members(value: object) -> Iterator[Index]:
     elif dataclasses.is_dataclass(value):
         for part in dataclasses.fields(value):
             yield from _members(getattr(value, part.name))
+    elif isinstance(value, Map):
+        yield from _members(tuple(value.order.positions))
+        yield from _members(value.entries)
     elif isinstance(value, tuple | frozenset):
         for item in value:
             yield from _members(item)
@@ -364,4 +368,7 @@ def exchanged_value(shape: Shape, value: object, exchange: Exchange) -> object:
 def exchanged_state(program: Program, state: State, exchange: Exchange) -> State:
     """A state after the exchange."""
     shapes = [shape for shape, _ in plan(program).variables.values()]
-    return tuple(exchanged_value(shape, value, exchange) for shape, value in zip(shapes, state, strict=True))
+    return tuple(
+        frozen(exchanged_value(shape, value, exchange), shape.domain)
+        for shape, value in zip(shapes, state, strict=True)
+    )

@@ -16,7 +16,7 @@ from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.front import displays, expressions, operators, world
 from antiphon.spec.lang.front.body import Body, Value, python_object
-from antiphon.spec.lang.front.sorts import has_map, is_ordered, join, surface, words
+from antiphon.spec.lang.front.sorts import is_ordered, join, surface, words
 
 STATEMENTS = {values.require: "require", values.emit: "emit", values.expect: "expect"}
 
@@ -30,7 +30,7 @@ INSTEAD: dict[Any, str] = {
     zip: "for i in range(min(len(a), len(b))), and a[i], b[i]",
     list: "a tuple, or a set",
     set: "Set(...)",
-    dict: "a Map variable",
+    dict: "Map({key: value for key in self.each(Key)})",
     print: "the trace shows every state",
     dataclasses.replace: "the record with all its fields: Record(a, b)",
     map: "a set comprehension",
@@ -141,6 +141,10 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
     if python_object(body, function) is not world.MISSING:
         return None
     value = expressions.read(body, owner)
+    if isinstance(value.type, types.MapOf):
+        whole = ast.unparse(owner)
+        instead = " | {key: value}" if function.attr == "update" else "[key] for key in self.each(Key)"
+        raise body.error(node, f"a map has no method {function.attr}", whole + instead)
     changes, others = (
         (SEQUENCE_CHANGES, SEQUENCE_METHODS)
         if isinstance(value.type, types.SequenceOf)
@@ -215,14 +219,7 @@ def arguments(body: Body, node: ast.Call, method: MethodDeclaration) -> tuple[ir
     texts = _match(body, node, names, f"self.{method.name}")
     read = []
     for parameter in method.parameters:
-        value = expressions.read(body, texts[parameter.name], parameter.type, stored=True)
-        if has_map(value.type):
-            raise body.error(
-                texts[parameter.name],
-                "a map is not passed to a helper",
-                "self.map in the helper, with the key as parameter",
-            )
-        read.append(value.node)
+        read.append(expressions.read(body, texts[parameter.name], parameter.type, stored=True).node)
     return tuple(read)
 
 
@@ -323,6 +320,14 @@ def _set(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) ->
     return Value(value.node, value.type)
 
 
+def _map(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
+    del stored
+    one = _single(body, node, "Map", displays.TOTAL)
+    if not isinstance(one, ast.DictComp):
+        raise body.error(one, "a map is written with the value of every key", displays.TOTAL)
+    return displays.total_map(body, one, wanted, stored=False)
+
+
 def _sequence(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
     if not node.args and not node.keywords:
         return displays.sequence(body, node, [], wanted, stored)
@@ -387,10 +392,15 @@ def _present(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool
 
 def _everywhere(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
     one = _single(body, node, "everywhere", "everywhere(None)")
-    if not isinstance(wanted, types.MapOf) or not stored:
-        raise body.error(node, "everywhere(...) is the value of a map", "self.map = everywhere(value)")
-    value = expressions.read(body, one, wanted.value, stored=True)
-    return Value(ir.Everywhere(type=wanted, value=value.node, at=body.at(node)), wanted)
+    kind = displays.bare(wanted)
+    if not isinstance(kind, types.MapOf) or not stored:
+        raise body.error(
+            node,
+            "everywhere(...) is the value of a map where one is stored, passed or made a field",
+            f"self.map = everywhere(value), or {displays.TOTAL}",
+        )
+    value = expressions.read(body, one, kind.value, stored=True)
+    return Value(ir.Everywhere(type=kind, value=value.node, at=body.at(node)), kind)
 
 
 def _generator(body: Body, node: ast.Call, name: str, instead: str) -> ast.GeneratorExp:
@@ -483,7 +493,7 @@ def _first(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) 
         else None
     )
     exact = item.type if other is None else join(item.type, other.type)
-    if exact is None or has_map(exact):
+    if exact is None:
         kind = words(other.type) if other else "missing"
         raise body.error(
             node,
@@ -526,6 +536,7 @@ Reader = Callable[[Body, ast.Call, "types.Type | None", bool], Value]
 
 READERS: dict[Any, Reader] = {
     frozenset: _set,
+    values.Map: _map,
     values.Seq: _sequence,
     tuple: _sequence,
     len: _length,

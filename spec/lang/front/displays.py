@@ -20,7 +20,6 @@ from antiphon.spec.lang.front.sorts import (
     accepts,
     cardinality,
     fits,
-    has_map,
     is_finite,
     is_ordered,
     join,
@@ -33,9 +32,9 @@ from antiphon.spec.lang.front.sorts import (
 def is_open(node: ast.expr) -> bool:
     """Whether the type of a display may have to come from its surroundings."""
     match node:
-        case ast.Set() | ast.SetComp() | ast.Tuple():
+        case ast.Set() | ast.SetComp() | ast.DictComp() | ast.Tuple():
             return True
-        case ast.Call(func=ast.Name(id="Set" | "frozenset" | "set" | "Seq" | "tuple" | "everywhere")):
+        case ast.Call(func=ast.Name(id="Set" | "frozenset" | "set" | "Map" | "Seq" | "tuple" | "everywhere")):
             return True
         case ast.IfExp(body=body, orelse=orelse):
             return is_open(body) and is_open(orelse)
@@ -44,7 +43,8 @@ def is_open(node: ast.expr) -> bool:
     return False
 
 
-def _bare(wanted: types.Type | None) -> types.Type | None:
+def bare(wanted: types.Type | None) -> types.Type | None:
+    """The type that a display in this place has: of an optional one the value's."""
     return wanted.of if isinstance(wanted, types.Optional) else wanted
 
 
@@ -52,7 +52,7 @@ def set_display(
     body: Body, node: ast.expr, items: Sequence[ast.expr], wanted: types.Type | None, stored: bool
 ) -> Value:
     """`{a, b}`."""
-    goal = _bare(wanted)
+    goal = bare(wanted)
     of = goal.of if isinstance(goal, types.SetOf) else None
     found = [_element(body, item, of, stored) for item in items]
     of = of or _common(body, node, found, items)
@@ -70,8 +70,6 @@ def _element(body: Body, node: ast.expr, of: types.Type | None, stored: bool) ->
         raise body.error(
             node, "an element of a set or sequence must be hashable", f"Set({ast.unparse(node)})"
         )
-    if has_map(value.type):
-        raise body.error(node, "a map is a state variable, never an element", "self.map[key]")
     if of is not None and not stored:
         certain(body, node, value, of)
     return value
@@ -128,7 +126,7 @@ def gather(
     stored: bool,
 ) -> Value:
     """`{element for ... if ...}`."""
-    goal = _bare(wanted)
+    goal = bare(wanted)
     of = goal.of if isinstance(goal, types.SetOf) else None
     with body.inner():
         binders = comprehension(body, generators)
@@ -137,11 +135,78 @@ def gather(
     return Value(ir.Gather(type=kind, binders=binders, body=value.node, at=body.at(node)), kind, frozen=False)
 
 
+def comprehended(
+    body: Body, node: ast.SetComp | ast.DictComp, wanted: types.Type | None, stored: bool
+) -> Value:
+    """A set or a map in braces."""
+    if isinstance(node, ast.DictComp):
+        return bare_map(body, node, wanted, stored)
+    return gather(body, node, node.elt, node.generators, wanted, stored)
+
+
+TOTAL = "Map({key: value for key in self.each(Key)})"
+
+
+def bare_map(body: Body, node: ast.DictComp, wanted: types.Type | None, stored: bool) -> Value:
+    """`{key: value for key in self.each(Key)}`, a dict for Python: only a place that checks its domain takes
+    one.
+    """
+    if not stored or not isinstance(bare(wanted), types.MapOf):
+        reason = "a dict becomes a map only where it is stored, passed or made a field"
+        raise body.error(node, reason, f"Map({ast.unparse(node)})")
+    made = total_map(body, node, wanted, stored)
+    return Value(made.node, made.type, frozen=False)
+
+
+def total_map(body: Body, node: ast.DictComp, wanted: types.Type | None, stored: bool) -> Value:
+    """A map by the value of each key."""
+    goal = bare(wanted)
+    of = goal.value if isinstance(goal, types.MapOf) else None
+    [first, *more] = node.generators
+    own = isinstance(first.target, ast.Name) and ast.unparse(node.key) == first.target.id
+    if more or first.ifs or not own:
+        instead = f"{TOTAL}, with `... if ... else ...` in the value"
+        raise body.error(node, "a map is total: each key has its value", instead)
+    with body.inner():
+        [binder] = comprehension(body, node.generators)
+        if not isinstance(binder.source, types.Type):
+            raise body.error(first.iter, "a map is total: its keys are all values of a type", TOTAL)
+        value = expressions.read(body, node.value, of, stored=stored)
+    if of is None or not (stored or fits(of, value.type)):
+        of = value.type
+    if isinstance(of, ir.NoneType):
+        raise body.error(node.value, "every value would be None", "everywhere(None), where it is stored")
+    kind = types.MapOf(binder.source, of)
+    return Value(ir.MakeMap(type=kind, binder=binder, body=value.node, at=body.at(node)), kind)
+
+
+def update(body: Body, node: ast.AST, whole: Value, changes: ast.Dict, text: ast.expr) -> Value:
+    """`map | {key: value}`."""
+    if not isinstance(whole.type, types.MapOf):
+        reason = f"{ast.unparse(text)} is {words(whole.type)}, and only a map has entries"
+        raise body.error(node, reason, "map | {key: value}")
+    exact: types.Type = whole.type
+    keys, values = [], []
+    for key, value in zip(changes.keys, changes.values, strict=True):
+        if key is None:
+            raise body.error(value, "** is not in the language", "each key by itself: map | {key: value}")
+        where = expressions.read(body, key, whole.type.key, stored=True)
+        if not where.frozen:
+            raise body.error(key, "a key must be hashable", f"Set({ast.unparse(key)})")
+        keys.append(where.node)
+        new = expressions.read(body, value, whole.type.value)
+        values.append(new.node)
+        if not fits(whole.type.value, new.type):
+            exact = join(exact, types.MapOf(whole.type.key, new.type)) or exact
+    made = ir.Update(type=exact, map=whole.node, keys=tuple(keys), values=tuple(values), at=body.at(node))
+    return Value(made, exact)
+
+
 def sequence(
     body: Body, node: ast.expr, items: Sequence[ast.expr], wanted: types.Type | None, stored: bool
 ) -> Value:
     """`(a, b)`."""
-    goal = _bare(wanted)
+    goal = bare(wanted)
     of = goal.of if isinstance(goal, types.SequenceOf) else None
     found = [_element(body, item, of, stored) for item in items]
     kind = types.SequenceOf(of or _common(body, node, found, items), len(items))
@@ -152,7 +217,7 @@ def collect(
     body: Body, node: ast.expr, one: ast.GeneratorExp, wanted: types.Type | None, stored: bool
 ) -> Value:
     """`tuple(item for x in source if ...)`."""
-    goal = _bare(wanted)
+    goal = bare(wanted)
     of = goal.of if isinstance(goal, types.SequenceOf) else None
     if len(one.generators) > 1:
         raise body.error(node, "a sequence is made by one `for`", "a helper with a loop for the other one")

@@ -24,8 +24,10 @@ REFUSED: dict[type[ast.expr], tuple[str, str]] = {
     ast.Lambda: ("a lambda is no value of the language", "a helper method"),
     ast.NamedExpr: (":= binds inside an expression", "a statement `name = value` before"),
     ast.JoinedStr: ("there are no strings in a specification", "an Enum"),
-    ast.Dict: ("a dict is no value of the language", "a Map variable"),
-    ast.DictComp: ("a dict is no value of the language", "a Map variable, assigned in a `for`"),
+    ast.Dict: (
+        "a map is total: it has a value for every key",
+        "Map({key: value for key in self.each(Key)}), everywhere(value), or map | {key: value}",
+    ),
     ast.List: ("a list is mutable", "a tuple `(a, b)` for a sequence, a set `{a, b}`"),
     ast.ListComp: (
         "a list is mutable",
@@ -163,8 +165,8 @@ def _dispatch(body: Body, node: ast.expr, wanted: types.Type | None, stored: boo
             return _choose(body, node, wanted, stored)
         case ast.Set():
             return displays.set_display(body, node, node.elts, wanted, stored)
-        case ast.SetComp():
-            return displays.gather(body, node, node.elt, node.generators, wanted, stored)
+        case ast.SetComp() | ast.DictComp():
+            return displays.comprehended(body, node, wanted, stored)
         case ast.Tuple():
             return displays.sequence(body, node, node.elts, wanted, stored)
         case ast.Call():

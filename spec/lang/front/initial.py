@@ -20,12 +20,12 @@ def value(world: World, python: Any, wanted: types.Type, what: str, at: Location
     """
     inner = wanted.of if isinstance(wanted, types.Optional) and python is not None else wanted
     match inner:
-        case types.MapOf(value=types.MapOf() as of) if isinstance(python, values._Everywhere) and not (
-            isinstance(python.value, values._Everywhere)
+        case types.MapOf(value=types.MapOf() as of) if isinstance(python, values.Everywhere) and not (
+            isinstance(python.value, values.Everywhere)
         ):
             reason = f"{what} = everywhere({python.value!r}), and each of its values is {words(of)}"
             raise SpecError(reason, at, "everywhere(everywhere(value))")
-        case types.MapOf(value=of) if isinstance(python, values._Everywhere):
+        case types.MapOf(value=of) if isinstance(python, values.Everywhere):
             return ir.Everywhere(type=inner, value=value(world, python.value, of, what, at), at=at)
         case types.SetOf(of=of) if isinstance(python, frozenset | set):
             items = tuple(value(world, item, of, what, at) for item in sorted(python, key=repr))

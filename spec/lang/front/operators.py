@@ -289,7 +289,7 @@ def _context(node: ast.expr, other: types.Type, wanted: types.Type | None) -> ty
     if not displays.is_open(node):
         return None
     inner = other.of if isinstance(other, types.Optional) else other
-    return inner if isinstance(inner, types.SetOf | types.SequenceOf) else wanted
+    return inner if isinstance(inner, types.SetOf | types.SequenceOf | types.MapOf) else wanted
 
 
 def _comparable(
@@ -302,10 +302,6 @@ def _comparable(
 ) -> None:
     left, right = one.type, two.type
     said = f"{ast.unparse(texts[0])} is {words(left)}, {ast.unparse(texts[1])} is {words(right)}"
-    if isinstance(left, types.MapOf) or isinstance(right, types.MapOf):
-        raise body.error(
-            node, f"maps are not compared: {said}", "all(self.a[k] == self.b[k] for k in self.each(Key))"
-        )
     if isinstance(operator, ast.Is | ast.IsNot):
         singles = (types.Enumeration, types.Bool, ir.NoneType)
         plain = [item.of if isinstance(item, types.Optional) else item for item in (left, right)]
@@ -330,9 +326,12 @@ def _comparable(
     if isinstance(left, types.SetOf) and left == right:
         return
     instead = "integers, members of an ordered Index, or sets of one type"
+    first, second = map(ast.unparse, texts)
     if isinstance(left, types.SequenceOf) and isinstance(right, types.SequenceOf):
-        short, long = map(ast.unparse, texts)
-        instead = f"{short} == {long}[:len({short})], if the first is to be a prefix of the second"
+        instead = f"{first} == {second}[:len({first})], if the first is to be a prefix of the second"
+    if isinstance(left, types.MapOf) and left == right:
+        sign = COMPARISONS[type(operator)].value
+        instead = f"all({first}[key] {sign} {second}[key] for key in self.each({words(left.key)}))"
     raise body.error(node, f"no order between the two: {said}", instead)
 
 
@@ -429,6 +428,8 @@ def binary(
             "this operator is not in the language",
             "+, -, *, //, % on integers; |, &, -, ^ on sets; + on sequences",
         )
+    if isinstance(operator, ast.BitOr) and isinstance(right, ast.Dict):
+        return displays.update(body, node, expressions.read(body, left), right, left)
     inner = wanted.of if isinstance(wanted, types.Optional) else wanted
     context = inner if isinstance(inner, types.SetOf | types.SequenceOf) else None
     if isinstance(operator, ast.Add) and isinstance(right, ast.Tuple):
@@ -476,6 +477,11 @@ def combine(
             raise body.error(text, what, f"{{{ast.unparse(text)}}}")
     if isinstance(one.type, types.SequenceOf) and isinstance(operator, ast.Add):
         return _concatenate(body, node, one, two, texts)
+    if isinstance(one.type, types.MapOf) and type(operator) in SETS:
+        first, second = map(ast.unparse, texts)
+        both = f"Map({{key: max({first}[key], {second}[key]) for key in self.each(Key)}})"
+        instead = f"{first} | {{key: value}}, or {both}"
+        raise body.error(node, "of maps only entries are changed", instead)
     for value, text in zip((one, two), texts, strict=True):
         if not is_integer(value.type):
             what = f"{ast.unparse(text)} is {words(value.type)}"

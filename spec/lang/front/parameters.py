@@ -7,7 +7,7 @@ from __future__ import annotations
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.front.body import Body, Local
-from antiphon.spec.lang.front.sorts import accepts, has_map, surface, words
+from antiphon.spec.lang.front.sorts import accepts, surface, words
 
 
 def parameters(body: Body) -> tuple[ir.Parameter, ...]:
@@ -23,8 +23,6 @@ def parameters(body: Body) -> tuple[ir.Parameter, ...]:
         )
     nodes = (written.posonlyargs + written.args)[2 if body.before_name else 1 :]
     for parameter, node in zip(body.method.parameters, nodes, strict=True):
-        if has_map(parameter.type):
-            raise body.error(node, "a map is not passed", "self.map in the helper, with the key as parameter")
         name = body.unique(parameter.name)
         body.bind(parameter.name, Local(name, parameter.type))
         found.append(ir.Parameter(name=name, type=parameter.type, at=body.at(node)))

@@ -23,7 +23,7 @@ from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.front import fairness, initial, liveness, order, parameters, statements
 from antiphon.spec.lang.front.body import Body, Role
 from antiphon.spec.lang.front.names import assigned_names
-from antiphon.spec.lang.front.sorts import has_map, surface, words
+from antiphon.spec.lang.front.sorts import surface, words
 from antiphon.spec.lang.front.world import PREDICATES, World, place
 from antiphon.spec.lang.source import function_of
 from antiphon.spec.lang.walk import variables_read
@@ -148,8 +148,6 @@ class Reader:
                 source.at(node),
                 f"def {method.name}(...) -> None:",
             )
-        if result is not None and has_map(result):
-            raise SpecError(f"{method.name} gives a map", source.at(node), "the value at one key")
         return Body(self.world, method, source, node, role, result, assigned=assigned_names(node))
 
     def read(

@@ -31,11 +31,6 @@ def records_of(exact: Type) -> tuple[types.Record, ...]:
     return exact.records if isinstance(exact, types.Union) else ()
 
 
-def has_map(exact: Type) -> bool:
-    """Whether a value of this type is a map."""
-    return isinstance(exact, types.MapOf)
-
-
 def accepts(wanted: Type, given: Type) -> bool:
     """Whether a value of type `given` may stand where `wanted` is declared; bounds and lengths are checked
     when it is stored.
@@ -51,6 +46,8 @@ def accepts(wanted: Type, given: Type) -> bool:
             return set(records_of(given)) <= set(records_of(wanted))
         case types.SequenceOf(of=of), types.SequenceOf(of=inner, most=most):
             return of == inner or most == 0
+        case types.MapOf(key=key, value=of), types.MapOf(key=other, value=inner):
+            return key == other and accepts(of, inner)
         case _:
             return wanted == given
 
@@ -76,6 +73,8 @@ def fits(wanted: Type, given: Type) -> bool:
                 or length == 0
                 or (isinstance(length, int) and isinstance(most, int) and length <= most)
             )
+        case types.MapOf(key=key, value=of), types.MapOf(key=other, value=inner):
+            return key == other and fits(of, inner)
         case _:
             return accepts(wanted, given)
 
@@ -90,19 +89,20 @@ def join(first: Type, second: Type) -> Type | None:
         return ir.INTEGER
     if first == NONE or second == NONE:
         other = second if first == NONE else first
-        return (
-            other if isinstance(other, types.Optional) else None if has_map(other) else types.Optional(other)
-        )
+        return other if isinstance(other, types.Optional) else types.Optional(other)
     if isinstance(first, types.Optional) or isinstance(second, types.Optional):
         inner = join(
             first.of if isinstance(first, types.Optional) else first,
             second.of if isinstance(second, types.Optional) else second,
         )
-        return None if inner is None or has_map(inner) else types.Optional(inner)
+        return None if inner is None else types.Optional(inner)
     if records_of(first) and records_of(second):
         return types.Union(tuple(dict.fromkeys(records_of(first) + records_of(second))))
     if isinstance(first, types.SequenceOf) and isinstance(second, types.SequenceOf):
         return _longer(first, second)
+    if isinstance(first, types.MapOf) and isinstance(second, types.MapOf) and first.key == second.key:
+        value = join(first.value, second.value)
+        return None if value is None else types.MapOf(first.key, value)
     return None
 
 
@@ -166,6 +166,8 @@ def is_finite(exact: Type) -> bool:
             return False
         case types.Optional(of=of) | types.SetOf(of=of) | types.SequenceOf(of=of):
             return is_finite(of)
+        case types.MapOf(value=value):
+            return is_finite(value)
     return True
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.front import displays, effects, expressions, operators, order
 from antiphon.spec.lang.front.body import Body, Fact, Facts, Local, Value, path_of, python_object
-from antiphon.spec.lang.front.sorts import fits, has_map, join, surface, words
+from antiphon.spec.lang.front.sorts import fits, join, surface, words
 from antiphon.spec.lang.hints import known_names
 
 REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -118,20 +118,8 @@ def _assign(body: Body, node: ast.Assign) -> ir.Statement:
             "one target at a time",
             "an assignment for each name; all on the right see the old state only if bound before",
         )
-    goal = _target(body, target)
-    value = _stored(body, node.value, goal)
+    value = expressions.read(body, node.value, _target(body, target), stored=True)
     return _write(body, node, target, value)
-
-
-def _stored(body: Body, node: ast.expr, goal: types.Type) -> Value:
-    value = expressions.read(body, node, goal, stored=True)
-    if has_map(goal) and goal != value.type:
-        raise body.error(
-            node,
-            f"{ast.unparse(node)} is {words(value.type)}, and {words(goal)} is needed",
-            "everywhere(value)",
-        )
-    return value
 
 
 def _target(body: Body, node: ast.expr) -> types.Type:
@@ -153,7 +141,8 @@ def _target(body: Body, node: ast.expr) -> types.Type:
             )
         case ast.Subscript(value=inner):
             if _root(inner) is None or _root(inner) != body.self_name:
-                raise body.error(node, "only state changes", "self.map[key] = value")
+                another = f"self.map[key] = value, or another map: {ast.unparse(inner)} | {{key: value}}"
+                raise body.error(node, "only state changes", another)
             goal = _target(body, inner)
             if isinstance(goal, types.MapOf):
                 return goal.value
@@ -217,6 +206,8 @@ def _augment(body: Body, node: ast.AugAssign) -> ir.Statement:
         and isinstance(node.value, ast.Tuple)
     ):
         value = displays.append(body, node, before, node.value, stored=True)
+    elif isinstance(node.op, ast.BitOr) and isinstance(node.value, ast.Dict):
+        value = displays.update(body, node, before, node.value, target)
     else:
         context = before.type if displays.is_open(node.value) else None
         if isinstance(node.op, ast.Div):
@@ -241,12 +232,6 @@ def _let(body: Body, node: ast.stmt, target: ast.Name, value: Value) -> ir.State
     if name in body.locals:
         raise body.error(
             node, f"{name} is already bound; a local keeps its value", f"another name, such as next_{name}"
-        )
-    if has_map(value.type):
-        raise body.error(
-            node,
-            f"{name} would be a second name of a map, and a map changes",
-            "self.map[key] where it is needed",
         )
     if isinstance(value.type, ir.NoneType):
         raise body.error(node, f"{name} would always be None", "None itself, or x if ... else None")
@@ -385,8 +370,6 @@ def _return(body: Body, node: ast.Return) -> ir.Statement:
     if node.value is None:
         raise body.error(node, f"{body.method.name} gives {words(body.result)}", "return value")
     value = expressions.read(body, node.value, body.result)
-    if has_map(value.type):
-        raise body.error(node, "a map is not given back", "self.map[key] where it is needed")
     if not fits(body.result, value.type):
         text = f"{ast.unparse(node.value)} may lie outside {words(body.result)}, and a result is not checked"
         raise body.error(node.value, text, f"def {body.method.name}(...) -> int")
