@@ -48,8 +48,8 @@ def formula(lines: Sequence[Line], values: Sequence[str], indent: int) -> list[s
     return made
 
 
-_WORD = re.compile(r'(?<![.\w"])[A-Za-z_]\w*(?![\w"])(?! \|->)')
-"""A name that is used: no field of a record, no word of a string."""
+_WORD = re.compile(r'(?<![.\w"])(?:(?<=\\in )[A-Za-z_]\w*(?![\w"])|[A-Za-z_]\w*(?![\w"])(?! \|->))')
+"""A name that is used: no word of a string, no field of a record; a set after `in` is one."""
 
 
 def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], list[str]]:
@@ -82,9 +82,32 @@ def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], 
 
 
 def _bare_value(text: str) -> str:
-    """`x' = (y)` without the parentheses."""
+    """`x' = (y)` without the parentheses, unless y is a comparison or the like.
+
+    `x' = y = z` would have no meaning, and a conjunction without them another.
+    """
     left, sign, right = text.partition(" = ")
-    return f"{left}{sign}{_bare(right)}" if sign and left.rstrip("'").isidentifier() else text
+    if not sign or not left.rstrip("'").isidentifier():
+        return text
+    bare = _bare(right)
+    loose = _LOOSE.search(_outside(bare)) is not None and not bare.startswith(_TO_THE_END)
+    return f"{left}{sign}({bare})" if loose else f"{left}{sign}{bare}"
+
+
+_LOOSE = re.compile(r" (/\\|\\/|=>|=|#|<|<=|>|>=|\\in|\\subseteq) ")
+"""What binds no tighter than an equation."""
+_TO_THE_END = ("IF ", "LET ", "\\E ", "\\A ")
+"""What begins a text that is one whole to its end."""
+
+
+def _outside(text: str) -> str:
+    """A text without what stands in its parentheses, brackets and braces."""
+    depth, kept = 0, ""
+    for sign in text:
+        depth -= sign in ")]}"
+        kept += sign if depth == 0 else ""
+        depth += sign in "([{"
+    return kept
 
 
 def _bare(text: str) -> str:

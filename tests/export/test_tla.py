@@ -14,6 +14,7 @@ from typing import Annotated
 
 import pytest
 from tests.ground.small_specs import Logs
+from tests.lang.random_specs import ABSTRACT, program_of
 
 from antiphon.model.explore import check
 from antiphon.model.export import tla
@@ -44,12 +45,14 @@ from antiphon.spec.lang import (
     expect,
     initial,
     invariant,
+    ir,
     leads_to,
     on,
     program,
     record,
     require,
 )
+from antiphon.spec.lang.walk import nodes
 from antiphon.spec.protocols.token_broadcast.properties import Figure5Checked
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -376,6 +379,64 @@ def test_every_name_is_defined_once_and_keeps_its_own(name: str) -> None:
     assert len(defined) == len(set(defined))
     assert {action.name for action in bound.module.actions} <= set(defined)
     assert re.search(rf"^VARIABLES {', '.join(bound.variables)}$", tla(bound).text, flags=re.MULTILINE)
+
+
+class Values(Spec):
+    """Truth values that are compared and joined, and a set that is counted after a loop."""
+
+    nodes: Const[int] = 2
+
+    level: Weight = 0
+    same: bool = False
+    both: bool = False
+    queue: Annotated[Seq[Node], AtMost(2)] = ()
+    seen: Set[Node] = Set()
+
+    @action
+    def look(self) -> None:
+        """All at once."""
+        self.same = self.level == 0
+        self.both = self.same and self.level < 2
+        for p in self.queue:
+            self.seen |= {p}
+        self.level = sum(1 + p.index for p in self.seen) % 2
+
+
+def test_a_value_that_is_compared_or_joined_stays_whole() -> None:
+    """`same' = level = 0` has no meaning, and `both' = same_1 /\\ (level < 2)` another."""
+    text = tla(program(Values)).text
+    assert "/\\ both' = (same_1 /\\ (level < 2))" in text
+    assert "same_1 == level = 0" in text or "same' = (level = 0)" in text
+
+
+def undefined(module: str) -> set[str]:
+    """The names with a number that are used and nowhere bound."""
+    used = set(re.findall(r"\b[a-z]\w*_\d+\b", re.sub(r'"[^"]*"', "", module)))
+    bound = set(re.findall(r"\b(\w+) (?:==|\\in)", module)) | set(re.findall(r"LAMBDA (\w+)", module))
+    for given in re.findall(r"^\w+\(([^)]*)\) ==", module, flags=re.MULTILINE):
+        bound |= set(given.split(", "))
+    return used - bound
+
+
+def test_what_an_action_defines_and_uses_once_is_not_lost() -> None:
+    assert undefined(tla(program(Values)).text) == set()
+
+
+def test_the_random_specifications_that_are_exported_hold_every_node_kind() -> None:
+    kinds: set[type[ir.Node]] = set()
+    refused: set[str] = set()
+    for seed in range(20):
+        bound = program_of(seed)
+        try:
+            text = tla(bound).text
+        except SpecError as error:
+            refused.add(error.reason)
+            continue
+        assert undefined(text) == set(), f"seed {seed}"
+        kinds |= {type(node) for node in nodes(tuple(vars(bound.module).values()))}
+    every = {kind for kind in vars(ir).values() if isinstance(kind, type) and issubclass(kind, ir.Node)}
+    assert every - kinds == set(ABSTRACT)
+    assert refused == {"Each in a helper is not exported to TLA+"}
 
 
 def test_the_name_is_that_of_the_file_and_must_be_one() -> None:
