@@ -44,6 +44,14 @@ class Stop:
         return self.words
 
 
+class Enough(Exception):
+    """Ends an exploration at once, and says why: a bound is hit, or a visitor has seen what it wanted."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+        super().__init__(str(stop))
+
+
 INTERRUPTED = Stop(StopReason.INTERRUPTED, "interrupted")
 WRONG_SPECIFICATION = Stop(StopReason.ERROR, "the specification has an error")
 FIRST_VIOLATION = Stop(StopReason.VIOLATION, "stopped at the first violation")
@@ -100,7 +108,7 @@ def no_memory(error: MemoryError) -> Stop:
 @dataclass(frozen=True)
 class Progress:
     """How far an exploration is: `queue` states are found and not yet expanded; `rate` is states found a
-    second.
+    second; `phase` is what is being done instead of searching, if it is.
     """
 
     states: int
@@ -108,6 +116,7 @@ class Progress:
     depth: int
     queue: int
     seconds: float
+    phase: str = ""
 
     @property
     def rate(self) -> float:

@@ -6,11 +6,11 @@ never a pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
-from antiphon.model.bounds import StopReason
+from antiphon.model.bounds import Stop, StopReason
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program
 
@@ -182,3 +182,16 @@ class Report:
             f"no verdict about {property!r}; there are "
             f"{', '.join(verdict.property for verdict in self.verdicts)}"
         )
+
+
+def unfinished(
+    program: Program, kinds: Mapping[str, PropertyKind], stop: Stop, seconds: float, engine: str
+) -> Report:
+    """The report of an engine that was stopped before it saw a state: nothing is known."""
+    evidence, provenance = Evidence.explored(program, "no state"), Provenance.of(program, engine)
+    verdicts = tuple(
+        Verdict(name, kind, Outcome.UNKNOWN, evidence, provenance, f"not decided: {stop}")
+        for name, kind in kinds.items()
+    )
+    explored = Exploration(0, 0, 0, complete=False, seconds=seconds, stopped=stop.reason)
+    return Report(program, verdicts, explored, (f"the search is not complete: {stop}",))

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from antiphon.model import explore
-from antiphon.model.bounds import INTERRUPTED, Bounds, Violated
+from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Violated
 from antiphon.model.engines import StorageOptions, compiled_machine
+from antiphon.model.limits import within
 from antiphon.model.notation import short_places
+from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
-from antiphon.model.verdict import Exploration, Outcome, Verdict
+from antiphon.model.verdict import Exploration, Outcome, Verdict, unfinished
 from antiphon.programs import Subject, program, program_of, refinement
 from antiphon.results import Found, Report, Trace
 from antiphon.spec.lang import Program, SpecError, ir
@@ -235,13 +237,19 @@ def simulate(
     from antiphon.model.simulate import simulate as walk
 
     bound, bounds = program_of(subject), Bounds(max_states, max_seconds, max_depth, max_memory_mb)
-    machine = compiled_machine(bound)
-    return Report.of(
-        walk(
-            bound, machine, seed=seed, walks=walks, steps=steps, bounds=bounds, progress=progress,
-            violated=violated,
-        )
-    )
+    with within(bounds) as limits:
+        try:
+            machine = compiled_machine(bound)
+        except Enough as enough:
+            return Report.of(
+                unfinished(bound, kinds_of(bound), enough.stop, limits.elapsed(), "simulate")
+            )
+        return Report.of(
+            walk(
+                bound, machine, seed=seed, walks=walks, steps=steps, bounds=bounds, progress=progress,
+                violated=violated,
+            )
+        )  # fmt: skip
 
 
 def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.MultiDiGraph:

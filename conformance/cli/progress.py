@@ -42,6 +42,7 @@ def progress_bar(title: str, console: Console | None = None) -> Iterator[Callabl
         def show(progress: Progress) -> None:
             bar.update(
                 task,
+                description=f"{title}: {progress.phase}" if progress.phase else title,
                 total=progress.states,
                 completed=progress.states - progress.queue,
                 states=progress.states,

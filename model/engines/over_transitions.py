@@ -24,6 +24,7 @@ from antiphon.model.engines.interface import (
 )
 from antiphon.model.engines.recovery import futures
 from antiphon.spec.lang import SpecError, State, Step
+from antiphon.spec.lang.watch import working
 
 Visit = Callable[[int, Sequence[tuple[int, int]]], None]
 """Called with the number of a state and its transitions: the number of each step, and of the state that it
@@ -92,6 +93,7 @@ class TransitionSpace:
         findings: list[Finding] = []
         for index in range(first, last):
             packed = self.packed[index]
+            working("searching")
             try:
                 steps = take(packed) if self._with_faults else self._without_faults(packed)
             except SpecError as error:

@@ -6,7 +6,8 @@ judged on the explored states: a quiescent violation counts in any search, irrec
 one, since an unseen path might lead out.
 
 One sweep from the last state to the first judges all obligations: most states have a recoverable successor
-already when it is their turn, so that only the few which have not must remember who waits for them.
+already when it is their turn, so that only the few which have not must remember who waits for them. Where a
+bound has ended the search, it ends no sweep: what was explored is judged.
 
 This file knows nothing of how states are stored or of how obligations are written.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from antiphon.model.engines.interface import Future, StateSpace
+from antiphon.spec.lang.watch import working
 
 
 def futures(
@@ -40,6 +42,8 @@ def futures(
     for state in reversed(range(expanded)):
         if not false_here[state]:
             continue
+        if complete:
+            working(f"judging obligations, {state:,} states left")
         stuck, after = space.successors(state)
         if stuck:
             for position in _bits(false_here[state]):

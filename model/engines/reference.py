@@ -17,6 +17,7 @@ from antiphon.model.ground.budgets import held_step, unspent
 from antiphon.model.ground.packing import Packing
 from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import Machine, Program, State, Step, ir
+from antiphon.spec.lang.watch import working
 
 
 class MachineTransitions:
@@ -53,6 +54,7 @@ class MachineTransitions:
         found: list[tuple[int, int]] = []
         seen: dict[int, tuple[tuple[Any, ...], tuple[str, ...]]] = {}
         for step in self._machine.enabled(state):
+            working("taking steps")
             transition = self._machine.apply(state, step)
             number = self._numbers.setdefault(step, len(self._steps))
             if number == len(self._steps):

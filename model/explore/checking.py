@@ -11,12 +11,13 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from antiphon.model.bounds import UNBOUNDED, Bounds, Progress, StopReason, Violated, Violation
+from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Progress, StopReason, Violated, Violation
 from antiphon.model.engines.choice import IN_MEMORY, Engine, StorageOptions, engine_named, open_space
 from antiphon.model.engines.interface import ReducedSpace, StateSpace
 from antiphon.model.explore import liveness
 from antiphon.model.explore.search import Search
 from antiphon.model.explore.verdicts import Judge
+from antiphon.model.limits import within
 from antiphon.model.properties import SPECIFICATION, kinds_asked, kinds_of
 from antiphon.model.verdict import (
     BROKEN_BY_STEPS,
@@ -27,6 +28,7 @@ from antiphon.model.verdict import (
     Provenance,
     Report,
     Verdict,
+    unfinished,
 )
 from antiphon.spec.lang import Program, SpecError, State
 
@@ -83,7 +85,10 @@ def check(
         liveness.refuse_members(program, liveness.fair_on(program), [known[name] for name in fair])
     tell = _once(violated)
     if fair and not kinds:
-        return _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
+        with within(bounds, progress) as limits:
+            report = _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
+            explored = dataclasses.replace(report.exploration, seconds=limits.elapsed())
+            return dataclasses.replace(report, exploration=explored)
     named = _by_kind(kinds)
     steps = [name for kind in BROKEN_BY_STEPS for name in named[kind]]
     later = [*named[PropertyKind.OBLIGATION], *named[PropertyKind.DEADLOCK]]
@@ -111,18 +116,27 @@ def check(
             progress=progress,
         )
 
-    try:
-        space, search = _explored(program, engine, search_of, bounds, storage, graph=bool(later), asked=kinds)
-    except _InitialError as error:
-        return _unexplored(program, error.reason)
-    verdicts = tuple(_told(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
-    report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
-    if fair and report.exploration.stopped is not StopReason.INTERRUPTED:
-        kept = _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
-        report = dataclasses.replace(
-            report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes)
+    memory = None if storage.directory is not None else bounds.memory_mb
+    with within(dataclasses.replace(bounds, memory_mb=memory), progress) as limits:
+        try:
+            space, search = _explored(
+                program, engine, search_of, bounds, storage, graph=bool(later), asked=kinds
+            )
+        except _InitialError as error:
+            return _unexplored(program, error.reason)
+        except Enough as enough:
+            return unfinished(program, asked, enough.stop, limits.elapsed(), "explicit")
+        verdicts = tuple(_told(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
+        report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
+        if fair and report.exploration.stopped is not StopReason.INTERRUPTED:
+            kept = _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
+            report = dataclasses.replace(
+                report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes)
+            )
+        seconds = search.walk.earlier + limits.elapsed()
+        return dataclasses.replace(
+            report, exploration=dataclasses.replace(report.exploration, seconds=seconds)
         )
-    return report
 
 
 def _by_kind(kinds: Mapping[str, PropertyKind]) -> dict[PropertyKind, list[str]]:
@@ -141,15 +155,19 @@ def _on_fair_runs(
     """Liveness is judged on the whole graph, or that of orbits, which it walks by itself."""
     known = liveness.declared(program)
     asked = [known[name] for name in names]
-    return liveness.judge(
-        program,
-        asked,
-        bounds=bounds,
-        progress=progress,
-        violated=violated,
-        engine=engine,
-        symmetry=storage.symmetry,
-    )
+    try:
+        return liveness.judge(
+            program,
+            asked,
+            bounds=bounds,
+            progress=progress,
+            violated=violated,
+            engine=engine,
+            symmetry=storage.symmetry,
+        )
+    except Enough as enough:
+        kinds = dict.fromkeys(names, PropertyKind.LIVENESS)
+        return unfinished(program, kinds, enough.stop, 0.0, "explicit, lassos")
 
 
 def _once(violated: Violated | None) -> Violated:

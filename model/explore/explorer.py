@@ -18,6 +18,7 @@ from antiphon.model.bounds import (
     UNBOUNDED,
     WRONG_SPECIFICATION,
     Bounds,
+    Enough,
     Progress,
     Stop,
     StopReason,
@@ -32,6 +33,7 @@ from antiphon.model.engines.interface import (
     Transitions,
 )
 from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.limits import begun
 from antiphon.spec.lang import State
 
 BLOCKS_TO_A_BOUND = 16
@@ -61,14 +63,6 @@ class Visitor:
         return None
 
 
-class Enough(Exception):
-    """A visitor raises this in `transitions` to end the walk at once."""
-
-    def __init__(self, stop: Stop) -> None:
-        self.stop = stop
-        super().__init__(str(stop))
-
-
 class Explorer:
     """A walk over a space.
 
@@ -77,7 +71,8 @@ class Explorer:
         complete: whether every reachable state was seen and expanded.
         error: the first error of the specification.
         position: how far it is.
-        seconds: how long it took, with what an earlier walk took that it goes on from.
+        seconds: how long it took, from the question on (`limits`), with what an earlier walk took that it
+            goes on from: `earlier`.
     """
 
     def __init__(
@@ -96,7 +91,7 @@ class Explorer:
         self._progress = progress
         left = self._storage.resume() if self._storage is not None else None
         self.position = left or Position()
-        self._before, self._began = self.position.seconds, 0.0
+        self.earlier, self._began = self.position.seconds, 0.0
         visitor.begin(self.position)
 
     @property
@@ -116,7 +111,7 @@ class Explorer:
 
     def run(self) -> None:
         """Walk until the visitor has enough, all is seen, a bound is hit, or the user interrupts."""
-        self._began = time.monotonic()
+        self._began = begun()
         collecting = gc.isenabled()
         gc.disable()
         try:
@@ -130,7 +125,7 @@ class Explorer:
         finally:
             if collecting:
                 gc.enable()
-            self.seconds = self.position.seconds = self._before + self._elapsed()
+            self.seconds = self.position.seconds = self.earlier + self._elapsed()
         if self.stopped is not INTERRUPTED:
             self._checkpoint(last=True)
             self._tell()
@@ -189,7 +184,7 @@ class Explorer:
 
     def _checkpoint(self, *, last: bool = False) -> None:
         if self._storage is not None:
-            self.position.seconds = self._before + self._elapsed()
+            self.position.seconds = self.earlier + self._elapsed()
             self._storage.checkpoint(self.position, last=last)
 
     def _tell(self) -> None:

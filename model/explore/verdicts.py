@@ -14,7 +14,7 @@ import itertools
 import operator
 from collections.abc import Iterator, Mapping
 
-from antiphon.model.bounds import INTERRUPTED
+from antiphon.model.bounds import INTERRUPTED, Enough
 from antiphon.model.engines.interface import Decision, Finding, Future, PredicateError, StateSpace
 from antiphon.model.explore.explorer import path
 from antiphon.model.explore.search import Search
@@ -85,6 +85,8 @@ class Judge:
                 )
             except KeyboardInterrupt:
                 return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {INTERRUPTED}")
+            except Enough as enough:
+                return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {enough}")
         if not self.search.walk.complete:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         if kind is PropertyKind.WITNESS:

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from antiphon.model.ground import make
-from antiphon.model.ground.bits import known
+from antiphon.model.ground.bits import known, members
 from antiphon.model.ground.expressions import evaluate, truth
 from antiphon.model.ground.form import Expression, Operator
 from antiphon.model.ground.leaves import Leaves, convert
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Run
 from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.watch import working
 
 
 def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]:
@@ -31,10 +32,7 @@ def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]
     shape, leaves = shapes[source.type], evaluate(run, source)
     item = shape.parts[0]
     if isinstance(shape.type, types.SetOf):
-        ranks = known(leaves[0])[1]
-        while ranks:
-            rank = (ranks & -ranks).bit_length() - 1
-            ranks &= ranks - 1
+        for rank in members(known(leaves[0])[1]):
             here = make.has(leaves[0], make.number(rank))
             if here is not FALSE:
                 yield here, convert(item.of_rank(rank), item, wanted)[0]
@@ -71,6 +69,7 @@ def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool])
         here = run.known(here)
         if here is FALSE:
             continue
+        working("unrolling")
         run.frame.locals[binder.name] = leaves
         run.push(here)
         if binder.condition is not None:

@@ -7,6 +7,8 @@ This file knows nothing of what the ranks stand for.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from antiphon.model.ground.form import (
     CHOOSE,
     CONSTANT,
@@ -217,3 +219,11 @@ def equal_bits(left: Expression, right: Expression) -> Expression:
 def subset(left: Expression, right: Expression) -> Expression:
     """Whether every member of the left set is in the right one."""
     return equal_bits(difference(left, right), bits(width(left), 0))
+
+
+def members(set_bits: int) -> Iterator[int]:
+    """The ranks of the members of a set, in order."""
+    while set_bits:
+        lowest = set_bits & -set_bits
+        set_bits ^= lowest
+        yield lowest.bit_length() - 1

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from antiphon.model.ground.form import Boolean, Layout, SlotInfo
 from antiphon.model.ground.shape import Raw, Shape, Shapes
+from antiphon.model.ground.sizes import refuse_large
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.lang.assignment import frozen
 
@@ -27,11 +28,14 @@ class Plan:
         self.shapes = Shapes(program.constants)
         self.variables: dict[str, tuple[Shape, int]] = {}
         slots: list[SlotInfo] = []
-        for name, domain in program.domains.items():
+        for variable, (name, domain) in zip(
+            program.declaration.variables, program.domains.items(), strict=True
+        ):
             try:
                 shape = self.shapes[domain.type]
             except SpecError as error:
-                raise SpecError(f"{program.name}.{name}: {error.reason}", error.at, error.instead) from error
+                at = error.at or variable.at
+                raise SpecError(f"{program.name}.{name}: {error.reason}", at, error.instead) from error
             self.variables[name] = shape, len(slots)
             for leaf, sort in zip(shape.names(name), shape.sorts, strict=True):
                 slots.append(SlotInfo(leaf, name, sort or Boolean()))
@@ -40,7 +44,12 @@ class Plan:
 
 @lru_cache(maxsize=_PROGRAMS)
 def plan(program: Program) -> Plan:
-    """The slots of `program`, made once."""
+    """The slots of `program`, made once.
+
+    Raises:
+        SpecError: there is more to go through than anybody could (`sizes`).
+    """
+    refuse_large(program)
     return Plan(program)
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 
 from antiphon.model.ground.form import Expression
+from antiphon.spec.lang.watch import working
 
 
 def operands_first(
@@ -33,6 +34,7 @@ def operands_first(
             continue
         todo.pop()
         if node not in done:
+            working("compiling")
             yield node
 
 

@@ -18,13 +18,15 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from antiphon.model.bounds import FIRST_VIOLATION, UNBOUNDED, Bounds, Progress, Stop, StopReason
+from antiphon.model.bounds import FIRST_VIOLATION, UNBOUNDED, Bounds, Enough, Progress, Stop, StopReason
 from antiphon.model.engines.choice import Engine, engine_named, transitions_by
 from antiphon.model.engines.interface import Transitions
 from antiphon.model.engines.over_transitions import TransitionSpace
-from antiphon.model.explore.explorer import Enough, Explorer, Visitor
+from antiphon.model.explore.explorer import Explorer, Visitor
+from antiphon.model.limits import within
 from antiphon.model.refinement.explain import PROPERTY, Explained, Explainer
 from antiphon.model.refinement.mapping import Mapper
 from antiphon.model.trace import Trace, replay
@@ -37,6 +39,7 @@ from antiphon.model.verdict import (
     Provenance,
     Report,
     Verdict,
+    unfinished,
 )
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.refinement import Refinement
@@ -70,9 +73,15 @@ def check_refinement(
     """
     concrete, abstract = refinement.bind(program)
     engine = engine_named(engine)
-    found = _Refines(refinement, transitions_by(concrete, engine), abstract)
-    found.look(bounds, progress)
-    return _report(found, engine)
+    with within(bounds, progress) as limits:
+        try:
+            found = _Refines(refinement, transitions_by(concrete, engine), abstract)
+        except Enough as enough:
+            kinds = {PROPERTY: PropertyKind.REFINEMENT}
+            return unfinished(concrete, kinds, enough.stop, limits.elapsed(), engine.value)
+        found.look(bounds, progress)
+        report = _report(found, engine)
+        return replace(report, exploration=replace(report.exploration, seconds=limits.elapsed()))
 
 
 class _Refines(Visitor):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, Violated, Violation
 from antiphon.model.ground.budgets import held_step, short_of_budget
+from antiphon.model.limits import begun
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
 from antiphon.model.verdict import (
@@ -58,8 +59,8 @@ def simulate(
     """
     if walks < 1 or steps < 1:
         raise ArgumentError(f"walks is {walks} and steps is {steps}; both are at least 1")
+    began, stopped = begun(), None
     tally = _Tally(program, machine or program.reference, violated)
-    began, stopped = time.perf_counter(), None
     length = steps if bounds.depth is None else min(steps, bounds.depth)
     done = 0
     while done < walks and stopped is None:
@@ -67,8 +68,8 @@ def simulate(
         done += 1
         if progress is not None:
             progress(done, tally.steps)
-        stopped = bounds.reached(len(tally.states), time.perf_counter() - began) if done < walks else None
-    return tally.report(seed, done, time.perf_counter() - began, stopped)
+        stopped = bounds.reached(len(tally.states), time.monotonic() - began) if done < walks else None
+    return tally.report(seed, done, time.monotonic() - began, stopped)
 
 
 @dataclass

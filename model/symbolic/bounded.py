@@ -14,11 +14,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from antiphon.model.bounds import INTERRUPTED, Stop, Violated
+from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Stop, Violated
+from antiphon.model.limits import within
 from antiphon.model.properties import kinds_asked
 from antiphon.model.symbolic.budget_limited import search_for
 from antiphon.model.symbolic.circuit import Circuit
-from antiphon.model.symbolic.clock import Clock, TimeOver, stop_of
+from antiphon.model.symbolic.clock import Clock, stop_of
 from antiphon.model.symbolic.search import Progress, Search
 from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Template
@@ -73,33 +74,43 @@ def check_bounded(
     liveness = [name for name, kind in kinds.items() if kind is PropertyKind.LIVENESS]
     listed = [*(Target(name, kind) for name, kind in kinds.items() if name not in liveness), ERRORS]
     clock = Clock(max_seconds)
-    try:
-        states = program.reference.initial()
-    except SpecError as error:
-        return _unexplored(program, [ERRORS], str(error), clock)
-    if not states:
-        return _unexplored(program, listed[:-1], NO_STATE, clock)
-    try:
-        template = Template(program, Circuit(), clock)
-        searches = [search_for(template, group, depth) for group in groups(listed)]
-    except (TooWide, TimeOver) as limit:
-        return _unexplored(program, listed[:-1], f"not decided: {limit}", clock, stop_of(limit))
-    for search in searches:
-        if search is searches[-1] and len(searches) > 1 and not any(other.open for other in searches[:-1]):
-            break
+    with within(Bounds(seconds=max_seconds)):
         try:
-            search.run(progress, violated)
-        except (TooWide, TimeOver) as limit:
-            search.stopped = stop_of(limit)
-        except KeyboardInterrupt:
-            search.stopped = INTERRUPTED
-        if search.stopped is INTERRUPTED:
-            break
+            states = program.reference.initial()
+        except SpecError as error:
+            return _unexplored(program, [ERRORS], str(error), clock)
+        except Enough as limit:
+            return _unexplored(program, listed[:-1], f"not decided: {limit}", clock, limit.stop)
+        if not states:
+            return _unexplored(program, listed[:-1], NO_STATE, clock)
+        try:
+            template = Template(program, Circuit(), clock)
+            searches = [search_for(template, group, depth) for group in groups(listed)]
+        except (TooWide, Enough) as limit:
+            return _unexplored(program, listed[:-1], f"not decided: {limit}", clock, stop_of(limit))
+        _run(searches, progress, violated)
     report = _report(program, listed, searches, clock)
     verdicts = [*report.verdicts, *(_liveness(program, name) for name in liveness)]
     if not _moves(program, states):
         verdicts = [_vacuous(verdict) for verdict in verdicts]
     return dataclasses.replace(report, verdicts=tuple(verdicts))
+
+
+def _run(
+    searches: list[Search], progress: Callable[[Progress], None] | None, violated: Violated | None
+) -> None:
+    """Run the searches, the last of which is for errors, which nobody needs to know of where all is shown."""
+    for search in searches:
+        if search is searches[-1] and len(searches) > 1 and not any(other.open for other in searches[:-1]):
+            break
+        try:
+            search.run(progress, violated)
+        except (TooWide, Enough) as limit:
+            search.stopped = stop_of(limit)
+        except KeyboardInterrupt:
+            search.stopped = INTERRUPTED
+        if search.stopped is INTERRUPTED:
+            break
 
 
 def _moves(program: Program, states: Iterable[State]) -> bool:

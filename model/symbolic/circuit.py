@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from antiphon.spec.lang.watch import working
+
 TRUE = 1
 FALSE = -1
 _SMALL = 8
@@ -57,6 +59,7 @@ class Circuit:
         key = tuple(sorted(members))
         node = self._known.get(key)
         if node is None:
+            working("translating")
             self._operands.append(key)
             node = self._known[key] = len(self._operands) - 1
         return node

@@ -1,4 +1,4 @@
-"""The time since the start of a check: `TimeOver` stops whoever works long and asks `check` now and then.
+"""The time since the start of a check: `Enough` stops whoever works long and asks `check` now and then.
 
 This file knows nothing of what the time is spent on.
 """
@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import time
 
-from antiphon.model.bounds import INTERRUPTED, Stop, StopReason
-
-
-class TimeOver(Exception):
-    """The time that a check was allowed is over."""
+from antiphon.model.bounds import INTERRUPTED, Enough, Stop, StopReason
 
 
 class Clock:
@@ -36,10 +32,10 @@ class Clock:
         """Goes on while there is time.
 
         Raises:
-            TimeOver: there is none; the message says how much was allowed.
+            Enough: there is none; the message says how much was allowed.
         """
         if self.over():
-            raise TimeOver(self._said())
+            raise Enough(Stop(StopReason.SECONDS, self._said()))
 
     def why(self, reason: str, where: str) -> Stop:
         """Why Z3, which gives this reason, gave no answer, and where."""
@@ -55,5 +51,4 @@ class Clock:
 
 def stop_of(error: Exception) -> Stop:
     """The stop that an exception means: of the clock, or because the engine can do no more."""
-    reason = StopReason.SECONDS if isinstance(error, TimeOver) else StopReason.UNDECIDED
-    return Stop(reason, str(error))
+    return error.stop if isinstance(error, Enough) else Stop(StopReason.UNDECIDED, str(error))

@@ -23,12 +23,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from antiphon.model.bounds import INTERRUPTED, Stop, Violated
+from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Stop, Violated
 from antiphon.model.ground import unflatten
+from antiphon.model.limits import within
 from antiphon.model.properties import kinds_of
 from antiphon.model.symbolic.bounded import check_bounded, under_constants
 from antiphon.model.symbolic.circuit import Circuit
-from antiphon.model.symbolic.clock import Clock, TimeOver, stop_of
+from antiphon.model.symbolic.clock import Clock, stop_of
 from antiphon.model.symbolic.counterexample import confirm, states_of
 from antiphon.model.symbolic.domains import assume_state
 from antiphon.model.symbolic.search import Progress
@@ -97,13 +98,21 @@ def prove(
             kind = "invariant or property of steps"
             raise SpecError(f"{program.name} has no {kind} {name!r} to prove; {known_names(name, names)}")
     clock = Clock(max_seconds)
-    base = check_bounded(
-        program, depth=depth, properties=names, max_seconds=max_seconds, progress=progress, violated=violated
-    )
-    true = {verdict.property for verdict in base.verdicts if verdict.outcome is Outcome.HOLDS}
-    proof = _Proof(program, [*(target for target in candidates if target.property in true), ERRORS], clock)
-    if true & set(asked):
-        proof.run(depth, progress)
+    with within(Bounds(seconds=max_seconds)):
+        base = check_bounded(
+            program,
+            depth=depth,
+            properties=names,
+            max_seconds=max_seconds,
+            progress=progress,
+            violated=violated,
+        )
+        true = {verdict.property for verdict in base.verdicts if verdict.outcome is Outcome.HOLDS}
+        proof = _Proof(
+            program, [*(target for target in candidates if target.property in true), ERRORS], clock
+        )
+        if true & set(asked):
+            proof.run(depth, progress)
     verdicts = tuple(
         proof.judged(verdict) if verdict.property in true else verdict
         for verdict in base.verdicts
@@ -154,7 +163,7 @@ class _Proof:
                     progress(Progress(k, self.clock.elapsed(), self._solver.clauses, left))
                 if not left:
                     return
-        except (TooWide, TimeOver) as limit:
+        except (TooWide, Enough) as limit:
             self.stopped = stop_of(limit)
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED

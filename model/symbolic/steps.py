@@ -81,7 +81,7 @@ class Predicate:
 class Template:
     """A state of variables, and what the program's steps and predicates say about it.
 
-    To make instances takes time; it ends with that of the clock (`TimeOver`).
+    To make instances takes time; it ends with that of the clock (`Enough`).
 
     Attributes:
         variables: the circuit variable of each cell.

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from antiphon.model.ground.bits import members
 from antiphon.model.ground.form import Bits, Boolean, Expression, Layout, Number, Operator, Sort
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
 
@@ -194,8 +195,7 @@ def _constant(_: Translator, node: Expression, __: list[Value]) -> Value:
         case Number():
             return {int(node.value): TRUE}
         case Bits():
-            number = int(node.value)
-            return {rank: TRUE for rank in range(number.bit_length()) if number >> rank & 1}
+            return dict.fromkeys(members(int(node.value)), TRUE)
     raise TypeError(f"unknown sort {node.sort!r}")
 
 

@@ -12,18 +12,21 @@ import itertools
 import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from types import CodeType
 from typing import Any
 
 from antiphon.spec.lang import assignment, types, values
 from antiphon.spec.lang.annotations import Scope
+from antiphon.spec.lang.beginnings import TooManyBeginnings, possible
 from antiphon.spec.lang.declare import MethodDeclaration, actor_of, call_text, constrained, constrains
 from antiphon.spec.lang.errors import Disabled, Location, SpecError
 from antiphon.spec.lang.machine import Refusal, State, Step, Transition
 from antiphon.spec.lang.program import Program
 from antiphon.spec.lang.spec import Spec
 from antiphon.spec.lang.walk import variables_read
+from antiphon.spec.lang.watch import working
 
 HELPERS = ("guard", "constraint", "invariant", "witness", "obligation")
 """Marked methods that other methods may call as helpers."""
@@ -68,6 +71,7 @@ class Reference:
         self._step_invariants = declaration.marked("step_invariant")
         self._handlers = declaration.marked("on")
         self._starts = declaration.marked("initial")
+        self._initial: list[State] | None = None
         self._events: list[object] = []
         self._refused: list[Refusal] = []
         self._judged: list[object] = []
@@ -89,23 +93,49 @@ class Reference:
         Raises:
             SpecError: there are more than `MOST_STARTS` ways to begin: nobody could wait for them.
         """
+        if self._initial is None:
+            self._initial = self._beginnings()
+        return list(self._initial)
+
+    def _beginnings(self) -> list[State]:
         base = self.defaults
         if not self._starts:
             return [base]
         found: dict[State, None] = {}
         for method in self._starts:
-            for number, arguments in enumerate(self._arguments(method, base)):
-                if number == MOST_STARTS:
-                    raise SpecError(
-                        f"there are more than {MOST_STARTS:,} ways to begin",
-                        method.at,
-                        "smaller constants, or fewer parameters",
-                    )
-                try:
-                    found.setdefault(self._run(base, method, arguments).state)
-                except Disabled:
-                    continue
+            self._begin(method, base, found)
         return list(found)
+
+    def _begin(self, method: MethodDeclaration, base: State, found: dict[State, None]) -> None:
+        """Add the states in which a method begins."""
+        tried = itertools.count()
+
+        def attempt(given: tuple[Any, ...]) -> None:
+            self._try(method, next(tried), len(found))
+            self._events, self._refused, self._judged = [], [], []
+            self._call(self._thaw(base), method, given)
+
+        names = [parameter.name for parameter in method.parameters]
+        for arguments in possible(names, self._ranges(method, base), method.function, attempt):
+            self._try(method, next(tried), len(found))
+            with suppress(Disabled):
+                found.setdefault(self._run(base, method, arguments).state)
+
+    def _try(self, method: MethodDeclaration, tried: int, found: int) -> None:
+        """One more way to begin is tried."""
+        working(f"trying ways to begin ({tried:,} tried, {found:,} found)")
+        if tried == MOST_STARTS:
+            sizes = [
+                f"{parameter.name} has {self.program.domain(parameter.type).cardinality:,} values"
+                for parameter in method.parameters
+            ]
+            raise TooManyBeginnings(
+                f"there are more than {MOST_STARTS:,} ways to begin ({', '.join(sizes)}; "
+                f"found until then: {found:,})",
+                method.at,
+                "smaller types or constants; or the parameters with the tightest guards first, and for each "
+                "a require(...) of its own: where it is false, no later parameter is tried",
+            )
 
     def enabled(self, state: State) -> Iterator[Step]:
         """The enabled steps of `state`, found by trying each."""
@@ -169,6 +199,10 @@ class Reference:
         return self._actions[action]
 
     def _arguments(self, method: MethodDeclaration, state: State) -> Iterable[tuple[Any, ...]]:
+        return itertools.product(*self._ranges(method, state))
+
+    def _ranges(self, method: MethodDeclaration, state: State) -> list[Iterable[Any]]:
+        """What each parameter ranges over."""
         ranges: list[Iterable[Any]] = []
         for parameter in method.parameters:
             domain = self.program.domain(parameter.type)
@@ -176,8 +210,8 @@ class Reference:
                 elements = state[self.program.variables.index(parameter.within)]
                 ranges.append(sorted((item for item in elements if domain.contains(item)), key=domain.rank))
             else:
-                ranges.append(list(domain))
-        return itertools.product(*ranges)
+                ranges.append(domain)
+        return ranges
 
     def _run(self, state: State, method: MethodDeclaration, arguments: tuple[Any, ...]) -> Transition:
         if len(arguments) != len(method.parameters):

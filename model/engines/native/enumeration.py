@@ -36,6 +36,7 @@ from antiphon.model.ground.layout import plan
 from antiphon.model.ground.words import WORD
 from antiphon.spec.lang import Program
 from antiphon.spec.lang.declare import MethodDeclaration
+from antiphon.spec.lang.watch import working
 
 UNROLLED_STEPS = 24
 UNROLLED_MEMBERS = 10
@@ -230,6 +231,7 @@ class _Planner:
         few = self.most_unrolled() == UNROLLED_STEPS and self.total * size_of(step) <= UNROLLED_NODES
         given, looped = self.divided(step.inputs, few=few)
         for ranks, code in self.choices(given):
+            working(f"compiling {self.method.name}")
             constants: dict[int, Expression] = {}
             for position, rank in zip(given, ranks, strict=True):
                 parameter = self.parameters[position]

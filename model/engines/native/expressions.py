@@ -42,6 +42,7 @@ from antiphon.model.ground.form import (
     Operator,
 )
 from antiphon.model.ground.words import WORD, WORD_MASK, WordPacking
+from antiphon.spec.lang.watch import working
 
 Value = tuple[str, ...]
 """The operands of a value: one, or for a wide set one a word."""
@@ -140,6 +141,7 @@ class Writer:
                     todo.append(part)
             if len(todo) == waiting:
                 todo.pop()
+                working("compiling")
                 values[node] = self._write(node)
         return values[root]
 

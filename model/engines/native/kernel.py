@@ -37,6 +37,7 @@ from antiphon.model.ground.intern import forget
 from antiphon.model.ground.words import WordPacking
 from antiphon.spec.lang import Program
 from antiphon.spec.lang.variants import has_stand_in
+from antiphon.spec.lang.watch import working
 
 _KERNELS = 16
 RECENT_BYTES = 1 << 18
@@ -398,6 +399,7 @@ def _assembled(steps: str, around: str, effort: int) -> bytes:
     The functions between the steps are few and small: LLVM takes its time for them. Those of the steps are
     many and were written without repetition, so that a light pipeline does.
     """
+    working("compiling", large=True)
     context, machine = llvm.create_context(), _machine(effort)
     module = _parsed(steps, machine, context)
     options = llvm.create_pipeline_tuning_options(speed_level=2)

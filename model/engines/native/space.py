@@ -32,6 +32,7 @@ from antiphon.model.ground import flatten, layout, unflatten
 from antiphon.model.ground.budgets import held_back_within
 from antiphon.model.ground.words import WORD, WordPacking
 from antiphon.spec.lang import Program, State, Step
+from antiphon.spec.lang.watch import working
 
 DIRECT_BITS = 63
 TREE_WORDS = 3
@@ -330,6 +331,8 @@ class Recovery:
         found = 0
         with self._store.again():
             for begin, end in reversed(_parts(expanded)):
+                if complete:
+                    working(f"judging obligations, {end:,} states left", large=True)
                 found = self._functions["recover"](self._store.address(), end, begin, found)
             self._link(found)
         while found and self._functions["sweep"](self._store.address(), found):

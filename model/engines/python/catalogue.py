@@ -23,6 +23,7 @@ from antiphon.model.ground.form import Expression, GroundStep, Operator
 from antiphon.model.ground.packing import Packing
 from antiphon.spec.lang import Program, Step
 from antiphon.spec.lang.declare import MethodDeclaration, ParameterDeclaration
+from antiphon.spec.lang.watch import working
 
 Answer = None | int | tuple[int, int] | tuple[int, int, tuple[int, ...]]
 """What a compiled step answers: not enabled; the failed check; keep and add; keep, add and the properties
@@ -177,6 +178,7 @@ class Catalogue:
         texts = []
         added: list[Specialised] = []
         for index, method, arguments in wanted:
+            working(f"generating {method.name}")
             key = method.name, arguments
             shared = self._known.made if method.name not in self._known.apart else {}
             if key in shared:

@@ -26,6 +26,7 @@ from antiphon.model.ground.footprint import Update, conjuncts, member_test
 from antiphon.model.ground.form import Bits, Boolean, Check, Expression, GroundStep, Number, Operator
 from antiphon.model.ground.packing import Packing
 from antiphon.model.ground.walk import operands_first, uses
+from antiphon.spec.lang.watch import working
 
 INLINE_LENGTH = 300
 CHUNK_LENGTH = 60_000
@@ -261,6 +262,7 @@ def compile_functions(texts: Sequence[tuple[str, str]]) -> dict[str, object]:
     for position, (_, text) in enumerate(texts):
         chunk.append(text)
         if sum(map(len, chunk)) > CHUNK_LENGTH or position == len(texts) - 1:
+            working("compiling", large=True)
             code: CodeType = compile("\n".join(chunk), "<generated steps>", "exec")
             exec(code, names)  # noqa: S102 - the text was made here, from the ground form
             chunk = []

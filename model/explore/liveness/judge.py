@@ -2,8 +2,8 @@
 graph has none, or is unknown.
 
 1. The graph is walked without any reduction. A bound that cut it makes what is undecided unknown; a lasso
-   among the states that have all their steps is a run of the specification whatever lies beyond, so it
-   counts.
+   among the states that have all their steps is a run of the specification whatever lies beyond, so it is
+   looked for whatever the time, and counts.
 2. A lasso is executed by the reference, which must come back to the state where the cycle begins, and is
    asked again whether premise and goal are as claimed and the cycle is fair. A difference is our failure
    (`InternalError`), never a verdict.
@@ -14,9 +14,10 @@ graph has none, or is unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from functools import partial
 
-from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Progress, Violated, Violation
+from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Enough, Progress, Violated, Violation
 from antiphon.model.engines.choice import Engine, engine_named
 from antiphon.model.explore.liveness.fairness import Changes, Fairness, fair_on
 from antiphon.model.explore.liveness.lasso import Lasso, find_lasso
@@ -40,6 +41,7 @@ from antiphon.model.verdict import (
     Verdict,
 )
 from antiphon.spec.lang import Program, SpecError, ir, types
+from antiphon.spec.lang.watch import unwatched
 
 
 def judge(
@@ -153,11 +155,14 @@ class _Court:
         if not len(graph):
             return self._say(question, Outcome.UNKNOWN, NO_STATE)
         try:
-            shortest = self._shortest(question)
+            with nullcontext() if walk.complete else unwatched():
+                shortest = self._shortest(question)
         except SpecError as error:
             return self._say(question, Outcome.UNKNOWN, f"not decided: {error}")
         except KeyboardInterrupt:
             return self._say(question, Outcome.UNKNOWN, f"not decided: {INTERRUPTED}")
+        except Enough as enough:
+            return self._say(question, Outcome.UNKNOWN, f"not decided: {enough}")
         if shortest is not None:
             trace = self._trace(question, *shortest)
             return self._say(question, Outcome.VIOLATED, trace.why, trace)

@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from antiphon.model.explore.liveness.patterns import Pattern, Truth
+from antiphon.spec.lang.watch import working
 
 UNSEEN = -2
 SOURCE = -1
@@ -256,6 +257,7 @@ class _Part:
             front, level = after, level + 1
 
     def _enter(self, state: int, level: int, after: list[int], good: Sequence[int]) -> None:
+        working(f"judging liveness, {len(self.order):,} states")
         graph = self.graph
         self.inside[state] = 1
         self.order.append(state)
@@ -294,6 +296,7 @@ def fair_components(graph: Graph, states: Sequence[int], inside: bytearray) -> I
     while todo:
         name, part = todo.pop()
         for component in components(graph, part, region, name):
+            working("judging liveness, the cycles")
             names += 1
             for state in component:
                 region[state] = names
