@@ -229,6 +229,11 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.examples.ewd840:EWD840",
     ),
     Entry(
+        "alternating-bit",
+        "one bit tells a new value from one that is sent again (Lamport)",
+        "antiphon.spec.examples.alternating_bit:AlternatingBit",
+    ),
+    Entry(
         "voting",
         "acceptors that choose a value by voting: Paxos without its messages (Lamport)",
         "antiphon.spec.examples.voting:Voting",

@@ -138,7 +138,7 @@ def _ranges(part: ir.Node) -> tuple[ir.Binder, ...]:
     match part:
         case ir.Quantify() | ir.Gather() | ir.Reduce() | ir.First():
             binders = part.binders
-        case ir.Each():
+        case ir.Each() | ir.Collect():
             binders = (part.binder,)
         case _:
             return ()

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from antiphon.spec.examples.alternating_bit import AlternatingBit, OneAtATime
 from antiphon.spec.examples.bcast_byz import BcastByz
 from antiphon.spec.examples.chameneos import Chameneos
 from antiphon.spec.examples.chang_roberts import ChangRoberts
@@ -57,6 +58,8 @@ PUBLISHED = (
     _count(DiningPhilosophers, 67, philosophers=5),
     _count(EWD840, 302, nodes=3),
     _count(EWD840, 1_566, nodes=4),
+    _count(OneAtATime, 20, 36, values=2),
+    _count(AlternatingBit, 240, values=2, length=2),
     _count(BcastByz, 14_424, 227_344 - 14_424, processes=4, tolerated=1, faulty=1),
     _count(NbacgGuer01, 24_922, processes=3),
     _count(Voting, 77, symmetry=True, acceptors=3, values=2, ballots=2),

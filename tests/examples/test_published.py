@@ -11,6 +11,7 @@ import pytest
 from antiphon.model.engines import StorageOptions
 from antiphon.model.explore import check, liveness
 from antiphon.model.verdict import Outcome
+from antiphon.spec.examples.alternating_bit import AlternatingBit, OneAtATime
 from antiphon.spec.examples.bcast_byz import BcastByz, Control, Process
 from antiphon.spec.examples.chameneos import Chameneos, Creature
 from antiphon.spec.examples.chang_roberts import ChangRoberts, Standing
@@ -55,6 +56,7 @@ def test_every_public_count_is_held_against_an_engine() -> None:
     assert found >= {
         *(("TwoPhase", states) for states in (288, 8_832, 296_448, 1_745_408)), ("EWD840", 302),
         ("EWD840", 1_566), ("DieHard", 16), ("Voting", 77),
+        ("AlternatingBit", 240), ("OneAtATime", 20),
         ("Chameneos", 34_534), ("ChangRoberts", 137), ("DiningPhilosophers", 67),
         ("BcastByz", 14_424), ("NbacgGuer01", 24_922),
     }  # fmt: skip
@@ -87,7 +89,9 @@ def test_jugs_of_six_and_three_gallons_never_hold_four() -> None:
     assert outcomes(DieHard, big_jug=6) == {"NotSolved": (Outcome.HOLDS, 0)}
 
 
-@pytest.mark.parametrize("spec", [DiningPhilosophers, EWD840, ChangRoberts, Voting, Consensus])
+@pytest.mark.parametrize(
+    "spec", [DiningPhilosophers, EWD840, ChangRoberts, Voting, Consensus, AlternatingBit, OneAtATime]
+)
 def test_all_properties_hold(spec: type[Spec]) -> None:
     assert {outcome for outcome, _ in outcomes(spec).values()} == {Outcome.HOLDS}
 
