@@ -46,7 +46,7 @@ class Clock:
         return Stop(StopReason.UNDECIDED, f"Z3 gave up ({reason}){where}")
 
     def _said(self) -> str:
-        return f"the {self.most:g} seconds allowed are over"
+        return f"the bound of {self.most:g} seconds"
 
 
 def stop_of(error: Exception) -> Stop:

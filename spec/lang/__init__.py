@@ -4,6 +4,7 @@ CPython executes as it stands.
 `docs/language.md` teaches it. Authors import from here; engines take a `Program` or a `Machine`.
 """
 
+from antiphon.spec.lang.components import instance
 from antiphon.spec.lang.errors import Disabled, Location, SpecError
 from antiphon.spec.lang.machine import Machine, Refusal, State, Step, Transition
 from antiphon.spec.lang.program import Program, program
@@ -49,6 +50,6 @@ __all__ = [
     "Program", "Refusal", "Seq", "Set", "Spec", "SpecError", "State", "Step",
     "Transition", "action", "always", "always_eventually", "ambiguity", "budget", "constraint", "emit",
     "environment", "eventually", "eventually_always", "everywhere", "expect", "fair", "guard", "implies",
-    "initial", "invariant", "leads_to", "mutation", "obligation", "on",
+    "initial", "instance", "invariant", "leads_to", "mutation", "obligation", "on",
     "present", "program", "record", "repair", "require", "restriction", "step_invariant", "witness",
 ]  # fmt: skip

@@ -156,7 +156,7 @@ def test_dijkstra_s_invariant_proves_that_termination_is_detected(antiphon: Run)
 def test_time_that_is_over_is_unknown(antiphon: Run) -> None:
     answer = antiphon("check", "rbp", "--repair", "all", "--prove", "--depth", 9, "--max-seconds", 0.5)
     assert answer.code == 2
-    assert "the search is not complete: the 0.5 seconds allowed are over" in answer.out
+    assert "the search is not complete: the bound of 0.5 seconds" in answer.out
 
 
 @pytest.mark.parametrize(

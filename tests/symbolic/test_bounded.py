@@ -160,7 +160,7 @@ def test_time_that_is_over_gives_unknown_with_the_depth(patient_sequencer: Any) 
     report = check_bounded(patient_sequencer, depth=40, max_seconds=0.01)
     verdict = report["SameOrder"]
     assert verdict.outcome is Outcome.UNKNOWN
-    assert "0.01 seconds allowed are over" in verdict.reason
+    assert "the bound of 0.01 seconds" in verdict.reason
 
 
 def test_an_interruption_keeps_what_was_found(sequencer: Any) -> None:

@@ -133,7 +133,7 @@ def test_a_model_without_initial_states_proves_nothing(nowhere: Any) -> None:
 def test_time_that_is_over_gives_unknown(patient_sequencer: Any) -> None:
     report = prove(patient_sequencer, depth=30, max_seconds=0.01)
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.UNKNOWN}
-    assert report.notes[-2] == "the search is not complete: the 0.01 seconds allowed are over"
+    assert report.notes[-2].startswith("the search is not complete: the bound of 0.01 seconds")
     assert report.exploration.stopped is StopReason.SECONDS
 
 

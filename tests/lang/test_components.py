@@ -1,0 +1,398 @@
+"""Instances of a specification within another are the same as if they had been written out by hand, in every
+reading.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Generic, TypeVar
+
+import pytest
+
+import antiphon
+from antiphon.spec.examples.voting import Voting
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    In,
+    Index,
+    Map,
+    Set,
+    Spec,
+    SpecError,
+    action,
+    constraint,
+    emit,
+    environment,
+    eventually,
+    everywhere,
+    fair,
+    guard,
+    initial,
+    instance,
+    invariant,
+    on,
+    program,
+    record,
+    repair,
+    require,
+    witness,
+)
+
+Number = Annotated[int, Between(0, "numbers")]
+M = TypeVar("M")
+
+
+class Slot(Index, size="slots", ordered=True):
+    """A place in the log."""
+
+
+class Node(Index, size="nodes", symmetric=True):
+    """Who takes part."""
+
+
+@record
+class Ask:
+    """A number is asked for."""
+
+    number: Number
+
+
+class Sizes(Spec):
+    """How many there are."""
+
+    numbers: Const[int] = 2
+    nodes: Const[int] = 2
+
+
+class Cell(Sizes):
+    """Is written once, by whoever is up, and read."""
+
+    value: Number = 0
+    readers: Set[Node] = Set()
+
+    def is_free(self) -> bool:
+        """Nothing stands there."""
+        return self.value == 0
+
+    def put(self, n: Number) -> None:
+        """A procedure."""
+        self.value = n
+
+    @action(fairness="weak")
+    def write(self, n: Number) -> None:
+        """Once."""
+        require(self.is_free() and n > 0)
+        self.put(n)
+
+    @action
+    def read(self, p: Node) -> None:
+        """By anybody."""
+        require(not self.is_free())
+        self.readers |= {p}
+
+    @environment
+    def forget(self, p: Annotated[Node, In("readers")]) -> None:
+        """Somebody goes."""
+        self.readers -= {p}
+
+    @constraint("read")
+    def IsEarly(self) -> bool:
+        """What is explored."""
+        return len(self.readers) < 2
+
+    @invariant
+    def ReadWhatIsThere(self) -> bool:
+        """Nobody reads nothing."""
+        return len(self.readers) == 0 or not self.is_free()
+
+    @witness
+    def BothRead(self) -> bool:
+        """Two readers."""
+        return len(self.readers) == 2
+
+    is_written = eventually("is_full")
+
+    def is_full(self) -> bool:
+        """Something stands there."""
+        return not self.is_free()
+
+
+class Rewritable(Cell):
+    """Says `super()`."""
+
+    @action(fairness="weak")
+    def write(self, n: Number) -> None:
+        """Before anybody read."""
+        require(len(self.readers) == 0)
+        super().write(n)
+
+
+class Two(instance(Rewritable, "left"), instance(Rewritable, "right")):
+    """Two cells; the right one is written later."""
+
+    @action(fairness="weak")
+    def right_write(self, n: Number) -> None:
+        require(not self.left_is_free())
+        super().right_write(n)
+
+    @invariant
+    def InOrder(self) -> bool:
+        """The left one first."""
+        return self.right_value == 0 or self.left_value > 0
+
+
+class Log(instance(Cell, "slot", each=Slot)):
+    """A cell for each slot."""
+
+    slots: Const[int] = 2
+
+    @invariant
+    def Written(self) -> bool:
+        """By its variable, and by its helper."""
+        return all(self.slot_is_free(s) == (self.slot_value[s] == 0) for s in self.each(Slot))
+
+
+class ByHand(Sizes):
+    """The same log, with the index written out."""
+
+    slots: Const[int] = 2
+    slot_value: Map[Slot, Number] = everywhere(0)
+    slot_readers: Map[Slot, Set[Node]] = everywhere(Set())
+
+    @action(fairness="weak", per="slot")
+    def slot_write(self, slot: Slot, n: Number) -> None:
+        """Once."""
+        require(self.slot_value[slot] == 0 and n > 0)
+        self.slot_value[slot] = n
+
+    @action
+    def slot_read(self, slot: Slot, p: Node) -> None:
+        """By anybody."""
+        require(self.slot_value[slot] != 0)
+        self.slot_readers[slot] |= {p}
+
+    @environment
+    def slot_forget(self, slot: Slot, p: Node) -> None:
+        """Somebody goes."""
+        require(p in self.slot_readers[slot])
+        self.slot_readers[slot] -= {p}
+
+    @constraint("slot_read")
+    def slot_IsEarly(self, slot: Slot) -> bool:
+        """What is explored."""
+        return len(self.slot_readers[slot]) < 2
+
+    @invariant
+    def slot_ReadWhatIsThere(self) -> bool:
+        """Nobody reads nothing."""
+        return all(len(self.slot_readers[s]) == 0 or self.slot_value[s] > 0 for s in self.each(Slot))
+
+    @witness
+    def slot_BothRead(self) -> bool:
+        """Two readers."""
+        return any(len(self.slot_readers[s]) == 2 for s in self.each(Slot))
+
+    slot_is_written = eventually("slot_is_full")
+
+    def slot_is_full(self, slot: Slot) -> bool:
+        """Something stands there."""
+        return self.slot_value[slot] > 0
+
+
+ENGINES: list[dict[str, Any]] = [{"engine": name} for name in ("reference", "generated", "native")]
+
+
+def told(spec: type[Spec], **how: Any) -> Any:
+    """What is explored, and each verdict with the length of its trace."""
+    report = antiphon.check(spec, **how)
+    verdicts = {item.property: (item.outcome.value, len(item.trace or ())) for item in report.verdicts}
+    verdicts.pop("Written", None)
+    explored = report.exploration
+    return explored.states, explored.transitions, explored.depth, verdicts
+
+
+@pytest.mark.parametrize("how", ENGINES, ids=lambda how: str(how["engine"]))
+def test_an_instance_for_each_index_is_what_one_writes_by_hand(how: dict[str, Any]) -> None:
+    log = told(Log, **how)
+    assert log == told(ByHand, **how)
+    assert log[0] == 81
+    assert log[3]["slot_is_written"] == ("holds", 0)
+
+
+def test_z3_and_symmetry_read_instances_too() -> None:
+    for how in ({"engine": "z3", "max_depth": 4}, {"symmetry": True, "properties": ["slot_ReadWhatIsThere"]}):
+        assert told(Log, **how) == told(ByHand, **how)
+    assert "slot_write" in str(
+        antiphon.check(Log, prove=True, properties=["slot_ReadWhatIsThere"]).program.module
+    )
+
+
+def test_instances_share_constants_and_no_variable_and_are_overridden_with_super() -> None:
+    bound = program(Two)
+    assert bound.variables == ("right_value", "right_readers", "left_value", "left_readers")
+    assert bound.constants == {"numbers": 2, "nodes": 2}
+    report = antiphon.check(Two)
+    assert {item.property: item.outcome.value for item in report.verdicts} == {
+        "right_ReadWhatIsThere": "holds", "right_BothRead": "holds", "left_ReadWhatIsThere": "holds",
+        "left_BothRead": "holds", "InOrder": "holds", "right_is_written": "holds", "left_is_written": "holds",
+    }  # fmt: skip
+
+
+class Votes(instance(Voting, "slot", each=Slot)):
+    """A ballot box for each slot, of another module."""
+
+    slots: Const[int] = 2
+
+
+def test_members_that_know_nothing_of_each_other_multiply() -> None:
+    sizes = {"acceptors": 2, "ballots": 1}
+    one, two = (
+        antiphon.check(antiphon.program(Voting, **sizes)),
+        antiphon.check(antiphon.program(Votes, **sizes)),
+    )
+    assert two.exploration.states == one.exploration.states**2
+    assert two.outcome == one.outcome == "holds"
+
+
+class Channel(Spec, Generic[M]):
+    """Messages in flight."""
+
+    flying: Set[M] = Set()
+
+    def send(self, message: M) -> None:
+        """It is on its way."""
+        self.flying |= {message}
+
+    @environment
+    def lose(self, message: Annotated[M, In("flying")]) -> None:
+        """One is lost."""
+        self.flying -= {message}
+
+
+class Asking(Sizes, instance(Channel[Ask], "up"), instance(Channel[Node], "down")):
+    """Questions go up, and who is meant comes down."""
+
+    asked: Number = 0
+
+    @action
+    def ask(self) -> None:
+        """One after the other."""
+        require(self.asked < self.numbers)
+        self.asked += 1
+        self.up_send(Ask(self.asked))
+
+    @action
+    def answer(self, question: Annotated[Ask, In("up_flying")], p: Node) -> None:
+        """With anybody."""
+        self.up_flying -= {question}
+        self.down_send(p)
+
+
+def test_a_generic_component_gets_its_message_type() -> None:
+    assert [
+        str(step) for step in program(Asking).reference.enabled(program(Asking).reference.initial()[0])
+    ] == ["ask()"]
+    states = antiphon.check(Asking, engine="native", properties=["deadlock"]).exploration.states
+    assert states == 1 + 4 + 11, "by how many were asked; as many messages as that at most"
+
+
+class Living(Sizes):
+    """Whoever is down does nothing."""
+
+    down: Map[Node, bool] = everywhere(False)
+    done: Map[Node, bool] = everywhere(False)
+
+    @guard
+    def is_up(self, p: Node) -> bool:
+        """P is not down."""
+        return not self.down[p]
+
+    @initial
+    def begin(self, p: Node) -> None:
+        """Somebody is down."""
+        self.down[p] = True
+
+    @action
+    def do(self, p: Node) -> None:
+        """Once."""
+        require(not self.done[p])
+        self.done[p] = True
+
+    progress = fair("do", per="p")
+
+
+class Rooms(instance(Living, "room", each=Slot)):
+    """A group in each."""
+
+    slots: Const[int] = 2
+
+    @initial
+    def begin(self, p: Node) -> None:
+        """The same one is down everywhere."""
+        for s in self.each(Slot):
+            self.room_begin(s, p)
+
+
+def test_guards_on_the_actor_and_beginnings_are_those_of_each_member() -> None:
+    machine = program(Rooms).reference
+    starts = machine.initial()
+    assert len(starts) == 2
+    assert [str(step) for step in machine.enabled(starts[0])] == [
+        "room_do(Slot(0), Node(1))", "room_do(Slot(1), Node(1))",
+    ]  # fmt: skip
+    assert antiphon.check(Rooms, properties=["deadlock"]).exploration.states == 8
+
+
+class Judged(Sizes):
+    """Speaks of events."""
+
+    @action
+    def ask(self) -> None:
+        """Emits."""
+        emit(Ask(1))
+
+    @on(Ask)
+    def hear(self, event: Ask) -> None:
+        """Of all instances."""
+
+
+@repair("nothing", answers="X-01")
+class Mended(Cell):
+    def put(self, n: Number) -> None:
+        """The same."""
+        self.value = n
+
+
+class Offering(Cell, repairs=(Mended,)):
+    """Has variants."""
+
+
+def test_what_cannot_be_a_part_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"Judged\.hear is marked on, which a component cannot be"):
+        instance(Judged, "one")
+    with pytest.raises(SpecError, match="Offering has variants"):
+        instance(Offering, "one")
+    with pytest.raises(SpecError, match="this is no name"):
+        instance(Cell, "a b")
+
+
+def test_an_error_in_an_instance_is_shown_with_its_text() -> None:
+    class Over(Sizes):
+        """Too much."""
+
+        value: Number = 0
+
+        @action
+        def more(self) -> None:
+            """Without a bound."""
+            self.value += 1
+
+    class Whole(instance(Over, "part", each=Slot)):
+        """One."""
+
+        slots: Const[int] = 1
+
+    (verdict,) = antiphon.check(Whole).verdicts
+    assert verdict.kind == "specification"
+    assert "<Over as part of each Slot: part_more>:3:" in verdict.reason
+    assert "self.part_value[Slot(0)] = 3 leaves its domain" in verdict.reason
