@@ -7,7 +7,8 @@ of its specification, and says how many of them break it.
    *trivial*, and is refused before any mutant is asked.
 2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. A check that no
    sampled mutant breaks is asked of the others too until one does, first of those that broke the property in
-   an earlier program, then of those that touch it: a sample never makes a check weak.
+   an earlier program, then of those that touch it, each briefly; then of those that this left open: a sample
+   never makes a check weak.
 3. Of a protocol, a mutant that can be seen in some program and breaks no check there is asked in the others
    too, until it breaks one. What then is left is told: there a check is missing, or the text says more than
    anybody can notice.
@@ -250,16 +251,20 @@ class Answers:
 
 
 class _Asking:
-    """Some properties of one program, the mutants that were asked about them, and their answers; `compares`:
-    about all of its properties, and whether they change anything at all.
+    """Some properties of one program, the mutants that were asked about them, and their answers.
+
+    `compares`: about all of its properties, and whether they change anything at all. `briefly`: within fewer
+    states.
     """
 
-    def __init__(self, plan: _Plan, properties: Sequence[str], *, compares: bool) -> None:
-        self.properties, self.compares = properties, compares
+    def __init__(
+        self, plan: _Plan, properties: Sequence[str], *, compares: bool = False, briefly: bool = False
+    ) -> None:
+        self.properties, self.compares, self.briefly = properties, compares, briefly
         self.seen: dict[str, Answer] = {}
         self._plan, self._saved = plan, time.monotonic()
         program = plan.program
-        question = (repr(plan.bounds), "compared" if compares else "", *properties)
+        question = (repr(plan.bounds), f"{compares} {briefly}", *properties)
         self._key = _digest(answering_code(), program.name, program.digest, *question)
         self._kept = plan.answers.of(self._key)
 
@@ -269,7 +274,7 @@ class _Asking:
             self._plan.answers.read += 1
         else:
             asked = None if self.compares else self.properties
-            self._kept[mutant.digest] = self._plan.trial.ask(mutant, asked)
+            self._kept[mutant.digest] = self._plan.trial.ask(mutant, asked, briefly=self.briefly)
             self._plan.answers.asked += 1
             if time.monotonic() - self._saved > SAVED_SECONDS:
                 self.save()
@@ -300,7 +305,7 @@ class _Plan:
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
         self.sampled: Sequence[Anything] = self.mutants[:sample]
         self.first = _Asking(self, properties, compares=True)
-        self.later: _Asking | None = None
+        self.later: list[_Asking] = []
         self._trial: Trial | None = None
         self._trivial: dict[str, str] = {}
         self._touched: dict[str, frozenset[str]] = {}
@@ -331,8 +336,8 @@ class _Plan:
         if weak:
             self._ask_others(weak, breaking, tell)
         self._touched = {item.digest: self.trial.touched(item) for item in self.mutants}
-        for asking in (first, self.later):
-            for digest, answer in asking.seen.items() if asking is not None else ():
+        for asking in (first, *self.later):
+            for digest, answer in asking.seen.items():
                 for name in answer.broken:
                     breaking[name] = [digest, *(item for item in breaking.get(name, []) if item != digest)]
         self._trial = None
@@ -341,8 +346,24 @@ class _Plan:
         self, weak: list[str], breaking: Mapping[str, list[str]], tell: Callable[[int, Anything], object]
     ) -> None:
         """Ask the mutants beyond the sample until each weak property is broken, the most promising first."""
-        later = self.later = _Asking(self, weak, compares=False)
-        left = list(self.mutants[len(self.sampled) :])
+        brief = _Asking(self, weak, briefly=True)
+        self.later.append(brief)
+        self._ask_until_broken(brief, self.mutants[len(self.sampled) :], breaking, tell)
+        weak = [name for name in weak if name not in brief.broken()]
+        open_by = {digest: answer.open for digest, answer in brief.seen.items()}
+        if far := [item for item in self.mutants if not set(weak).isdisjoint(open_by.get(item.digest, ()))]:
+            thorough = _Asking(self, weak)
+            self.later.append(thorough)
+            self._ask_until_broken(thorough, far, breaking, tell)
+
+    def _ask_until_broken(
+        self,
+        asking: _Asking,
+        mutants: Sequence[Anything],
+        breaking: Mapping[str, list[str]],
+        tell: Callable[[int, Anything], object],
+    ) -> None:
+        left = list(mutants)
 
         def promise(mutant: Anything) -> tuple[float, bool]:
             known = (breaking.get(name, []) for name in unbroken)
@@ -350,13 +371,13 @@ class _Plan:
             return min(places, default=math.inf), unbroken.isdisjoint(self.trial.touched(mutant))
 
         try:
-            while left and (unbroken := set(weak) - later.broken()):
+            while left and (unbroken := set(asking.properties) - asking.broken()):
                 mutant = min(left, key=promise)
                 left.remove(mutant)
                 tell(len(self.sampled), mutant)
-                later.ask(mutant)
+                asking.ask(mutant)
         finally:
-            later.save()
+            asking.save()
 
     def pursue(self, mutants: Sequence[Anything], tell: Callable[[Anything], object]) -> None:
         """Ask mutants that no check of another program notices, if they were not asked here."""
@@ -381,7 +402,9 @@ class _Plan:
     def _counted(self, claim: Claim, check: Check) -> Strength:
         name, elsewhere = check.property, 0
         fates: Counter[str] = Counter()
-        later = self.later.seen if self.later is not None and name in self.later.properties else {}
+        later: dict[str, Answer] = {}
+        for asking in self.later:
+            later |= asking.seen if name in asking.properties else {}
         for digest, answer in (*self.first.seen.items(), *later.items()):
             if answer.fate is Fate.INVALID or name in answer.apart:
                 continue

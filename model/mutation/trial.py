@@ -52,6 +52,11 @@ FURTHER = Bounds(states=1_000_000, seconds=120.0)
 states in another.
 """
 
+BRIEF_STATES = 5_000
+"""How far generated Python goes, and twenty times as far machine code, where a mutant is asked briefly: most
+of what breaks something breaks it early.
+"""
+
 LARGE = 200_000
 """A step that takes more nodes than this is not seen through."""
 
@@ -120,12 +125,15 @@ class Trial:
         self._transitions = 0
         self._original: PythonTransitions | None = None
 
-    def ask(self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None) -> Answer:
+    def ask(
+        self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None, *, briefly: bool = False
+    ) -> Answer:
         """What becomes of the program with this change.
 
         Args:
             mutant: the change.
             properties: only what it does to these is asked, and not whether it changes anything; None: all.
+            briefly: within fewer states, by one engine; what is open then is left open.
         """
         kinds = self.kinds if properties is None else {name: self.kinds[name] for name in properties}
         try:
@@ -134,7 +142,7 @@ class Trial:
             if not differing:
                 return Answer(Fate.EQUIVALENT, reason="it is read as the same")
             shares, compares = isinstance(mutant, Mutant), properties is None
-            return self._ask(changed, kinds, differing, shares=shares, compares=compares)
+            return self._ask(changed, kinds, differing, shares=shares, compares=compares, briefly=briefly)
         except SpecError as error:
             return Answer(Fate.INVALID, reason=error.reason)
 
@@ -187,18 +195,20 @@ class Trial:
         *,
         shares: bool,
         compares: bool,
+        briefly: bool,
     ) -> Answer:
         apart = tuple(name for name in kinds if differing & self._texts_of(name))
         asked = {name: kind for name, kind in kinds.items() if name not in apart}
         self._explore_original()
         if self._states is None:
-            return replace(self._ask_large(changed, asked), apart=apart)
+            further = _least_of(self.further, 20 * BRIEF_STATES) if briefly else self.further
+            return replace(self._ask_large(changed, asked, further), apart=apart)
         actions = frozenset(action for action, names in self._reach.items() if differing & names)
         transitions = PythonTransitions(changed, self._known.without(actions) if shares else Known())
         space = TransitionSpace(transitions)
         if not len(space):
             return Answer(Fate.INVALID, apart=apart, reason=NO_BEGINNING)
-        search = _Hunt(space, asked, self.bounds)
+        search = _Hunt(space, asked, _least_of(self.bounds, BRIEF_STATES) if briefly else self.bounds)
         search.run()
         stop = search.walk.stopped
         if stop is not None and stop.reason is StopReason.INTERRUPTED:
@@ -208,8 +218,8 @@ class Trial:
         left = tuple(name for name, outcome in outcomes.items() if outcome is Outcome.UNKNOWN)
         if search.error is not None:
             return _in_error(broken, left, apart)
-        if stop is not None and stop.reason is StopReason.STATES and left:
-            large = self._ask_large(changed, {name: asked[name] for name in left})
+        if stop is not None and stop.reason is StopReason.STATES and left and not briefly:
+            large = self._ask_large(changed, {name: asked[name] for name in left}, self.further)
             broken, left = broken + large.broken, large.open
             if not broken:
                 return replace(large, apart=apart)
@@ -225,11 +235,11 @@ class Trial:
         inner = seen is not None and seen == _histories(space, self._judging(changed))
         return Answer(Fate.INNER if inner else Fate.SURVIVED, apart=apart)
 
-    def _ask_large(self, changed: Program, asked: dict[str, PropertyKind]) -> Answer:
-        """What a mutant breaks of these properties, by machine code within `further`; whether it is the same
-        as the program is not asked.
+    def _ask_large(self, changed: Program, asked: dict[str, PropertyKind], bounds: Bounds) -> Answer:
+        """What a mutant breaks of these properties, by machine code; whether it is the same as the program is
+        not asked.
         """
-        report = check(changed, properties=asked, bounds=self.further, engine="native")
+        report = check(changed, properties=asked, bounds=bounds, engine="native")
         stop = report.exploration.stopped
         if stop is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
@@ -379,6 +389,11 @@ class _Hunt(Search):
         self.exhaustive = not kinds or any(
             kind not in (PropertyKind.INVARIANT, *BROKEN_BY_STEPS) for kind in kinds.values()
         )
+
+
+def _least_of(bounds: Bounds, states: int) -> Bounds:
+    """The bounds, with at most so many states."""
+    return replace(bounds, states=states if bounds.states is None else min(bounds.states, states))
 
 
 def _in_error(broken: tuple[str, ...], left: tuple[str, ...], apart: tuple[str, ...]) -> Answer:
