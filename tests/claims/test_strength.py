@@ -12,7 +12,7 @@ from antiphon.conformance.ledger import program_of, strength_text
 from antiphon.conformance.ledger.strength import Answers, FamilyStrength, is_text, strength
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
-from antiphon.model.mutation import Trial, is_always_true
+from antiphon.model.mutation import Trial, is_always_true, trial
 from antiphon.model.properties import kinds_of
 from antiphon.model.verdict import PropertyKind
 from antiphon.spec.catalogue import refinement_of
@@ -143,6 +143,15 @@ def test_what_broke_a_property_before_is_asked_first_in_the_next_program() -> No
         assert all(item.can_fail for item in found.checks)
     asked = [what for what in told if what.startswith("Switched ")]
     assert len(asked) <= 2 * 6
+
+
+def test_what_a_brief_question_leaves_open_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within two states nothing breaks the check; the mutants that this left open break it."""
+    monkeypatch.setattr(trial, "BRIEF_STATES", 2)
+    both = claim(Check(Lamps, "InTurn", "holds"), Check(Lamps, "Square", "holds"))
+    for seed in range(4):
+        strong, weak = strength([both], sample=1, seed=seed).checks
+        assert (strong.can_fail, weak.verdict, weak.open) == (True, "unknown: cannot fail", 0)
 
 
 def test_a_mutant_that_one_program_does_not_notice_is_asked_in_the_others() -> None:

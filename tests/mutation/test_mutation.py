@@ -13,7 +13,17 @@ import pytest
 
 from antiphon.model.bounds import Bounds, StopReason
 from antiphon.model.explore import check
-from antiphon.model.mutation import OPERATORS, Answer, Fate, LeftOut, Mutant, Trial, changes_of, mutants_of
+from antiphon.model.mutation import (
+    OPERATORS,
+    Answer,
+    Fate,
+    LeftOut,
+    Mutant,
+    Trial,
+    changes_of,
+    mutants_of,
+    trial,
+)
 from antiphon.model.mutation.operators import Context
 from antiphon.model.verdict import Outcome, PropertyKind
 from antiphon.spec.lang import (
@@ -201,8 +211,8 @@ def bound() -> Program:
 
 @pytest.fixture(scope="module")
 def found(bound: Program) -> Found:
-    trial = Trial(bound, ASKED)
-    return {str(mutant): (mutant, trial.ask(mutant)) for mutant in mutants_of(bound, is_text)}
+    asked = Trial(bound, ASKED)
+    return {str(mutant): (mutant, asked.ask(mutant)) for mutant in mutants_of(bound, is_text)}
 
 
 def test_every_operator_makes_a_mutant_that_is_caught(found: Found) -> None:
@@ -246,9 +256,9 @@ def test_machine_code_finds_what_generated_python_finds(
     of mutants are not kept: nobody asks for them again.
     """
     monkeypatch.setenv("ANTIPHON_CACHE", str(tmp_path))
-    trial = Trial(bound, ASKED, Bounds(states=3))
+    asked = Trial(bound, ASKED, Bounds(states=3))
     for mutant, answer in list(found.values())[::9]:
-        large = trial.ask(mutant)
+        large = asked.ask(mutant)
         assert set(large.broken) == set(answer.broken), str(mutant)
         assert set(large.open) == set(answer.open), str(mutant)
         assert large.fate is Fate.KILLED or large.fate is Fate.UNDECIDED
@@ -293,21 +303,32 @@ def test_bounds_are_left_alone(found: Found) -> None:
 
 
 def test_what_a_bound_leaves_open_is_undecided_and_never_equivalent(found: Found, bound: Program) -> None:
-    trial = Trial(bound, ["OpensTwo"], Bounds(states=3), further=Bounds(states=3))
+    asked = Trial(bound, ["OpensTwo"], Bounds(states=3), further=Bounds(states=3))
     same = [mutant for mutant, answer in found.values() if answer.fate is Fate.EQUIVALENT]
-    answers = [trial.ask(mutant) for mutant in same]
+    answers = [asked.ask(mutant) for mutant in same]
     assert {(answer.fate, answer.open) for answer in answers} == {(Fate.UNDECIDED, ("OpensTwo",))}
 
 
+def test_a_mutant_that_is_asked_briefly_leaves_open_what_takes_long(
+    found: Found, bound: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "BRIEF_STATES", 3)
+    asked = Trial(bound, ["OpensTwo"])
+    same = next(mutant for mutant, answer in found.values() if answer.fate is Fate.EQUIVALENT)
+    brief = asked.ask(same, ["OpensTwo"], briefly=True)
+    assert (brief.fate, brief.open) == (Fate.UNDECIDED, ("OpensTwo",))
+    assert asked.ask(same, ["OpensTwo"]).open == ()
+
+
 def test_a_property_that_the_constants_alone_make_true_is_trivial(bound: Program) -> None:
-    trial = Trial(bound, [*ASKED, "Anything", "InBounds"])
-    told = {name: trial.trivial(name) for name in (*ASKED, "Anything", "InBounds")}
+    asked = Trial(bound, [*ASKED, "Anything", "InBounds"])
+    told = {name: asked.trivial(name) for name in (*ASKED, "Anything", "InBounds")}
     assert {name for name, why in told.items() if why} == {"Anything", "InBounds"}
 
 
 def test_a_mutant_touches_what_its_action_writes(bound: Program) -> None:
-    trial = Trial(bound, ASKED)
-    touched = {item.method: trial.touched(item) for item in mutants_of(bound, is_text)}
+    asked = Trial(bound, ASKED)
+    touched = {item.method: asked.touched(item) for item in mutants_of(bound, is_text)}
     assert "OneOnItsWay" in touched["send"]
     assert "OneOnItsWay" not in touched["unpack"]
     assert "InOrder" in touched["receive"]
@@ -362,9 +383,9 @@ class Chain(Judged):
 def test_a_change_behind_what_a_handler_emits_reaches_the_step_that_began_it() -> None:
     """Steps that it reaches are not shared with the program; else it would break nothing."""
     chain = program(Chain)
-    trial = Trial(chain, ["HearsAll"])
+    asked = Trial(chain, ["HearsAll"])
     mutants = [item for item in mutants_of(chain, lambda part: part is Chain) if item.method == "count"]
-    broken = {str(item): trial.ask(item).broken for item in mutants}
+    broken = {str(item): asked.ask(item).broken for item in mutants}
     assert [name for name, found in broken.items() if name.endswith("`self.heard = number`") and found]
 
 
