@@ -249,6 +249,11 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.examples.nbacg_guer01:NbacgGuer01",
     ),
     Entry(
+        "causal-broadcast",
+        "causal broadcast with vector clocks (Birman, Schiper, Stephenson)",
+        "antiphon.spec.examples.causal_broadcast:CausalBroadcast",
+    ),
+    Entry(
         "chang-roberts",
         "leader election on a ring (Chang and Roberts)",
         "antiphon.spec.examples.chang_roberts:ChangRoberts",

@@ -21,6 +21,7 @@ from antiphon.model.export import tla
 from antiphon.model.verdict import Outcome
 from antiphon.spec import catalogue
 from antiphon.spec.examples.bcast_byz import BcastByz
+from antiphon.spec.examples.causal_broadcast import CausalBroadcast
 from antiphon.spec.examples.chameneos import Chameneos
 from antiphon.spec.examples.chang_roberts import ChangRoberts
 from antiphon.spec.examples.die_hard import DieHard
@@ -244,6 +245,7 @@ CASES = {
     "Chameneos": program(Chameneos),
     "BcastByz": program(BcastByz),
     "NbacgGuer01": program(NbacgGuer01),
+    "CausalBroadcast": program(CausalBroadcast),
     "Corners": program(Corners),
     "Guarded": program(Guarded),
     "Logs": program(Logs),

@@ -372,5 +372,8 @@ def _return(body: Body, node: ast.Return) -> ir.Statement:
     value = expressions.read(body, node.value, body.result)
     if not fits(body.result, value.type):
         text = f"{ast.unparse(node.value)} may lie outside {words(body.result)}, and a result is not checked"
-        raise body.error(node.value, text, f"def {body.method.name}(...) -> int")
+        instead = f"def {body.method.name}(...) -> int"
+        if isinstance(body.result, types.MapOf):
+            instead += ", for the value at one key"
+        raise body.error(node.value, text, instead)
     return ir.Return(value=value.node, at=at)

@@ -1,0 +1,165 @@
+"""Causal broadcast with vector clocks: nobody sees an answer before the question.
+
+Sources: K. Birman, A. Schiper, P. Stephenson, "Lightweight causal and atomic group multicast", ACM
+Transactions on Computer Systems 9(3), 1991, section 5.1 (CBCAST); F. Mattern, "Virtual time and global states
+of distributed systems", 1989.
+
+A process counts in its clock how many messages of each process it has delivered, its own as it broadcasts
+them, and sends the clock along. A message waits until it is the next one of its sender and everything that
+its sender had delivered has been delivered here too. What happened before a broadcast is kept beside the
+algorithm, as sets of names, so that the property does not rest on the clocks. Messages arrive in any order,
+and stay in the network: what a process has delivered it does not deliver again.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    In,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    everywhere,
+    invariant,
+    mutation,
+    obligation,
+    record,
+    require,
+    witness,
+)
+
+
+class Process(Index, size="processes", symmetric=True):
+    """A process that broadcasts and delivers."""
+
+
+Count = Annotated[int, Between(0, "broadcasts")]
+"""How many messages of one process."""
+
+Clock = Map[Process, Count]
+"""How many messages of each process."""
+
+
+@record
+class Name:
+    """The message with this number of a process, numbered from 1."""
+
+    sender: Process
+    number: Count
+
+
+@record
+class Message:
+    """A message with its vector timestamp: the sender's clock, the message itself included."""
+
+    sender: Process
+    clock: Clock
+
+
+class CausalText(Spec):
+    """The algorithm."""
+
+    processes: Const[int] = 3
+    broadcasts: Const[int] = 1
+
+    clock: Map[Process, Clock] = everywhere(everywhere(0))
+    network: Set[Message] = Set()
+    delivered: Map[Process, Set[Name]] = everywhere(Set())
+    past: Map[Name, Set[Name]] = everywhere(Set())
+
+    def later(self, a: Clock, b: Clock) -> Clock:
+        """The least clock that is behind neither."""
+        return Map({k: max(a[k], b[k]) for k in self.each(Process)})
+
+    def count(self, p: Process, q: Process) -> int:
+        """How many messages of Q have been delivered by P."""
+        return sum(1 for name in self.delivered[p] if name.sender == q)
+
+    def may_deliver(self, p: Process, message: Message) -> bool:
+        """The message is the next one of its sender, and all that its sender had delivered is delivered."""
+        mine = self.clock[p]
+        stamp = message.clock
+        return all(
+            stamp[k] == mine[k] + 1 if k == message.sender else stamp[k] <= mine[k]
+            for k in self.each(Process)
+        )
+
+    @action
+    def broadcast(self, p: Process) -> None:
+        """P sends its next message, which it delivers itself at once."""
+        require(self.clock[p][p] < self.broadcasts)
+        name = Name(p, self.clock[p][p] + 1)
+        stamp = self.clock[p] | {p: self.clock[p][p] + 1}
+        self.past[name] = self.delivered[p]
+        self.clock[p] = stamp
+        self.network |= {Message(p, stamp)}
+        self.delivered[p] |= {name}
+
+    @action
+    def deliver(self, p: Process, message: Annotated[Message, In("network")]) -> None:
+        """P delivers a message of another."""
+        name = Name(message.sender, message.clock[message.sender])
+        require(name not in self.delivered[p])
+        require(self.may_deliver(p, message))
+        self.clock[p] = self.later(self.clock[p], message.clock)
+        self.delivered[p] |= {name}
+
+    @invariant
+    def CausalDelivery(self) -> bool:
+        """Of a message that is delivered everything that happened before its broadcast is delivered too."""
+        return all(
+            self.past[name] <= self.delivered[p] for p in self.each(Process) for name in self.delivered[p]
+        )
+
+    @invariant
+    def ClocksCount(self) -> bool:
+        """A clock says what has been delivered."""
+        return all(
+            self.clock[p] == Map({q: self.count(p, q) for q in self.each(Process)})
+            for p in self.each(Process)
+        )
+
+    @obligation
+    def Delivery(self) -> bool:
+        """In the end everybody has delivered every message."""
+        return all(
+            Name(message.sender, message.clock[message.sender]) in self.delivered[p]
+            for p in self.each(Process)
+            for message in self.network
+        )
+
+    @witness
+    def Answer(self) -> bool:
+        """A message waits for one that happened before it."""
+        return any(
+            self.clock[p][message.sender] < message.clock[message.sender] and not self.may_deliver(p, message)
+            for p in self.each(Process)
+            for message in self.network
+        )
+
+
+@mutation("a message waits for those of its own sender only")
+class FirstInFirstOut(CausalText):
+    """Without the wait for what the sender had delivered."""
+
+    def may_deliver(self, p: Process, message: Message) -> bool:
+        """The message is the next one of its sender."""
+        return message.clock[message.sender] == self.clock[p][message.sender] + 1
+
+
+@mutation("a message does not wait")
+class Hasty(CausalText):
+    """Without any wait."""
+
+    def may_deliver(self, p: Process, message: Message) -> bool:
+        """Every message may be delivered."""
+        return True
+
+
+class CausalBroadcast(CausalText, mutations=(FirstInFirstOut, Hasty)):
+    """The algorithm, with what it is to wait for left out by name."""
