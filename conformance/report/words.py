@@ -90,9 +90,6 @@ def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
 def length(trace: Trace) -> str:
     """How long a run is; of a lasso, how long until it repeats, and what."""
     if trace.loop is None:
-        return f"{len(trace)} steps"
-    return (
-        f"{trace.loop} steps, then {len(trace) - trace.loop} for ever"
-        if trace.loop < len(trace)
-        else f"{trace.loop} steps, then none"
-    )
+        return counted(len(trace), "step")
+    rest = f"{len(trace) - trace.loop} for ever" if trace.loop < len(trace) else "none"
+    return f"{counted(trace.loop, 'step')}, then {rest}"

@@ -122,6 +122,7 @@ def test_reports_and_answers_of_all_kinds_of_types_are_json_data(subject: Any) -
 def test_a_result_that_stands_alone_is_one_short_line(run: antiphon.Trace) -> None:
     report = antiphon.check(Office)
     assert repr(report["Empty"]) == "<Verdict on Empty: violated, false after 1 step>"
+    assert repr(run) == "<Trace of Office: Empty, 1 step>"
     assert repr(report.program) == "<Program Office>"
     assert repr(antiphon.program("two-phase", managers=2)) == "<Program TwoPhase: managers=2>"
     walked = antiphon.lockstep("rbp", max_transitions=50)
