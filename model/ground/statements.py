@@ -150,7 +150,7 @@ def judge_step(run: Run, invariant: ir.StepInvariant) -> None:
             raise SpecError(f"{invariant.name} ends without a value", invariant.at)
         broken = make.conjunction(run.condition(), make.negation(found[0]))
         if broken is not FALSE:
-            run.breaks.append(Break(invariant.name, broken, invariant.at, "False"))
+            run.breaks.append(Break(invariant.name, broken, invariant.at, f"self.{invariant.name}(before)"))
 
     run.frame = Frame({})
     run.branch(make.negation(same), judge)

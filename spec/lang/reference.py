@@ -254,7 +254,7 @@ class Reference:
         if not isinstance(holds, bool):
             raise SpecError(f"{invariant.mark.name} gave {holds!r}, not a bool", invariant.at)
         if not holds:
-            self._refused.append(Refusal(invariant.mark.name, "False", invariant.at))
+            self._refused.append(Refusal(invariant.mark.name, f"self.{invariant.name}(before)", invariant.at))
 
     def _unread(self, invariant: MethodDeclaration, before: State, after: State) -> bool:
         """Whether all that a step changes is what a step invariant does not read."""

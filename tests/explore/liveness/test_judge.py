@@ -30,6 +30,7 @@ from antiphon.spec.lang import (
     Program,
     Spec,
     SpecError,
+    Step,
     always_eventually,
     eventually,
     eventually_always,
@@ -365,3 +366,25 @@ def test_a_run_that_does_not_come_back_is_no_lasso() -> None:
         replay(bound, bound.reference.initial()[0], steps[:1], loop=0)
     trace = replay(bound, bound.reference.initial()[0], [], shows="all_get_it", loop=0)
     assert not liveness.shows_lasso(trace), "something that is fair can happen there"
+
+
+def shown_by(spec: type[Spec], name: str, steps: list[Step], loop: int) -> bool:
+    """Whether a run that takes these steps, and from the state `loop` on for ever, breaks the property."""
+    bound = program(spec)
+    trace = replay(bound, bound.reference.initial()[0], steps, shows=name, loop=loop)
+    return liveness.shows_lasso(trace)
+
+
+def test_a_run_on_which_the_assumption_is_false_shows_nothing() -> None:
+    """Something waits, and the line goes down for ever."""
+    steps = [Step("come"), Step("change")]
+    assert shown_by(Relay, "served", steps, loop=2)
+    assert not shown_by(Relay, "served_if_up_again", steps, loop=2)
+    assert shown_by(Relay, "up_at_first", steps, loop=2)
+
+
+def test_a_run_that_takes_another_part_of_the_action_keeps_no_promise() -> None:
+    """The last one must come in; the first one comes and goes."""
+    first, last = Guest(0), Guest(1)
+    assert not shown_by(LastOne, "last", [Step("enter", (first,)), Step("leave", (first,))], loop=0)
+    assert shown_by(LastOne, "everybody", [Step("enter", (last,)), Step("leave", (last,))], loop=0)
