@@ -1,14 +1,18 @@
-"""Graphs by their edges, and where a fair lasso begins on them, found by trying every set of states."""
+"""Where a fair lasso begins, found by trying every set of states: on graphs by their edges, and on those of
+specifications, which CPython walks.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import networkx
 
+from antiphon.model.explore.liveness import Fairness, Question
 from antiphon.model.explore.liveness.lasso import Graph
-from antiphon.spec.lang import ir
+from antiphon.spec.lang import Program, ir
 
 Edge = tuple[int, int, int]
 """From, to, and the position of a mask of kinds."""
@@ -181,3 +185,52 @@ def shortest_stem(graph: Graph, liveness: ir.LivenessProperty, truths: Truths) -
                     after.append(then)
         front, length = after, length + 1
     return None
+
+
+def walked(bound: Program, fairness: Fairness) -> tuple[list[Any], Graph]:
+    """All states and steps by CPython alone; steps that change nothing are left out."""
+    machine = bound.reference
+    states = list(machine.initial())
+    starts = len(states)
+    numbers = {state: number for number, state in enumerate(states)}
+    kinds: dict[Any, int] = {}
+    masks = {0: 0}
+    edges: list[Edge] = []
+    for state in states:
+        for transition in machine.successors(state):
+            if transition.state not in numbers:
+                numbers[transition.state] = len(states)
+                states.append(transition.state)
+            mask = 0
+            for kind, condition in fairness.kinds(transition.step):
+                if condition is None or condition.holds(bound, state):
+                    mask |= 1 << kinds.setdefault(kind, len(kinds))
+            if transition.state != state:
+                edges.append((numbers[state], numbers[transition.state], masks.setdefault(mask, len(masks))))
+    strong = sum(1 << kind for what, kind in kinds.items() if fairness.is_strong(what))
+    weak = sum(1 << kind for what, kind in kinds.items() if not fairness.is_strong(what))
+    return states, graph_of(len(states), starts, edges, weak, strong, list(masks))
+
+
+def expected(bound: Program, question: Question, fairness: Fairness) -> int | None:
+    """The length of the shortest stem of a fair lasso, for any values of the parameters; None when there is
+    no lasso.
+    """
+    states, graph = walked(bound, fairness)
+    stems = []
+    for instance in question.instances:
+        known: dict[str, bytearray] = {}
+
+        def truths(
+            expression: ir.Expression,
+            instance: tuple[Any, ...] = instance,
+            known: dict[str, bytearray] = known,
+        ) -> bytearray:
+            assert isinstance(expression, ir.Call)
+            name, arguments = expression.function, instance[: len(expression.arguments)]
+            if name not in known:
+                known[name] = bytearray(bound.reference.evaluate(state, name, *arguments) for state in states)
+            return known[name]
+
+        stems.append(shortest_stem(graph, question.liveness, truths))
+    return min((stem for stem in stems if stem is not None), default=None)

@@ -8,14 +8,12 @@ import random
 from typing import Any
 
 import pytest
-from tests.explore.liveness.oracle import Edge, graph_of, shortest_stem
+from tests.explore.liveness.oracle import expected
 from tests.explore.liveness.specs import FairRoom, LastOne, Lock, LossyChannel, Relay, Room, Table
 
 from antiphon.model.explore import liveness
-from antiphon.model.explore.liveness import Fairness, Question
-from antiphon.model.explore.liveness.lasso import Graph
 from antiphon.model.verdict import Outcome
-from antiphon.spec.lang import Program, ir, program
+from antiphon.spec.lang import program
 
 PROGRAMS = [
     program(Table, seats=2),
@@ -27,55 +25,6 @@ PROGRAMS = [
     program(FairRoom),
     program(LastOne),
 ]
-
-
-def walked(bound: Program, fairness: Fairness) -> tuple[list[Any], Graph]:
-    """All states and steps by CPython alone; steps that change nothing are left out."""
-    machine = bound.reference
-    states = list(machine.initial())
-    starts = len(states)
-    numbers = {state: number for number, state in enumerate(states)}
-    kinds: dict[Any, int] = {}
-    masks = {0: 0}
-    edges: list[Edge] = []
-    for state in states:
-        for transition in machine.successors(state):
-            if transition.state not in numbers:
-                numbers[transition.state] = len(states)
-                states.append(transition.state)
-            mask = 0
-            for kind, condition in fairness.kinds(transition.step):
-                if condition is None or condition.holds(bound, state):
-                    mask |= 1 << kinds.setdefault(kind, len(kinds))
-            if transition.state != state:
-                edges.append((numbers[state], numbers[transition.state], masks.setdefault(mask, len(masks))))
-    strong = sum(1 << kind for what, kind in kinds.items() if fairness.is_strong(what))
-    weak = sum(1 << kind for what, kind in kinds.items() if not fairness.is_strong(what))
-    return states, graph_of(len(states), starts, edges, weak, strong, list(masks))
-
-
-def expected(bound: Program, question: Question, fairness: Fairness) -> int | None:
-    """The length of the shortest stem of a fair lasso, for any values of the parameters; None when there is
-    no lasso.
-    """
-    states, graph = walked(bound, fairness)
-    stems = []
-    for instance in question.instances:
-        known: dict[str, bytearray] = {}
-
-        def truths(
-            expression: ir.Expression,
-            instance: tuple[Any, ...] = instance,
-            known: dict[str, bytearray] = known,
-        ) -> bytearray:
-            assert isinstance(expression, ir.Call)
-            name, arguments = expression.function, instance[: len(expression.arguments)]
-            if name not in known:
-                known[name] = bytearray(bound.reference.evaluate(state, name, *arguments) for state in states)
-            return known[name]
-
-        stems.append(shortest_stem(graph, question.liveness, truths))
-    return min((stem for stem in stems if stem is not None), default=None)
 
 
 @pytest.mark.parametrize("seed", range(80))
