@@ -16,7 +16,11 @@ from antiphon.conformance.cluster import ClusterResult, ClusterSettings, known_p
 def cluster(
     protocol: Annotated[
         str,
-        typer.Argument(metavar="PROTOCOL", help=f"What the processes run: {', '.join(known_protocols())}."),
+        typer.Argument(
+            metavar="PROTOCOL",
+            help=f"What the processes run: {', '.join(known_protocols())}; or file.py:Name or module:Name of "
+            "what makes a member.",
+        ),
     ],
     processes: Annotated[int, typer.Option("--processes", help="How many processes.")] = 3,
     messages: Annotated[

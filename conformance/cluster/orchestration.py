@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -68,7 +69,8 @@ def run_cluster(
         loss=loss, duplication=duplication, reordering=reordering, seed=seed,
         deadline_s=deadline_s, resend_ms=resend_ms, token_ms=token_ms, request_ms=request_ms,
     )  # fmt: skip
-    home = _new_directory(Path(directory), f"{protocol}-{processes}x{messages}-{seed}")
+    word = re.sub(r"\W+", "-", Path(protocol).name)
+    home = _new_directory(Path(directory), f"{word}-{processes}x{messages}-{seed}")
     begun = time.monotonic()
     with display(settings, console) as progress:
         relay, faults = asyncio.run(_run(settings, home, progress))

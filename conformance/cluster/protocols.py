@@ -1,11 +1,12 @@
 """The protocols that a cluster can run, each by the member that an application would use.
 
-The catalogue names the members. This module is where the harness meets the implementation's interface;
-it must not know datagrams, relays or logs.
+The catalogue names the members; any other stands at "file.py:Name" or "module:Name". This module is where
+the harness meets the implementation's interface; it must not know datagrams, relays or logs.
 """
 
 from __future__ import annotations
 
+import inspect
 import socket
 from collections.abc import Callable
 
@@ -15,6 +16,9 @@ from antiphon.impl.group import Group
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import Tracer
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.hints import known_names
+from antiphon.spec.places import Kind, is_place, stands_at
 
 
 class Membership(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,14 +53,37 @@ def rbp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> 
 
 
 def known_protocols() -> tuple[str, ...]:
-    """The names that a cluster understands, sorted."""
+    """The names of the catalogue that a cluster understands, sorted."""
     return tuple(sorted(entry.name for entry in ENTRIES if entry.member_at))
 
 
-def member(protocol: str, membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """Make the member. Raises KeyError for a protocol that `known_protocols` does not name."""
+def maker(protocol: str) -> Member:
+    """What makes the members of a protocol.
+
+    Raises:
+        SpecError: neither does the catalogue name one, nor does one stand there; the known ones are listed.
+    """
+    if is_place(protocol):
+        placed: Member = stands_at(protocol, _MEMBER)
+        return placed
     entry = entry_named(protocol)
     if entry is None or not entry.member_at:
-        raise KeyError(protocol)
-    make: Member = resolve(entry.member_at)
-    return make(membership, bound, tracer)
+        raise SpecError(f"unknown protocol {protocol!r}; {known_names(protocol, known_protocols())}")
+    found: Member = resolve(entry.member_at)
+    return found
+
+
+def member(protocol: str, membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """Make the member. Raises SpecError as `maker` does."""
+    return maker(protocol)(membership, bound, tracer)
+
+
+def _makes_members(value: object) -> bool:
+    """A function whose first parameter is a `Membership`."""
+    if not inspect.isfunction(value):
+        return False
+    first = next(iter(inspect.signature(value).parameters.values()), None)
+    return first is not None and first.annotation in (Membership, Membership.__name__)
+
+
+_MEMBER = Kind("member", _makes_members, "a function of a Membership, a bound socket and a tracer")

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 from antiphon.conformance.cluster.faults import Faults
-from antiphon.conformance.cluster.protocols import known_protocols
-from antiphon.spec.lang.hints import known_names
+from antiphon.conformance.cluster.protocols import maker
+from antiphon.spec.lang.errors import SpecError
 
 PROCESSES_MAX = 64
 
@@ -38,9 +38,10 @@ class ClusterSettings:
 
     def __post_init__(self) -> None:
         """Raises ValueError, which names the setting, its value and what is allowed."""
-        known = known_protocols()
-        if self.protocol not in known:
-            raise ValueError(f"unknown protocol {self.protocol!r}; {known_names(self.protocol, known)}")
+        try:
+            maker(self.protocol)
+        except SpecError as error:
+            raise ValueError(str(error)) from error
         if not 2 <= self.processes <= PROCESSES_MAX:
             raise ValueError(f"processes is {self.processes}; a cluster has 2 to {PROCESSES_MAX}")
         if self.messages < 1:

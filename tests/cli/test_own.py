@@ -110,7 +110,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = list(sys.path)
     yield tmp_path
     sys.path[:] = before
-    for name in ("own_register", "own_flood", "own_deaf"):
+    for name in ("own_register", "own_flood", "own_deaf", "own_member"):
         sys.modules.pop(name, None)
 
 
@@ -181,3 +181,31 @@ def test_what_is_no_binding_is_refused(antiphon: Run) -> None:
     answer = antiphon("lockstep", "own_flood.py:Flood")
     assert answer.code == 64
     assert "'Flood' is no binding: it is not an antiphon.conformance.bindings.Bound" in answer.err
+
+
+MEMBER = '''
+"""RBP with longer timers."""
+
+import socket
+
+import msgspec
+
+from antiphon.conformance.cluster.protocols import Membership, rbp_member
+from antiphon.impl.group import Group
+from antiphon.impl.tracing import Tracer
+
+
+def patient(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member that waits twice as long."""
+    return rbp_member(msgspec.structs.replace(membership, resend_ms=2 * membership.resend_ms), bound, tracer)
+'''
+
+
+def test_a_cluster_runs_members_of_ones_own(antiphon: Run, here: Path) -> None:
+    (here / "own_member.py").write_text(MEMBER, encoding="utf-8")
+    few = ("--processes", "2", "--messages", "10", "--loss", "0", "--duplication", "0", "--reordering", "0")
+    answer = antiphon("cluster", "own_member.py", *few, "--json")
+    assert answer.code == 0, answer.err
+    assert Path(answer.document.directory).name == "own_member-py-2x10-7"
+    wrong = antiphon("cluster", "own_flood.py", *few)
+    assert (wrong.code, "own_flood.py has 0 members" in wrong.err) == (64, True)
