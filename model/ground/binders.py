@@ -17,7 +17,8 @@ from antiphon.model.ground.form import Expression, Operator
 from antiphon.model.ground.leaves import Leaves, convert
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Run
-from antiphon.spec.lang import ir, types
+from antiphon.model.ground.sizes import MOST, number_of
+from antiphon.spec.lang import SpecError, ir, types
 from antiphon.spec.lang.watch import working
 
 
@@ -70,6 +71,9 @@ def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool])
         if here is FALSE:
             continue
         working("unrolling")
+        run.rounds += 1
+        if run.rounds > MOST:
+            raise _too_many(run, binder)
         run.frame.locals[binder.name] = leaves
         run.push(here)
         if binder.condition is not None:
@@ -83,3 +87,14 @@ def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool])
         if stop:
             return True
     return False
+
+
+def _too_many(run: Run, binder: ir.Binder) -> SpecError:
+    """What a body is refused for that has too many rounds; sets may hold anything of their type."""
+    return SpecError(
+        f"more than {MOST:,} rounds are unrolled, the last of them of {binder.name}, which has "
+        f"{number_of(run.world.shapes[binder.type].domain)} possible values",
+        binder.at,
+        "smaller types or constants: a set may hold every value of its type; or an outer range as a "
+        'parameter of the action: Annotated[T, In("variable")]',
+    )

@@ -97,7 +97,7 @@ class Run:
         began. path: the conditions under which
         the present point is reached. pure: whether a predicate or value helper is being evaluated. attempts:
         how many checks did not fold away, wherever they stand; a helper without any can be used again. most:
-        how many nodes may be kept; more are a `LargeStep`.
+        how many nodes may be kept; more are a `LargeStep`. rounds: how many rounds of ranges were unrolled.
     """
 
     world: World
@@ -113,6 +113,7 @@ class Run:
     breaks: list[Break] = field(default_factory=list)
     events: list[GroundEvent] = field(default_factory=list)
     most: int | None = None
+    rounds: int = 0
 
     # The path -----------------------------------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ is refused before anything is made of it.
    but for those that range over the elements of a set variable.
 2. A range over a type (`for n in self.each(Number)`) has a round for each value, a range within it a round
    for each round of the outer one, also when a helper has it that is called there.
-3. Ranges over sets and sequences are not counted here: how many rounds they have, states decide.
+3. Ranges over sets and sequences are not counted here: how many rounds they have, states decide, and where
+   they are unrolled, `binders` counts.
 
 Sizes are logarithms: the number of sets of sets has more digits than there is memory.
 
@@ -87,6 +88,11 @@ def _is_small(domain: types.Domain) -> bool:
 
 def _bits(program: Program, ranges: Iterable[tuple[str, types.Type]]) -> float:
     return sum(bits_of(program.domain(kind)) for _, kind in ranges)
+
+
+def number_of(domain: types.Domain) -> str:
+    """How many values a domain has, as people read it."""
+    return _number(bits_of(domain))
 
 
 def _number(bits: float) -> str:

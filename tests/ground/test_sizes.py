@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import pytest
 
 import antiphon
+from antiphon.model.ground import binders
 from antiphon.model.ground.sizes import bits_of
 from antiphon.spec.lang import (
     AtMost,
@@ -134,6 +135,32 @@ def test_ranges_within_ranges_and_within_helpers_are_multiplied() -> None:
 
 def test_what_ranges_over_the_elements_of_a_set_is_as_many_as_there_are() -> None:
     assert antiphon.check(antiphon.program(Within, most=100)).outcome == "holds"
+
+
+class Joined(Base):
+    """A set made of pairs of the elements of a set, each of which may hold a hundred."""
+
+    @action
+    def join(self) -> None:
+        """Relations composed."""
+        self.pairs = {Pair(p.left, q.right) for p in self.pairs for q in self.pairs if p.right == q.left}
+
+
+def test_ranges_over_sets_are_refused_where_they_are_unrolled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPython goes through what is there; whoever unrolls goes through what may be there."""
+    joined = antiphon.program(Joined, most=10)
+    assert antiphon.check(joined, engine="reference").outcome == "holds"
+    monkeypatch.setattr(binders, "MOST", 1_000)
+    hows: list[dict[str, Any]] = [
+        {"engine": "generated"},
+        {"engine": "native"},
+        {"engine": "z3", "max_depth": 2},
+    ]
+    for how in hows:
+        with pytest.raises(
+            SpecError, match=r"more than 1,000 rounds are unrolled.* of q, which has 100 possible"
+        ):
+            antiphon.check(joined, **how)
 
 
 def test_sizes_are_known_without_being_written() -> None:
