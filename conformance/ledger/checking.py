@@ -14,7 +14,7 @@ from antiphon.conformance.ledger.kept import Reports
 from antiphon.conformance.ledger.measurements import measure
 from antiphon.conformance.report.words import counted
 from antiphon.model.explore import kinds_of
-from antiphon.model.verdict import Outcome, Verdict
+from antiphon.model.verdict import BROKEN_BY_STEPS, Outcome, Verdict
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, Measurement
 from antiphon.spec.lang import Program, program
@@ -150,7 +150,8 @@ def _suits_z3(bound: Program, recorded: Check) -> bool:
         return False
     if recorded.outcome == "violated":
         return True
-    return recorded.outcome == "holds" and kinds_of(bound)[recorded.property] in ("invariant", "service")
+    asked = kinds_of(bound)[recorded.property]
+    return recorded.outcome == "holds" and asked in ("invariant", *BROKEN_BY_STEPS)
 
 
 def _results(claim: Claim, results: dict[int, CheckResult], engine: str) -> Iterator[CheckResult]:

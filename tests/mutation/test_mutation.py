@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import pytest
 
@@ -51,6 +51,7 @@ from antiphon.spec.lang import (
     record,
     repair,
     require,
+    step_invariant,
     witness,
 )
 
@@ -247,6 +248,40 @@ def test_a_mutant_breaks_what_the_checker_refutes_without_shared_steps(found: Fo
         in_error += report.exploration.stopped is StopReason.ERROR
         assert broken == set(answer.broken), name
     assert in_error == 2
+
+
+class Counted(Post):
+    """The post office, and what its steps may do, one of which cannot be."""
+
+    @step_invariant
+    def NumbersGrow(self, before: Self) -> bool:
+        """Letters are opened one after the other."""
+        return self.last == before.last + 1
+
+    @step_invariant
+    def OneAtATime(self, before: Self) -> bool:
+        """What comes into the network has a new number."""
+        return self.sent > before.sent or len(self.network) < len(before.network)
+
+    @step_invariant
+    def Anything(self, before: Self) -> bool:
+        """True, whatever happens."""
+        return self.last >= 0 or before.last < 0
+
+
+def test_a_mutant_breaks_step_invariants_as_the_checker_says() -> None:
+    whole = program(Counted)
+    names = ["NumbersGrow", "OneAtATime", "Anything"]
+    asked = Trial(whole, names)
+    assert {name for name in names if asked.trivial(name)} == {"Anything"}
+    broken: Counter[str] = Counter()
+    for mutant in mutants_of(whole, is_text):
+        answer = asked.ask(mutant)
+        seen = check(mutant.of(whole), properties=names, engine="generated")
+        violated = {verdict.property for verdict in seen.verdicts if verdict.outcome is Outcome.VIOLATED}
+        assert violated == set(answer.broken), str(mutant)
+        broken.update(answer.broken)
+    assert set(broken) == {"NumbersGrow", "OneAtATime"}
 
 
 def test_machine_code_finds_what_generated_python_finds(
