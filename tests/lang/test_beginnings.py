@@ -118,8 +118,20 @@ class Alias(Spec):
     def begin(self, a: Digit, b: Digit | None) -> None:
         """B, by another name."""
         other = b
-        require(other is not None)
+        require(other is None)
         require(a < 2)
+        self.first = a
+
+
+class Absent(Spec):
+    """Identity says nothing of what has no value yet."""
+
+    first: Digit = 0
+
+    @initial
+    def begin(self, a: Digit, b: Digit | None) -> None:
+        """Without B."""
+        require(b is None)
         self.first = a
 
 
@@ -150,7 +162,7 @@ class Empty(Spec):
         self.first = a + b
 
 
-@pytest.mark.parametrize("spec", [Looks, Alias, Turned, Empty])
+@pytest.mark.parametrize("spec", [Looks, Alias, Absent, Turned, Empty])
 def test_guards_leave_out_no_way_to_begin(spec: type[Spec], monkeypatch: pytest.MonkeyPatch) -> None:
     found = program(spec).reference.initial()
     monkeypatch.setattr(reference, "possible", lambda _, ranges, *__: itertools.product(*ranges))

@@ -20,6 +20,7 @@ from antiphon.spec.lang import (
     Spec,
     SpecError,
     action,
+    always_eventually,
     constraint,
     emit,
     environment,
@@ -236,6 +237,34 @@ def test_instances_share_constants_and_no_variable_and_are_overridden_with_super
         "right_ReadWhatIsThere": "holds", "right_BothRead": "holds", "left_ReadWhatIsThere": "holds",
         "left_BothRead": "holds", "InOrder": "holds", "right_is_written": "holds", "left_is_written": "holds",
     }  # fmt: skip
+
+
+class Blinker(Spec):
+    """Goes on and off."""
+
+    is_lit: bool = False
+
+    @action(fairness="weak")
+    def blink(self) -> None:
+        """As long as it is there."""
+        self.is_lit = not self.is_lit
+
+    def shines(self) -> bool:
+        """It is lit."""
+        return self.is_lit
+
+    comes_on = always_eventually("shines")
+
+
+class Lights(instance(Blinker, "lamp", each=Slot)):
+    """One at each place."""
+
+    slots: Const[int] = 2
+
+
+def test_fairness_is_promised_to_each_member() -> None:
+    """That one of them blinks for ever keeps no other one dark."""
+    assert antiphon.check(Lights)["lamp_comes_on"].outcome == "holds"
 
 
 class Votes(instance(Voting, "slot", each=Slot)):
