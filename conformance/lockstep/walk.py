@@ -68,7 +68,7 @@ def lockstep(
 
 class _Walk:
     def __init__(self, binding: Binding, machine: Machine | None, seed: int) -> None:
-        self.binding = binding
+        self.binding, self.began = binding, time.perf_counter()
         self.comparison = Comparison(binding, machine)
         self.edges = transitions_of(binding.program, machine)
         self.locals = LocalSteps(binding, self.edges)
@@ -84,7 +84,6 @@ class _Walk:
 
     def run(self, bounds: Bounds, most: int | None, sample: int, progress: Progress | None) -> LockstepReport:
         """Until every pair is walked, a bound is reached (`most`: transitions), or the two differ."""
-        began = time.perf_counter()
         done, replayed, depth = 0, 0, -1
         stopped: Stop | None = None
         difference = self._begin()
@@ -94,7 +93,7 @@ class _Walk:
                     if done >= self.level_end:
                         self.level_end, depth = len(self.states), depth + 1
                     stopped = bounds.too_deep(depth) or bounds.reached(
-                        len(self.first), time.perf_counter() - began
+                        len(self.first), time.perf_counter() - self.began
                     )
                     if most is not None and self.transitions >= most:
                         stopped = stopped or Stop(
@@ -120,7 +119,8 @@ class _Walk:
         return LockstepReport(
             program=self.binding.program, transitions=self.transitions, states=len(self.first),
             pairs=len(self.states),
-            complete=done == len(self.states) and difference is None, seconds=time.perf_counter() - began,
+            complete=done == len(self.states) and difference is None,
+            seconds=time.perf_counter() - self.began,
             replayed=replayed,
             seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared,
             executed=self.locals.executed,

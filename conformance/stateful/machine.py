@@ -175,9 +175,9 @@ def run_stateful(
     `machine` executes the specification (generated code when None); `shrinks` bounds the runs that Hypothesis
     may take to shrink.
     """
+    began = time.perf_counter()
     comparison = Comparison(binding, machine)
     tally = Tally()
-    began = time.perf_counter()
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,

@@ -3,7 +3,7 @@ bounded or refused.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -215,3 +215,17 @@ def test_an_exemption_of_nothing_is_an_error(flood: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(flood, "exempt", {"weather": "is not modelled here"})
     with pytest.raises(ValueError, match="exempts weather, which Flood does not have"):
         Comparison(flood)
+
+
+def test_the_seconds_include_what_is_compiled_first(flood: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock stands still, but for what compiling is said to take."""
+    now = [0.0]
+
+    def compiled(*given: Any) -> Comparison:
+        now[0] += 100
+        return Comparison(*given)
+
+    monkeypatch.setattr(walk, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(walk, "Comparison", compiled)
+    assert lockstep(flood).seconds == 100
+    assert lockstep(flood, bounds=Bounds(seconds=50)).outcome is Outcome.UNKNOWN
