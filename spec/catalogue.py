@@ -254,6 +254,11 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.examples.causal_broadcast:CausalBroadcast",
     ),
     Entry(
+        "raft",
+        "Raft with logs: election, replication and commitment (Ongaro and Ousterhout)",
+        "antiphon.spec.examples.raft:Raft",
+    ),
+    Entry(
         "chang-roberts",
         "leader election on a ring (Chang and Roberts)",
         "antiphon.spec.examples.chang_roberts:ChangRoberts",

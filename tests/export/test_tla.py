@@ -28,6 +28,7 @@ from antiphon.spec.examples.die_hard import DieHard
 from antiphon.spec.examples.dining_philosophers import DiningPhilosophers
 from antiphon.spec.examples.ewd840 import EWD840
 from antiphon.spec.examples.nbacg_guer01 import NbacgGuer01
+from antiphon.spec.examples.raft import Raft
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import (
     AtMost,
@@ -246,6 +247,7 @@ CASES = {
     "BcastByz": program(BcastByz),
     "NbacgGuer01": program(NbacgGuer01),
     "CausalBroadcast": program(CausalBroadcast),
+    "Raft": program(Raft, terms=1),
     "Corners": program(Corners),
     "Guarded": program(Guarded),
     "Logs": program(Logs),
