@@ -7,9 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Self
 
 import pytest
-from tests.lang.random_specs import program_of
 
-from antiphon.model.bounds import Bounds
 from antiphon.model.engines.choice import StorageOptions
 from antiphon.model.explore import check
 from antiphon.model.export import tla
@@ -193,19 +191,6 @@ def test_what_cannot_be_evaluated_is_an_error_of_the_specification(engine: str) 
     report = check(program(Hatch), engine=engine)
     assert report.verdicts[0].kind is PropertyKind.SPECIFICATION
     assert "present(None)" in report.verdicts[0].reason
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_engines_agree_on_the_steps_of_random_specifications(seed: int) -> None:
-    bound = program_of(seed)
-    bounds = Bounds(depth=2)
-    names = ["moves", "stays"]
-    reports = [check(bound, properties=names, engine=engine, bounds=bounds) for engine in ENGINES]
-    told = [
-        [(item.property, item.outcome, len(item.trace or ())) for item in report.verdicts]
-        for report in reports
-    ]
-    assert told[0] == told[1] == told[2]
 
 
 # What is refused --------------------------------------------------------------------------------------------
