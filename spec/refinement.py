@@ -2,9 +2,9 @@
 computes it from the state of the protocol.
 
 1. The mapping is text of the specification language: a subclass of the protocol that `refines` the machine,
-   with one helper for each variable of the machine, of the same name. A helper of a map takes its keys: `def
-   learned(self, p: Process) -> Set[Assigned]`. A variable that no helper names is the protocol's variable of
-   that name.
+   with one helper for each variable of the machine, of the same name. A helper of a map takes its keys (`def
+   learned(self, p: Process) -> Set[Assigned]`), or gives the map. A variable that no helper names is the
+   protocol's variable of that name.
 2. Every transition of the protocol must then be, seen through the mapping, a finite sequence of steps of the
    abstract machine: none (a stutter), one, or several where a handler does several things at once (a queue
    that is delivered as a whole). They are searched for; a mapping with `explain` proposes them, which takes

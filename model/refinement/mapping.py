@@ -2,7 +2,8 @@
 say, each remembered by what it reads.
 
 1. A variable of the abstract machine is given by the helper of its name; a map by one value of the helper for
-   each key, a map of maps for each pair of keys. Without a helper it is the protocol's variable of that name.
+   each key, where it takes the key (of a map of maps both), or as a whole. Without a helper it is the
+   protocol's variable of that name.
 2. A helper reads few variables of the protocol. Its value is remembered by the bits of those, so that CPython
    runs it once for each combination that occurs, and a walk of millions of transitions costs look-ups.
 3. Which variables a helper may read is taken from its code, and that of the methods it names: every attribute
@@ -23,6 +24,7 @@ from antiphon.model.engines.interface import Transitions
 from antiphon.model.ground.parts import Parts
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.lang.mapping import put_aside
+from antiphon.spec.lang.maps import Map, entries
 from antiphon.spec.lang.types import Domain, MapOf
 
 
@@ -31,24 +33,25 @@ class Image:
     """A variable of the abstract machine, and where its value comes from: a helper of the mapping, or, where
     `helper` is empty, the protocol's variable of that name.
 
-    `entries` are the values that make it up, each with the arguments of the helper and its domain: one for a
-    variable, one for the keys of each entry of a map.
+    `entries` are the values that make it up, each with the arguments of the helper and its domain: one where
+    the helper takes none, one for each of the keys that it takes. `depth` is how many it takes.
     """
 
     variable: str
     helper: str
     domain: Domain
     entries: tuple[tuple[tuple[Any, ...], Domain], ...]
+    depth: int = 0
 
-    def value(self, concrete: Program, state: State, arguments: tuple[Any, ...]) -> Any:
+    def value(self, concrete: Program, state: State, arguments: tuple[Any, ...], domain: Domain) -> Any:
         """The value of one entry in a state of the protocol."""
         if self.helper:
-            return concrete.reference.evaluate(state, self.helper, *arguments)
+            return _frozen(concrete.reference.evaluate(state, self.helper, *arguments), domain)
         return state[concrete.variables.index(self.variable)]
 
     def assembled(self, values: Sequence[Any]) -> Any:
         """The value of the variable, from those of its entries."""
-        return _nested(iter(values), self.domain) if self.helper else values[0]
+        return _nested(iter(values), self.domain, self.depth)
 
 
 def images(concrete: Program, abstract: Program) -> tuple[Image, ...]:
@@ -61,10 +64,11 @@ def images(concrete: Program, abstract: Program) -> tuple[Image, ...]:
 
 
 def _image(concrete: Program, abstract: Program, variable: str, domain: Domain) -> Image:
-    known = {method.name for method in concrete.declaration.methods}
+    known = {method.name: len(method.parameters) for method in concrete.declaration.methods}
     for helper in (put_aside(variable, abstract.spec), variable):
         if helper in known:
-            return Image(variable, helper, domain, tuple(_entries(domain)))
+            depth = known[helper]
+            return Image(variable, helper, domain, tuple(_entries(domain, depth)), depth)
     if variable not in concrete.domains:
         raise SpecError(
             f"{concrete.name} does not say what {variable} is",
@@ -76,7 +80,9 @@ def _image(concrete: Program, abstract: Program, variable: str, domain: Domain) 
 def mapped(concrete: Program, abstract: Program, state: State) -> State:
     """The state of the abstract machine that a state of the protocol stands for, computed by CPython."""
     return tuple(
-        image.assembled([image.value(concrete, state, arguments) for arguments, _ in image.entries])
+        image.assembled(
+            [image.value(concrete, state, arguments, domain) for arguments, domain in image.entries]
+        )
         for image in images(concrete, abstract)
     )
 
@@ -122,7 +128,7 @@ class Mapper:
 
     def _evaluate(self, part: _Part, packed: int) -> Any:
         program = self.edges.program
-        value = part.image.value(program, self.edges.unpack(packed), part.arguments)
+        value = part.image.value(program, self.edges.unpack(packed), part.arguments, part.domain)
         if not part.domain.contains(value):
             shown = f"({', '.join(map(str, part.arguments))})" if part.image.helper else ""
             raise SpecError(
@@ -133,23 +139,31 @@ class Mapper:
         return value
 
 
-def _entries(domain: Domain) -> Iterator[tuple[tuple[Any, ...], Domain]]:
-    if not isinstance(domain.type, MapOf):
+def _entries(domain: Domain, depth: int) -> Iterator[tuple[tuple[Any, ...], Domain]]:
+    """The arguments of a helper that takes so many keys, with the domain of its value."""
+    if not depth or not isinstance(domain.type, MapOf):
         yield (), domain
         return
     for key in domain.parts[0]:
-        for further, inner in _entries(domain.parts[1]):
+        for further, inner in _entries(domain.parts[1], depth - 1):
             yield (key, *further), inner
 
 
-def _nested(values: Iterator[Any], domain: Domain) -> Any:
+def _frozen(value: Any, domain: Domain) -> Any:
+    """What a helper gives, as a state holds it: tuples for maps."""
+    if not (isinstance(domain.type, MapOf) and isinstance(value, Map | tuple)):
+        return value
+    return tuple(_frozen(item, domain.parts[1]) for item in entries(value))
+
+
+def _nested(values: Iterator[Any], domain: Domain, depth: int) -> Any:
     """The next values as a value of the domain: a tuple for a map, of tuples for a map of maps."""
-    if not isinstance(domain.type, MapOf):
+    if not depth or not isinstance(domain.type, MapOf):
         return next(values)
     keys, inner = domain.parts
-    if not isinstance(inner.type, MapOf):
+    if depth == 1:
         return tuple(itertools.islice(values, keys.cardinality))
-    return tuple(_nested(values, inner) for _ in range(keys.cardinality))
+    return tuple(_nested(values, inner, depth - 1) for _ in range(keys.cardinality))
 
 
 class _Reads:

@@ -103,6 +103,24 @@ class Deeper(GrabbingIsPile):
         return super().pairs(p, q)
 
 
+class ByRow(Grabbing, refines=Pile):
+    """A helper for a map of maps may take one key, and give the rest as a map."""
+
+    def pairs(self, p: Process) -> Map[Process, bool]:
+        """Nobody meets another."""
+        return Map({q: p == q and p in self.met for q in self.each(Process)})
+
+
+class AsAWhole(Grabbing, refines=Pile):
+    """Or none, and give the map."""
+
+    def pairs(self) -> Map[Process, Map[Process, bool]]:
+        """Nobody meets another."""
+        return Map({
+            p: Map({q: p == q and p in self.met for q in self.each(Process)}) for p in self.each(Process)
+        })  # fmt: skip
+
+
 class Mute(GrabbingIsPile):
     """Says one word for two."""
 
@@ -124,7 +142,7 @@ class Gone(GrabbingIsPile):
 
 
 def test_one_transition_may_be_several_steps() -> None:
-    for mapping in (GrabbingIsPile, Deeper):
+    for mapping in (GrabbingIsPile, Deeper, ByRow, AsAWhole):
         report = antiphon.refine(mapping)
         assert report["Refinement"].outcome is Outcome.HOLDS
         assert report.exploration.states == 12
