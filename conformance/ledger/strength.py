@@ -7,8 +7,8 @@ of its specification, and says how many of them break it.
    *trivial*, and is refused before any mutant is asked.
 2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. A check that no
    sampled mutant breaks is asked of the others too until one does, first of those that broke the property in
-   an earlier program, then of those that touch it, each briefly; then of those that this left open: a sample
-   never makes a check weak.
+   an earlier program, then of those in the method that judges it, then of those that touch it, each briefly;
+   then of those that this left open: a sample never makes a check weak.
 3. Of a protocol, a mutant that can be seen in some program and breaks no check there is asked in the others
    too, until it breaks one. What then is left is told: there a check is missing, or the text says more than
    anybody can notice.
@@ -35,8 +35,9 @@ from antiphon.model.cache import Cache
 from antiphon.model.mutation import BOUNDS, FURTHER, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim
-from antiphon.spec.lang import Program
+from antiphon.spec.lang import Program, ir
 from antiphon.spec.lang.variants import Restriction
+from antiphon.spec.lang.walk import nodes
 
 NOT_TEXT = ("bounds", "properties", "refinement", "resilience")
 """Modules of a protocol that bound it or judge it."""
@@ -365,10 +366,14 @@ class _Plan:
     ) -> None:
         left = list(mutants)
 
-        def promise(mutant: Anything) -> tuple[float, bool]:
+        judged = _judged(self.program)
+
+        def promise(mutant: Anything) -> tuple[float, bool, bool]:
             known = (breaking.get(name, []) for name in unbroken)
             places = [found.index(mutant.digest) for found in known if mutant.digest in found]
-            return min(places, default=math.inf), unbroken.isdisjoint(self.trial.touched(mutant))
+            method = mutant.method.partition("_of_")[0] if isinstance(mutant, Mutant) else ""
+            is_far = unbroken.isdisjoint(judged.get(method, ()))
+            return min(places, default=math.inf), is_far, unbroken.isdisjoint(self.trial.touched(mutant))
 
         try:
             while left and (unbroken := set(asking.properties) - asking.broken()):
@@ -432,6 +437,15 @@ def _mutants(program: Program) -> tuple[Mutant, ...]:
     """The mutants of a protocol's text; of a service that is checked by itself, those of its own module."""
     own = program.spec.__module__
     return mutants_of(program, is_text) or mutants_of(program, lambda part: part.__module__ == own)
+
+
+def _judged(program: Program) -> dict[str, set[str]]:
+    """The properties that actions, procedures and handlers judge by themselves, by their names."""
+    module = program.module
+    return {
+        item.name: {node.property for node in nodes(item.body) if isinstance(node, ir.Expect)}
+        for item in (*module.actions, *module.procedures, *module.handlers)
+    }
 
 
 def _unnoticed(plans: Sequence[_Plan]) -> set[str]:

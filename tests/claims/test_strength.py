@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from antiphon.model.verdict import PropertyKind
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, claim_of, claims_of
 from antiphon.spec.environment import Losses
-from antiphon.spec.lang import Between, Program, Spec, action, invariant, program, require
+from antiphon.spec.lang import Between, Program, Spec, action, expect, invariant, program, require
 from antiphon.spec.protocols.moving_sequencer.bounds import MovingSequencerBounded, Urgent
 from antiphon.spec.protocols.moving_sequencer.figure12 import MovingSequencer
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
@@ -73,6 +74,16 @@ class Switched(Lamps):
         """Nothing depends on it."""
         require(not self.switch and not self.first)
         self.switch = True
+
+
+class Watched(Lamps):
+    """The same, where whoever lights the second counts them."""
+
+    @action
+    def light_second(self) -> None:
+        """As before."""
+        super().light_second()
+        expect(self.lit > 1, "BothAreLit")
 
 
 def claim(*checks: Check) -> Claim:
@@ -152,6 +163,21 @@ def test_what_a_brief_question_leaves_open_is_asked_again(monkeypatch: pytest.Mo
     for seed in range(4):
         strong, weak = strength([both], sample=1, seed=seed).checks
         assert (strong.can_fail, weak.verdict, weak.open) == (True, "unknown: cannot fail", 0)
+
+
+def test_a_mutant_in_the_method_that_judges_a_property_is_asked_first() -> None:
+    """Of those beyond the sample, the first of each seed."""
+    told: list[tuple[int, str]] = []
+    for seed in range(8):
+        strength(
+            [claim(Check(Watched, "BothAreLit", "holds"))],
+            sample=1,
+            seed=seed,
+            progress=lambda done, _, what: told.append((done, what)),
+        )
+    beyond = [after[1] for before, after in pairwise(told) if (before[0], after[0]) == (0, 1)]
+    assert len(beyond) > 4
+    assert all("light_second" in what for what in beyond)
 
 
 def test_a_mutant_that_one_program_does_not_notice_is_asked_in_the_others() -> None:
