@@ -28,8 +28,7 @@ def compact(value: Any, *, inner: bool = False) -> str:
     if isinstance(value, frozenset):
         return "{" + ", ".join(sorted(map(compact, value))) + "}"
     if isinstance(value, Map):
-        pairs = zip(value.order.positions, value.entries, strict=True)
-        return "{" + ", ".join(f"{compact(key)}: {compact(item)}" for key, item in pairs) + "}"
+        return "{" + ", ".join(f"{compact(key)}: {compact(item)}" for key, item in value.items()) + "}"
     if isinstance(value, tuple):
         return "(" + ", ".join(map(compact, value)) + ")"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

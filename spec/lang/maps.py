@@ -109,11 +109,14 @@ class Map(Generic[K, V]):
         return hash(self.entries)
 
     def __repr__(self) -> str:
-        pairs = zip(self.order.positions, self.entries, strict=True)
-        return f"Map({{{', '.join(f'{key!r}: {value!r}' for key, value in pairs)}}})"
+        return f"Map({{{', '.join(f'{key!r}: {value!r}' for key, value in self.items())}}})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Map.made, (self.order, self.entries)
+
+    def items(self) -> Iterator[tuple[K, V]]:
+        """Each key with its value, for tools; a specification ranges over the keys."""
+        return zip(self.order.positions, self.entries, strict=True)
 
     def away(self) -> Map[K, V]:
         """The map by itself, without the place where it was read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +35,7 @@ from antiphon.spec.lang import (
     Step,
     action,
     everywhere,
+    initial,
     invariant,
     program,
     record,
@@ -132,6 +134,72 @@ class HastyClocks(Clocks):
         self.clock[message.sender] = everywhere(0)
 
 
+class Color(Enum):
+    """The keys of a map that is no index set."""
+
+    RED, BLUE = range(2)
+
+
+Marks = Map[P, bool]
+
+
+@record
+class Empty:
+    """Nothing to store."""
+
+
+@record
+class Deep:
+    """Maps of maps, and one that may be absent."""
+
+    rows: Map[Color, Marks]
+    maybe: Marks | None
+
+
+class Ranged(Spec):
+    """Maps are ranged over, are parameters of steps and of beginnings, results, and may be absent."""
+
+    processes: Const[int] = 2
+    marks: Marks = everywhere(False)
+    seen: Set[Marks] = Set()
+    deep: Deep = Deep(everywhere(everywhere(True)), None)
+    empty: Map[P, Empty | None] = everywhere(None)
+    kept: Map[P, Marks | None] = everywhere(None)
+
+    @initial
+    def start(self, marks: Marks) -> None:
+        """Any marks."""
+        self.marks = marks
+
+    @action
+    def pick(self, p: P) -> None:
+        """A set of maps."""
+        require(any(m[p] and m != self.marks and m not in self.seen for m in self.each(Marks)))
+        self.seen |= {m for m in self.each(Marks) if m[p]}
+        self.kept[p] = self.marks
+
+    @action
+    def flip(self, p: P, marks: Marks) -> None:
+        """Maps within a record, and one that is narrowed."""
+        self.marks |= {p: not marks[p]}
+        self.deep = Deep(self.deep.rows | {Color.RED: marks}, None if marks[p] else marks)
+        self.empty[p] = Empty()
+        last = self.kept[p]
+        if last is not None:
+            self.kept[p] = last | {p: True}
+
+    def warm(self) -> Map[Color, bool]:
+        """A result."""
+        return Map({c: c is Color.RED for c in self.each(Color)})
+
+    @invariant
+    def one_is_warm(self) -> bool:
+        """Two of four marks hold for a process, and one of four maps is the result."""
+        return len({m for m in self.each(Map[Color, bool]) if m == self.warm()}) == 1 and all(
+            len({m for m in self.each(Marks) if m[p]}) == 2 for p in self.each(P)
+        )
+
+
 class Waiting(Spec):
     """A record with a map is a default."""
 
@@ -160,6 +228,17 @@ def test_every_engine_finds_the_same_states(engine: str) -> None:
     report = check(program(Clocks), engine=engine)
     assert (report.exploration.states, report.exploration.transitions) == (113, 594)
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.HOLDS}
+
+
+def test_maps_are_ranged_over_passed_and_absent() -> None:
+    bound = program(Ranged)
+    for engine in ("generated", "native"):
+        report = check(bound, engine=engine)
+        assert (report.exploration.states, report.exploration.transitions) == (335, 2_844)
+        assert report["one_is_warm"].outcome is Outcome.HOLDS
+    reduced = check(bound, storage=StorageOptions(symmetry=True))
+    assert reduced.exploration.states == 173
+    assert "stand for 335 that differ" in reduced.notes[0]
 
 
 @pytest.mark.parametrize(("processes", "states"), [(2, 113), (3, 18_001)])
@@ -223,6 +302,7 @@ def test_a_map_reads_in_one_glance_and_travels() -> None:
     clock = Map({P(1): 2, P(0): 1})
     assert compact(Stamped(P(0), clock)) == "Stamped(p0, {p0: 1, p1: 2})"
     assert repr(clock) == "Map({P(0): 1, P(1): 2})"
+    assert dict(clock.items()) == {P(0): 1, P(1): 2}
     assert copy.deepcopy(clock) == clock
     assert hash(copy.deepcopy(clock)) == hash(clock)
     assert clock != Map({P(0): 1, P(1): 2, P(2): 0})
