@@ -383,8 +383,8 @@ class Append(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Item(Expression):
-    """`sequence[position]`; checked: 0 <= position < len (negative positions are refused by the front end
-    when literal).
+    """`sequence[position]`; checked: 0 <= position < len (what may be negative by accident the front end
+    refuses).
     """
 
     sequence: Expression
