@@ -233,7 +233,8 @@ TOTAL: tuple[Claim, ...] = (
         "With two sequencers in one view it is not.",
         (
             _literal("QueuedTwinIsTheSame", "holds", **_THIRD),
-            _check("QueuedTwinIsTheSame", "holds", **_THIRD),
+            _check("QueuedTwinIsTheSame", "holds", **{**_HIGHER, "messages": 2}),
+            _deep(_check("QueuedTwinIsTheSame", "holds", **_THIRD)),
             _check("QueuedTwinIsTheSame", "violated", length=9, **_ORDERS),
         ),
     ),
