@@ -129,15 +129,14 @@ class Index:
         cls, *, size: int | str | None = None, ordered: bool = False, symmetric: bool = False
     ) -> None:
         if size is None:
-            frame = sys._getframe(1)
-            raise SpecError(
+            raise _refused(
                 f"class {cls.__name__}(Index) does not say how many members there are",
-                Location(frame.f_code.co_filename, frame.f_lineno),
                 f'class {cls.__name__}(Index, size="processes")',
             )
         if ordered and symmetric:
-            raise SpecError(
-                f"{cls.__name__} cannot be both ordered and symmetric: exchanging members changes their order"
+            raise _refused(
+                f"{cls.__name__} cannot be both ordered and symmetric: exchanging members changes it",
+                f'class {cls.__name__}(Index, size="processes", symmetric=True)',
             )
         cls._size, cls._ordered, cls._symmetric, cls._members = size, ordered, symmetric, {}
 
@@ -300,6 +299,15 @@ def leave() -> None:
     _active.pop()
 
 
+def _refused(reason: str, instead: str) -> SpecError:
+    """What is wrong with a declaration, told with the line that declares: one outside of this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        frame = frame.f_back
+    at = None if frame is None else Location(frame.f_code.co_filename, frame.f_lineno)
+    return SpecError(reason, at, instead)
+
+
 Marked = TypeVar("Marked", bound=Callable[..., Any])
 
 
@@ -336,10 +344,13 @@ def action(function: Any = None, *, fairness: str = "none", per: str | tuple[str
     parameters for each value of which it is made by itself.
     """
     if fairness not in ("none", "weak", "strong"):
-        raise SpecError(f"fairness is none, weak or strong, not {fairness!r}")
+        raise _refused(
+            f"fairness is none, weak or strong, not {fairness!r}",
+            'fairness="weak" (it happens if it stays possible), or "strong" (if again and again)',
+        )
     names = (per,) if isinstance(per, str) else tuple(per)
     if names and fairness == "none":
-        raise SpecError(
+        raise _refused(
             f"per={per!r} says for whom an action is fair, and fairness is none",
             instead=f'fairness="weak", per={per!r}',
         )
@@ -441,13 +452,13 @@ def implies(assumption: str | LivenessNote, conclusion: LivenessNote) -> Livenes
     """
     made = LivenessNote("initially", assumption) if isinstance(assumption, str) else assumption
     if not _is_formula(made) or made.assuming:
-        raise SpecError(
+        raise _refused(
             f"implies({assumption!r}, ...): what is assumed is the name of a method, or a temporal formula "
             "without an implication",
             instead='implies("at_first", implies(always_eventually("p"), always_eventually("q")))',
         )
     if not _is_formula(conclusion):
-        raise SpecError(
+        raise _refused(
             f"implies(..., {conclusion!r}): what follows is a temporal formula",
             instead='eventually("done"), always("safe"), or another one',
         )
@@ -483,7 +494,7 @@ def fair(*actions: str, fairness: str = "weak", per: str | tuple[str, ...] = (),
         SpecError: it names no action, or nothing is promised.
     """
     if not actions or fairness not in ("weak", "strong"):
-        raise SpecError(
+        raise _refused(
             f"fair({', '.join(map(repr, actions))}, fairness={fairness!r}) promises nothing",
             instead='fair("send", "receive", fairness="weak"), or "strong"',
         )

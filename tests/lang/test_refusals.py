@@ -263,6 +263,7 @@ CLASSES = [
     ("class T(Spec):\n    «n: Nothing = 0", "name 'Nothing' is not defined", "a type of the module"),
     ("class T(Spec):\n    «n: Const[int] = \"a\"", "a constant is an int or a bool", "Const[int] = 3"),
     ("class T(Spec):\n    «each: bool = True", "this name is taken", "a name that begins with a letter"),
+    ("class T(Spec):\n    b: bool = False\n    «p = eventually(\"b\")", "has no method 'b': b is a variable", "a method that gives a bool"),
     ("class T(Spec):\n    «b: bool = 0", "T.b = 0, and bool is needed", "a value of bool"),
     ("class T(Spec):\n    «n: Annotated[int, Between(0, 2)] = 3",
      "T.n = 3, and an integer from 0 to 2 is needed", "a value of an integer from 0 to 2"),

@@ -98,6 +98,8 @@ def _method(world: World, item: LivenessDeclaration, name: object) -> MethodDecl
     method = world.methods.get(name) if isinstance(name, str) else None
     if method is None:
         hint = world.suggest(name) if isinstance(name, str) else ""
+        if name in world.variables:
+            hint = f": {name} is a variable"
         raise SpecError(f"{item.name}: {world.cls.__name__} has no method {name!r}{hint}", item.at, instead)
     if not world.is_function(method) or world.result(method) != ir.BOOL:
         raise SpecError(f"{item.name}: {name} gives no bool", item.at, f"def {name}(self, ...) -> bool:")

@@ -225,8 +225,11 @@ def test_what_makes_no_sense_is_refused_in_its_line(spec: type[Spec], words: str
     ],
 )
 def test_a_mark_that_means_nothing_is_refused_at_once(mark: Callable[[], object], words: str) -> None:
-    with pytest.raises(SpecError, match=words):
+    with pytest.raises(SpecError, match=words) as caught:
         mark()
+    assert caught.value.at is not None
+    assert (caught.value.at.file, caught.value.at.line) == (__file__, mark.__code__.co_firstlineno)
+    assert caught.value.instead
 
 
 @pytest.mark.parametrize(("spec", "name"), [(Table, "everybody_eats"), (Lock, "all_get_it")])
