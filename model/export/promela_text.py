@@ -352,10 +352,16 @@ def _modulo(node: Expression, parts: list[str]) -> str:
     return f"({other} == 0 -> 0 : {rest})" if right.low <= 0 <= right.high else rest
 
 
+def _junction(sign: str, parts: list[str], neutral: str) -> str:
+    """The parts that are not neutral, joined; of none it is that."""
+    kept = [part for part in parts if part != neutral]
+    return f"({sign.join(kept)})" if kept else neutral
+
+
 _OPERATIONS: dict[Operator, Callable[[Expression, list[str]], str]] = {
     Operator.NOT: lambda _, parts: f"(!{parts[0]})",
-    Operator.AND: lambda _, parts: f"({' && '.join(part for part in parts if part != '1')})",
-    Operator.OR: lambda _, parts: f"({' || '.join(part for part in parts if part != '0')})",
+    Operator.AND: lambda _, parts: _junction(" && ", parts, "1"),
+    Operator.OR: lambda _, parts: _junction(" || ", parts, "0"),
     Operator.CHOOSE: lambda _, parts: (
         parts[1] if parts[1] == parts[2] else f"({parts[0]} -> {parts[1]} : {parts[2]})"
     ),

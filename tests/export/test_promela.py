@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import pytest
 from tests.ground.small_specs import Logs
+from tests.lang.random_specs import ABSTRACT, program_of
 
 from antiphon.model.explore import check
 from antiphon.model.export import members_of, promela
@@ -39,10 +40,12 @@ from antiphon.spec.lang import (
     action,
     everywhere,
     invariant,
+    ir,
     program,
     record,
     require,
 )
+from antiphon.spec.lang.walk import nodes
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 
@@ -165,6 +168,35 @@ def test_the_model_has_the_states_transitions_and_verdicts_of_the_specification(
         assert found.transitions - model.idle * explored.states == explored.transitions + (
             len(bound.reference.initial()) if model.extra else 0
         )
+
+
+WITHOUT_ERRORS = (
+    33, 52, 69, 103, 123, 153, 164, 194, 210, 220, 244, 371, 398, 414, 438, 443, 464, 533, 602, 623, 639, 696,
+    697, 699,
+)  # fmt: skip
+"""Seeds of random specifications in which nothing is an error: the model goes on after one, others do not."""
+
+
+def test_random_specifications_have_the_same_states_and_broken_properties_as_models(
+    run_promela: RunPromela,
+) -> None:
+    kinds: set[type[ir.Node]] = set()
+    for seed in WITHOUT_ERRORS:
+        bound = program_of(seed)
+        model = promela(bound)
+        found = run_promela(model)
+        states = reachable(bound)
+        assert found.stored - model.extra == len(states), f"seed {seed}"
+        invariants = [method.name for method in bound.declaration.marked("invariant")]
+        broken: set[str] = set()
+        for state in states:
+            broken |= {name for name in invariants if not bound.reference.holds(state, name)}
+            moves = bound.reference.successors(state)
+            broken |= {item.property for move in moves for item in move.refused}
+        assert found.broken == broken, f"seed {seed}"
+        kinds |= {type(node) for node in nodes(tuple(vars(bound.module).values()))}
+    every = {kind for kind in vars(ir).values() if isinstance(kind, type) and issubclass(kind, ir.Node)}
+    assert every - kinds == set(ABSTRACT)
 
 
 def test_the_mixture_breaks_what_it_says() -> None:
