@@ -54,10 +54,18 @@ def instance(component: Any, name: str, *, each: type[Index] | None = None) -> A
         each: an index set, for each member of which there is one.
 
     Raises:
-        SpecError: the component has what cannot be a part (variants, handlers), or the name is none.
+        SpecError: the component has what cannot be a part (variants, handlers), the name is none, or `each`
+            is no index set.
     """
     if not name.isidentifier() or name.startswith("_"):
         raise SpecError(f"instance(..., {name!r}): this is no name", instead='a word: "up"')
+    given: Any = each
+    if given is not None and not (isinstance(given, type) and issubclass(given, Index)):
+        raise SpecError(
+            f"instance(..., each={each!r}): this is no index set",
+            instead="each=P; for pairs, an instance of an instance: class From(instance(Channel, 'to', "
+            "each=P)), and instance(From, 'link', each=P)",
+        )
     leaf = component
     if not isinstance(component, type):
         origin = component.__origin__
@@ -165,7 +173,7 @@ class _Instance:
         mark, name = method.mark, self.called(method.name)
         kind = mark.kind if mark is not None else ""
         quantified = self.each is not None and kind in QUANTIFIED
-        own = f"{name}_at" if quantified else name
+        own = f"{name}_at_{self.index}" if quantified else name
         function = self._rewritten(method, own)
         if mark is not None and not quantified and kind not in ("guard", "initial"):
             function.__antiphon__ = self._mark(mark)  # type: ignore[attr-defined]
@@ -285,7 +293,7 @@ class _Renamed(ast.NodeTransformer):
         """What a method is called in the whole, for one member."""
         mark = self.made.methods[name].mark
         quantified = self.made.each is not None and mark is not None and mark.kind in QUANTIFIED
-        return f"{self.made.called(name)}{'_at' if quantified else ''}"
+        return f"{self.made.called(name)}{f'_at_{self.made.index}' if quantified else ''}"
 
     def _attribute(self, name: str, context: ast.expr_context) -> ast.Attribute:
         return ast.Attribute(ast.Name(self.itself, ast.Load()), name, context)

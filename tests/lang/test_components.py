@@ -220,6 +220,99 @@ def test_an_instance_for_each_index_is_what_one_writes_by_hand(how: dict[str, An
     assert log[3]["slot_is_written"] == ("holds", 0)
 
 
+class Wire(Spec):
+    """Carries one number at a time."""
+
+    numbers: Const[int] = 2
+    carried: Number = 0
+
+    @action(fairness="weak")
+    def send(self, n: Number) -> None:
+        """When it is free."""
+        require(self.carried == 0 and n > 0)
+        self.carried = n
+
+    @action
+    def receive(self) -> None:
+        """Free again."""
+        require(not self.is_idle())
+        self.carried = 0
+
+    def is_idle(self) -> bool:
+        """Nothing is on its way."""
+        return self.carried == 0
+
+    @witness
+    def Busy(self) -> bool:
+        """The greatest number is on its way."""
+        return self.carried == self.numbers
+
+    @invariant
+    def Free(self) -> bool:
+        """A false one."""
+        return self.is_idle()
+
+    again = always_eventually("is_idle")
+
+
+class FromOne(instance(Wire, "to", each=Slot)):
+    """The wires from one slot."""
+
+
+class Wires(instance(FromOne, "wire", each=Slot)):
+    """A wire for each pair of slots."""
+
+    slots: Const[int] = 2
+
+
+class WiresByHand(Spec):
+    """The same, with both indices written out."""
+
+    slots: Const[int] = 2
+    numbers: Const[int] = 2
+    wire_to_carried: Map[Slot, Map[Slot, Number]] = everywhere(everywhere(0))
+
+    @action(fairness="weak", per=("wire", "to"))
+    def wire_to_send(self, wire: Slot, to: Slot, n: Number) -> None:
+        """When it is free."""
+        require(self.wire_to_carried[wire][to] == 0 and n > 0)
+        self.wire_to_carried[wire][to] = n
+
+    @action
+    def wire_to_receive(self, wire: Slot, to: Slot) -> None:
+        """Free again."""
+        require(not self.wire_to_is_idle(wire, to))
+        self.wire_to_carried[wire][to] = 0
+
+    def wire_to_is_idle(self, wire: Slot, to: Slot) -> bool:
+        """Nothing is on its way."""
+        return self.wire_to_carried[wire][to] == 0
+
+    @witness
+    def wire_to_Busy(self) -> bool:
+        """The greatest number is on its way."""
+        return any(
+            self.wire_to_carried[p][q] == self.numbers for p in self.each(Slot) for q in self.each(Slot)
+        )
+
+    @invariant
+    def wire_to_Free(self) -> bool:
+        """A false one."""
+        return all(self.wire_to_is_idle(p, q) for p in self.each(Slot) for q in self.each(Slot))
+
+    wire_to_again = always_eventually("wire_to_is_idle")
+
+
+@pytest.mark.parametrize("how", ENGINES, ids=lambda how: str(how["engine"]))
+def test_an_instance_of_an_instance_is_there_for_each_pair(how: dict[str, Any]) -> None:
+    wires = told(Wires, **how)
+    assert wires == told(WiresByHand, **how)
+    assert wires[0] == 3**4
+    assert wires[3] == {
+        "wire_to_Free": ("violated", 1), "wire_to_Busy": ("holds", 1), "wire_to_again": ("violated", 7)
+    }  # fmt: skip
+
+
 def test_z3_and_symmetry_read_instances_too() -> None:
     for how in ({"engine": "z3", "max_depth": 4}, {"symmetry": True, "properties": ["slot_ReadWhatIsThere"]}):
         assert told(Log, **how) == told(ByHand, **how)
@@ -403,6 +496,9 @@ def test_what_cannot_be_a_part_is_refused() -> None:
         instance(Offering, "one")
     with pytest.raises(SpecError, match="this is no name"):
         instance(Cell, "a b")
+    with pytest.raises(SpecError, match="this is no index set") as caught:
+        instance(Cell, "cell", each=(Slot, Slot))
+    assert "an instance of an instance" in caught.value.instead
 
 
 def test_an_error_in_an_instance_is_shown_with_its_text() -> None:
