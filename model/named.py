@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from antiphon.model.notation import compact
 from antiphon.spec.lang import Program, State, types
+from antiphon.spec.lang.errors import MissingKey
 
 
 class NamedMap(tuple[Any, ...]):
@@ -24,11 +25,11 @@ class NamedMap(tuple[Any, ...]):
         """The value at a key.
 
         Raises:
-            KeyError: there is no such key.
+            MissingKey: there is no such key; a KeyError that lists those that there are.
         """
         keys = self._domain.parts[0]
         if not keys.contains(key):
-            raise KeyError(f"{key!r} is no key of this map; its keys are {', '.join(map(repr, keys))}")
+            raise MissingKey(f"{key!r} is no key of this map; its keys are {', '.join(map(repr, keys))}")
         return super().__getitem__(keys.rank(key))
 
     def items(self) -> Iterator[tuple[Any, Any]]:

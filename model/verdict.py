@@ -13,6 +13,7 @@ from enum import Enum, StrEnum
 from antiphon.model.bounds import Stop, StopReason
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program
+from antiphon.spec.lang.errors import MissingKey
 
 NO_STATE = "the model is empty: it has no initial state"
 NO_STEP = "the model is empty: no step is possible"
@@ -174,11 +175,15 @@ class Report:
         return f"<Report on {self.program.name}: {self.outcome.value}, {count} verdict{'s' * (count != 1)}>"
 
     def __getitem__(self, property: str) -> Verdict:
-        """The verdict about a property, by its name."""
+        """The verdict about a property, by its name.
+
+        Raises:
+            MissingKey: there is none; a KeyError that lists those that there are.
+        """
         for verdict in self.verdicts:
             if verdict.property == property:
                 return verdict
-        raise KeyError(
+        raise MissingKey(
             f"no verdict about {property!r}; there are "
             f"{', '.join(verdict.property for verdict in self.verdicts)}"
         )

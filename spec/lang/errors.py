@@ -36,6 +36,13 @@ class ArgumentError(Told, ValueError):
     """A question was asked with an argument that it cannot have."""
 
 
+class MissingKey(Told, KeyError):
+    """There is nothing of this key; the message lists the keys."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class SpecError(Told):
     """A specification cannot be read or run as written.
 
