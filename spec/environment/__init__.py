@@ -4,6 +4,6 @@ the views that a membership service supplies.
 
 from antiphon.spec.environment.channels import Duplications, InFlight, Losses
 from antiphon.spec.environment.crashes import Crashes
-from antiphon.spec.environment.membership import HandOvers, Installed, Membership, View
+from antiphon.spec.environment.membership import HandOvers, Membership
 
-__all__ = ["Crashes", "Duplications", "HandOvers", "InFlight", "Installed", "Losses", "Membership", "View"]
+__all__ = ["Crashes", "Duplications", "HandOvers", "InFlight", "Losses", "Membership"]

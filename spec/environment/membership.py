@@ -28,11 +28,8 @@ of the protocol.
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from antiphon.spec.environment.crashes import Crashes
 from antiphon.spec.lang import (
-    Between,
     Const,
     Map,
     Set,
@@ -44,14 +41,7 @@ from antiphon.spec.lang import (
     initial,
     require,
 )
-from antiphon.spec.services.events import Crash, Process
-
-View = Annotated[int, Between(1, "views")]
-"""A view that exists."""
-
-Installed = Annotated[int, Between(0, "views")]
-"""A view, or 0: none yet."""
-
+from antiphon.spec.services.events import Crash, Installed, Process, View, Views
 
 lists = ambiguity(
     "lists",
@@ -67,11 +57,9 @@ synchrony = ambiguity(
 announced = ambiguity("announced", "to all", about="whether the last process is told of view changes")
 
 
-class Membership(Crashes, readings=(lists, synchrony, announced)):
+class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
     """Views, and when members may install them."""
 
-    views: Const[int] = 2
-    joiners: Const[int] = 0
     suspicions: Const[bool] = False
     reforms: Const[bool] = False
 
@@ -153,9 +141,9 @@ class Membership(Crashes, readings=(lists, synchrony, announced)):
 
     def found_group(self) -> None:
         """All but the joiners are in the first view and have installed it."""
-        self.members[1] |= {p for p in self.each(Process) if p.index < self.processes - self.joiners}
+        self.members[1] |= {p for p in self.each(Process) if self.begins_in_first(p)}
         for p in self.each(Process):
-            if p.index < self.processes - self.joiners:
+            if self.begins_in_first(p):
                 self.installed[p] = 1
 
     @action(fairness="weak")
@@ -259,7 +247,7 @@ class HandOvers(Membership):
 
     handovers: Const[bool] = False
 
-    handed_over: Annotated[int, Between(0, "views")] = 0
+    handed_over: Installed = 0
 
     def first_listed(self, p: Process, v: Installed) -> Process | None:
         """From the hand-over on the last instead of the first."""

@@ -4,11 +4,23 @@ They judge models and walks, and tests hold the judge of logs, `conformance.hist
 """
 
 from antiphon.spec.services.broadcast import Failures, ReliableBroadcast
-from antiphon.spec.services.events import Broadcast, Crash, Deliver, Group, Message, Process
+from antiphon.spec.services.events import (
+    Broadcast,
+    Crash,
+    Deliver,
+    Group,
+    Install,
+    Installed,
+    Message,
+    Process,
+    View,
+    Views,
+)
 from antiphon.spec.services.order import TotalOrder, TotalOrderBroadcast
+from antiphon.spec.services.views import ViewAgreement, ViewSynchrony
 
 __all__ = [
-    "Broadcast", "Crash", "Deliver", "Failures", "Group", "Message", "Process", "ReliableBroadcast",
-    "TotalOrder",
-    "TotalOrderBroadcast",
+    "Broadcast", "Crash", "Deliver", "Failures", "Group", "Install", "Installed", "Message", "Process",
+    "ReliableBroadcast", "TotalOrder", "TotalOrderBroadcast", "View", "ViewAgreement", "ViewSynchrony",
+    "Views",
 ]  # fmt: skip

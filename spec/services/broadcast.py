@@ -25,13 +25,16 @@ class Failures(Group):
         """A crash is for ever."""
         self.crashed[event.process] = True
 
+    def correct(self, p: Process) -> bool:
+        """Whether p has not crashed."""
+        return not self.crashed[p]
 
-class ReliableBroadcast(Failures):
-    """Reliable broadcast as a state machine over events.
 
-    Safety: `UniformIntegrity`, `Integrity`. Obligations: `Validity`, `UniformAgreement`, `Agreement`.
-    `BroadcastOnce` is the application's promise that no message is broadcast twice, without which the others
-    mean nothing.
+class Deliveries(Failures):
+    """Who has broadcast and delivered what, and that deliveries are honest: `UniformIntegrity`, `Integrity`.
+
+    `BroadcastOnce` is the application's promise that no message is broadcast twice, without which everything
+    else means nothing.
     """
 
     origin: Map[Message, Process | None] = everywhere(None)
@@ -64,9 +67,11 @@ class ReliableBroadcast(Failures):
             expect(self.origin[m] is not None, "Integrity")
             self.delivered[event.process][m] = True
 
-    def correct(self, p: Process) -> bool:
-        """Whether p has not crashed."""
-        return not self.crashed[p]
+
+class ReliableBroadcast(Deliveries):
+    """Reliable broadcast in a group that stays as it is: obligations `Validity`, `UniformAgreement`,
+    `Agreement` beside the integrity of `Deliveries`.
+    """
 
     @obligation
     def Validity(self) -> bool:

@@ -8,9 +8,9 @@ import pytest
 
 from antiphon.conformance.ledger import Reports
 from antiphon.model.verdict import Outcome
-from antiphon.spec.environment import Membership, View
+from antiphon.spec.environment import Membership
 from antiphon.spec.lang import Map, Step, action, everywhere, invariant, obligation, program, require, witness
-from antiphon.spec.services import Process
+from antiphon.spec.services import Process, View
 
 check = Reports.private().check
 """What this code has explored before is read."""

@@ -29,11 +29,11 @@ from antiphon.spec.lang import (
 )
 from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive, Place
 from antiphon.spec.protocols.horus.frag import Frag
-from antiphon.spec.protocols.horus.group import Body, GroupCast, GroupReceive, GroupView, Token, View
+from antiphon.spec.protocols.horus.group import Body, GroupCast, GroupReceive, GroupView, Token
 from antiphon.spec.protocols.horus.mbrship import Mbrship
 from antiphon.spec.protocols.horus.nak import Nak
 from antiphon.spec.protocols.horus.total import Total
-from antiphon.spec.services import Crash, Deliver, Process
+from antiphon.spec.services import Crash, Deliver, Process, View
 
 
 @record

@@ -10,22 +10,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, Set, record
-from antiphon.spec.services import Group, Message, Process
-
-View = Annotated[int, Between(1, "views")]
-"""The number of a view."""
+from antiphon.spec.lang import Between, Set, record
+from antiphon.spec.services import Message, Process
 
 Number = Annotated[int, Between(1, "messages")]
 """A number that the holder of the token gives, in one view."""
 
 NextNumber = Annotated[int, Between(1, "messages + 1")]
-
-
-class Views(Group):
-    """How many views there are, the first included."""
-
-    views: Const[int] = 2
 
 
 # Headers of TOTAL -------------------------------------------------------------------------------------------

@@ -46,10 +46,8 @@ from antiphon.spec.protocols.horus.group import (
     GroupReceive,
     GroupView,
     Token,
-    View,
-    Views,
 )
-from antiphon.spec.services import Crash, Process
+from antiphon.spec.services import Crash, Process, View, Views
 
 
 class Mbrship(Crashes, Views):

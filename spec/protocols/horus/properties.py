@@ -10,8 +10,8 @@ from __future__ import annotations
 from antiphon.spec.lang import Map, everywhere, expect, invariant, obligation, on, witness
 from antiphon.spec.protocols.horus.boundaries import Negative, PlaceHolder
 from antiphon.spec.protocols.horus.bounds import FragBounded, NakBounded, TotalBounded
-from antiphon.spec.protocols.horus.group import NewView, Number, View, Views
-from antiphon.spec.services import Broadcast, Deliver, Message, Process, ReliableBroadcast
+from antiphon.spec.protocols.horus.group import NewView, Number
+from antiphon.spec.services import Broadcast, Deliver, Message, Process, ReliableBroadcast, View, Views
 
 
 class FifoBroadcast(ReliableBroadcast):

@@ -18,11 +18,11 @@ from typing import Annotated
 from antiphon.spec.lang import Between, Map, Set, everywhere, on, record
 from antiphon.spec.protocols.horus.bounds import FragBounded, NakBounded, TotalBounded
 from antiphon.spec.protocols.horus.full_stack import Horus
-from antiphon.spec.protocols.horus.group import GroupCast, Number, Ordered, Unordered, View
+from antiphon.spec.protocols.horus.group import GroupCast, Number, Ordered, Unordered
 from antiphon.spec.protocols.horus.mbrship import MbrshipAlone
 from antiphon.spec.protocols.horus.total import Total
 from antiphon.spec.refinement import Refinement
-from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, View
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
 
 Place = Annotated[int, Between(1, "2 * messages")]

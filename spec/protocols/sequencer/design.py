@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.environment import Membership, View
+from antiphon.spec.environment import Membership
 from antiphon.spec.environment.fifo import FifoMulticast, Unicast
 from antiphon.spec.lang import Between, Map, action, emit, environment, everywhere, record, require
-from antiphon.spec.services import Broadcast, Crash, Deliver, Message, Process
+from antiphon.spec.services import Broadcast, Crash, Deliver, Message, Process, View
 
 Number = Annotated[int, Between(1, "messages")]
 """A sequence number that was given to a message."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from antiphon.spec.environment import Installed
 from antiphon.spec.lang import Map, everywhere, expect, invariant, obligation, on, witness
 from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
 from antiphon.spec.protocols.sequencer.design import Number
 from antiphon.spec.protocols.sequencer.readings import relabelling
 from antiphon.spec.protocols.sequencer.shallow_copy import Request, SequencerCopy
-from antiphon.spec.services import Deliver, Message, Process, ReliableBroadcast, TotalOrderBroadcast
+from antiphon.spec.services import (
+    Deliver,
+    Installed,
+    Message,
+    Process,
+    ReliableBroadcast,
+    TotalOrderBroadcast,
+)
 
 
 class SequencerChecked(SequencerBounded, TotalOrderBroadcast):

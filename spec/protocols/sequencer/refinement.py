@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.environment import View
 from antiphon.spec.environment.fifo import Position as Place
 from antiphon.spec.lang import Between, Set, on
 from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
 from antiphon.spec.refinement import Refinement
-from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, View
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 
 Turn = Annotated[int, Between(1, "messages + room")]

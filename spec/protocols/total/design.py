@@ -32,10 +32,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.environment import Losses, Membership, View
+from antiphon.spec.environment import Losses, Membership
 from antiphon.spec.lang import Between, Const, In, Map, action, emit, everywhere, initial, require
 from antiphon.spec.protocols.total.headers import Bcast, First, NewView, Next, Number, Packet, Request, Resend
-from antiphon.spec.services import Broadcast, Deliver, Message, Process
+from antiphon.spec.services import Broadcast, Deliver, Message, Process, View
 
 
 class Total(Losses[Packet], Membership):

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.environment import View
 from antiphon.spec.lang import Between, record
-from antiphon.spec.services import Message, Process
+from antiphon.spec.services import Message, Process, View
 
 Number = Annotated[int, Between(1, "first_ids - 1 + messages + spare")]
 """A sequence id."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.environment import Duplications, View
+from antiphon.spec.environment import Duplications
 from antiphon.spec.lang import (
     Between,
     Map,
@@ -23,7 +23,7 @@ from antiphon.spec.lang import (
 from antiphon.spec.protocols.total.bounds import TotalBounded
 from antiphon.spec.protocols.total.headers import Number, Packet
 from antiphon.spec.services import Deliver, Message, TotalOrderBroadcast
-from antiphon.spec.services.events import Process
+from antiphon.spec.services.events import Process, View
 from antiphon.spec.services.order import Count, Place
 
 Passed = Annotated[int, Between(0, "messages + spare")]

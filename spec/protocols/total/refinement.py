@@ -9,12 +9,11 @@ crash: what only they passed up is forgotten.
 
 from __future__ import annotations
 
-from antiphon.spec.environment import View
 from antiphon.spec.lang import Set, on
 from antiphon.spec.protocols.total.bounds import TotalBounded
 from antiphon.spec.protocols.total.headers import Number
 from antiphon.spec.refinement import Refinement
-from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, View
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.environment import Installed
 from antiphon.spec.lang import In, Map, Set, action, everywhere, repair, require
 from antiphon.spec.protocols.total.design import Total
 from antiphon.spec.protocols.total.headers import (
@@ -18,7 +17,7 @@ from antiphon.spec.protocols.total.headers import (
     SeqAck,
 )
 from antiphon.spec.protocols.total.readings import Remedies
-from antiphon.spec.services import Message, Process
+from antiphon.spec.services import Installed, Message, Process
 
 
 @repair(

@@ -1,0 +1,204 @@
+"""View-synchronous communication: what processes that install the same views promise each other about
+messages.
+
+Source: Barchet-Estefanel 2002, section 4.3.2: an agreement on the history of views, and Validity,
+Termination, View Synchrony, Sending View Delivery, Same View Delivery and Integrity of view-synchronous
+communication (VSC). That a process is in the view that it installs, that views grow and that nothing is sent
+or delivered outside a view is taken for granted there; Chockler, Keidar and Vitenberg 2001 call these Self
+Inclusion, Local Monotonicity and Initial View Event.
+
+1. All are uniform, as their sentences are: what a process installs and delivers before it crashes counts.
+   Only what is said of "correct" processes (Validity, one half of Termination) leaves out the crashed.
+2. The view of a broadcast and of a delivery is the view that the process installed last. Two views are
+   consecutive at a process if it installs one after the other; their numbers may leave some out.
+3. Judgement does not depend on how concurrent events were merged: what two processes did is compared when the
+   later of the two does it, by what each did in its own order. An event costs a number of operations
+   proportional to the number of processes, whatever the length of the log.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Map, Set, everywhere, expect, obligation, on
+from antiphon.spec.services.broadcast import Deliveries, Failures
+from antiphon.spec.services.events import (
+    Broadcast,
+    Deliver,
+    Install,
+    Installed,
+    Message,
+    Process,
+    View,
+    Views,
+)
+from antiphon.spec.services.order import Count
+
+
+class ViewAgreement(Failures, Views):
+    """The views of a primary partition: one history of views, and every process goes through it upwards.
+
+    Safety: `ViewAgreement`, `SelfInclusion`, `LocalMonotonicity`. State: `entered[p]` is the view that p
+    installed last (None: none since the start), `came_from[p][v]` the view that p was in before it installed
+    v (None: it has not installed v), `listed_as[v]` the members with which v was first installed.
+    """
+
+    entered: Map[Process, View | None] = everywhere(None)
+    came_from: Map[Process, Map[View, Installed | None]] = everywhere(everywhere(None))
+    listed_as: Map[View, Set[Process] | None] = everywhere(None)
+
+    def view_of(self, p: Process) -> Installed:
+        """The view that p is in; 0: in none yet."""
+        v = self.entered[p]
+        return v if v is not None else 1 if self.begins_in_first(p) else 0
+
+    def founders(self) -> Set[Process]:
+        """Who is in view 1 from the start."""
+        return Set() | {p for p in self.each(Process) if self.begins_in_first(p)}
+
+    def agreed_members(self, v: View) -> Set[Process] | None:
+        """The members of v as they were first told, or as at the start; None: nobody has been in it."""
+        told = self.listed_as[v]
+        is_first = v == 1 and self.joiners < self.processes
+        return told if told is not None else self.founders() if is_first else None
+
+    @on(Install)
+    def judge_install(self, event: Install) -> None:
+        """View agreement: "if p installs v_i^p and if q installs v_i^q, then v_i^p = v_i^q" (section 4.3.2).
+
+        A view that is not later than the last one is not entered: whoever goes back stays where it was.
+        """
+        p = event.process
+        v = event.view
+        told = self.agreed_members(v)
+        if told is not None:
+            q = next((q for q in self.each(Process) if self.came_from[q][v] is not None), p)
+            expect(event.members == told, "ViewAgreement", Install(q, v, told))
+        expect(p in event.members, "SelfInclusion")
+        expect(v > self.view_of(p), "LocalMonotonicity")
+        self.listed_as[v] = told if told is not None else event.members
+        if v > self.view_of(p):
+            self.came_from[p][v] = self.view_of(p)
+            self.entered[p] = v
+
+
+class ViewSynchrony(ViewAgreement, Deliveries):
+    """View-synchronous communication as a state machine over events.
+
+    Safety: `ViewSynchrony`, `SendingViewDelivery`, `SameViewDelivery`, `InitialView`, those of
+    `ViewAgreement`, and integrity. Obligations: `VscValidity`, `VscTermination`.
+
+    State: `sent_in[m]` is the view in which m was broadcast, `delivered_in[p][m]` the view in which p
+    delivered it first (0: in none), `apart[p][q][v]` how many messages one of p and q has delivered in v and
+    the other has not.
+    """
+
+    sent_in: Map[Message, Installed | None] = everywhere(None)
+    delivered_in: Map[Process, Map[Message, Installed | None]] = everywhere(everywhere(None))
+    apart: Map[Process, Map[Process, Map[View, Count]]] = everywhere(everywhere(everywhere(0)))
+
+    @on(Broadcast)
+    def note_sending_view(self, event: Broadcast) -> None:
+        """The view that a message is sent in; a second broadcast is `BroadcastOnce`'s matter."""
+        expect(self.view_of(event.process) > 0, "InitialView")
+        if self.sent_in[event.message] is None:
+            self.sent_in[event.message] = self.view_of(event.process)
+
+    @on(Deliver)
+    def judge_delivery_view(self, event: Deliver) -> None:
+        """A first delivery, against the broadcast and against the deliveries of all others."""
+        p = event.process
+        m = event.message
+        expect(self.view_of(p) > 0, "InitialView")
+        if m is not None and self.delivered_in[p][m] is None:
+            self.judge_sending_view(p, m)
+            self.judge_same_view(p, m)
+            self.compare_deliveries(p, m)
+            self.delivered_in[p][m] = self.view_of(p)
+
+    def judge_sending_view(self, p: Process, m: Message) -> None:
+        """Sending View Delivery: "A message broadcasted in view v, if delivered, ought to be delivered in
+        view v".
+        """
+        sent = self.sent_in[m]
+        sender = self.origin[m]
+        if sent is not None and sender is not None:
+            expect(self.view_of(p) == sent, "SendingViewDelivery", Broadcast(sender, m))
+
+    def judge_same_view(self, p: Process, m: Message) -> None:
+        """Same View Delivery: "all processes deliver a message m in the same view, even if this is not the
+        view where the message was initially sent".
+        """
+        for q in self.each(Process):
+            other = self.delivered_in[q][m]
+            expect(other is None or other == self.view_of(p), "SameViewDelivery", Deliver(q, m))
+
+    def compare_deliveries(self, p: Process, m: Message) -> None:
+        """P has one message more in its view; whoever had it there already differs in one less."""
+        v = self.view_of(p)
+        for q in self.each(Process):
+            if q != p and v > 0:
+                now = self.apart[p][q][v] - 1 if self.delivered_in[q][m] == v else self.apart[p][q][v] + 1
+                self.apart[p][q][v] = now
+                self.apart[q][p][v] = now
+
+    @on(Install)
+    def judge_install(self, event: Install) -> None:
+        """View Synchrony: "If a process p belongs to two consecutive views v and v', and VS-Deliver(m) in
+        view v, then every process q in v and v' that installs v', also VS-Delivers(m), i.e., delivers m
+        before installing v'".
+
+        What two processes deliver in v is complete when both have gone on to v'.
+        """
+        p = event.process
+        v = self.view_of(p)
+        if v > 0 and event.view > v:
+            for q in self.each(Process):
+                if self.came_from[q][event.view] == v and self.apart[p][q][v] > 0:
+                    expect(False, "ViewSynchrony", self.witness_of(p, q, v))
+        super().judge_install(event)
+
+    def witness_of(self, p: Process, q: Process, v: View) -> Deliver | None:
+        """A delivery in v of one of the two, which the other lacks."""
+        return next(
+            (
+                Deliver(r, m)
+                for m in self.each(Message)
+                for r in self.each(Process)
+                if (r == p or r == q)
+                and self.delivered_in[r][m] == v
+                and (self.delivered_in[p][m] != v or self.delivered_in[q][m] != v)
+            ),
+            None,
+        )
+
+    @obligation
+    def VscValidity(self) -> bool:
+        """Validity: "If a correct process executes VSCast(m), then it eventually VS-Delivers m (in view v or
+        in a subsequent view)".
+        """
+        return all(
+            self.delivered[p][m] or self.origin[m] != p or not self.correct(p)
+            for m in self.each(Message)
+            for p in self.each(Process)
+        )
+
+    @obligation
+    def VscTermination(self) -> bool:
+        """Termination: "If a process executes VSCast(m), then (1) every process in view v VS-Delivers(m) or
+        (2) every correct process in v installs a new view".
+        """
+        return all(
+            self.is_delivered_in(m, v) or self.is_behind(v)
+            for m in self.each(Message)
+            for v in self.each(View)
+            if self.sent_in[m] == v
+        )
+
+    def is_delivered_in(self, m: Message, v: View) -> bool:
+        """Every process in v has delivered m."""
+        members = self.agreed_members(v)
+        return members is None or all(self.delivered[p][m] for p in members)
+
+    def is_behind(self, v: View) -> bool:
+        """Every correct process in v has installed a later view."""
+        members = self.agreed_members(v)
+        return members is None or all(self.view_of(p) > v or not self.correct(p) for p in members)
