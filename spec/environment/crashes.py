@@ -7,10 +7,11 @@ packet that is its first parameter.
 from __future__ import annotations
 
 from antiphon.spec.lang import Const, Map, emit, environment, everywhere, guard, require
-from antiphon.spec.services.events import Crash, Group, Process
+from antiphon.spec.services.events import Crash, Process
+from antiphon.spec.services.stopping import Stopping
 
 
-class Crashes(Group):
+class Crashes(Stopping):
     """Crash-stop failures. Every action needs its process, or the receiver of its packet, to be up."""
 
     crashes: Const[int] = 1
@@ -20,6 +21,10 @@ class Crashes(Group):
     def is_up(self, p: Process) -> bool:
         """Whether p has not crashed."""
         return not self.down[p]
+
+    def is_gone(self, p: Process) -> bool:
+        """Whether p has crashed, for the machines that ask."""
+        return self.down[p]
 
     @environment
     def crash(self, p: Process) -> None:

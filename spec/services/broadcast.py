@@ -7,12 +7,30 @@ crashed is correct in the extension of the run in which nobody else crashes.
 
 A handler costs a constant number of operations, so that the same text judges model runs and logs of any
 length.
+
+`Casting` is reliable broadcast as a part of a protocol, for what the protocol itself must say to everybody:
+"R-Broadcast (view-change, i)".
 """
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, everywhere, expect, obligation, on
+from typing import Generic, TypeVar
+
+from antiphon.spec.lang import (
+    Map,
+    Set,
+    action,
+    environment,
+    everywhere,
+    expect,
+    obligation,
+    on,
+    require,
+)
 from antiphon.spec.services.events import Broadcast, Crash, Deliver, Group, Message, Process
+from antiphon.spec.services.stopping import Stopping
+
+M = TypeVar("M")
 
 
 class Failures(Group):
@@ -99,3 +117,55 @@ class ReliableBroadcast(Deliveries):
             or all(self.delivered[q][m] or not self.correct(q) for q in self.each(Process))
             for m in self.each(Message)
         )
+
+
+class Casting(Stopping, Generic[M]):
+    """R-Broadcast and R-Deliver of a protocol's own messages, without the copies that do it.
+
+    State: `cast[p]` what p R-broadcast and has not R-delivered itself, `taken[p]` what p R-delivered. The
+    algorithm is that of Barchet-Estefanel 2002, section 3.1.1: "p sends m to all processes. When some process
+    q receives m for the first time, then q sends m to all processes and after this, R-Delivers m", over
+    channels that are reliable between processes that do not crash. So m reaches everybody when somebody that
+    stays up has it; while all that have it have crashed it may reach some, or nobody.
+
+    A protocol says `self.r_broadcast(p, m)`, and what p does upon R-delivery of m stands in its override of
+    `r_deliver`, after `super()`; `may_deliver` is its guard.
+    """
+
+    cast: Map[Process, Set[M]] = everywhere(Set())
+    taken: Map[Process, Set[M]] = everywhere(Set())
+
+    def has_cast(self, p: Process, m: M) -> bool:
+        """Whether p has sent copies of m to all."""
+        return m in self.cast[p] or m in self.taken[p]
+
+    def may_deliver(self, p: Process, m: M) -> bool:
+        """Whether p, which m has reached, R-delivers it now."""
+        return True
+
+    def r_broadcast(self, p: Process, m: M) -> None:
+        """P sends m to all; its own copy comes too. Nothing happens when p has sent it before."""
+        if not self.has_cast(p, m):
+            self.cast[p] |= {m}
+
+    def r_deliver(self, p: Process, m: M) -> None:
+        """P R-delivers m."""
+        self.cast[p] -= {m}
+        self.taken[p] |= {m}
+
+    @action(fairness="weak", per="p")
+    def receive_cast(self, p: Process, m: M) -> None:
+        """A copy of m comes from a process that stays up: it must."""
+        require(m not in self.taken[p])
+        require(any(self.has_cast(q, m) and not self.is_gone(q) for q in self.each(Process)))
+        require(self.may_deliver(p, m))
+        self.r_deliver(p, m)
+
+    @environment
+    def receive_last_cast(self, p: Process, m: M) -> None:
+        """A copy comes, though all that sent one have crashed: it may."""
+        require(not self.is_gone(p) and m not in self.taken[p])
+        require(any(self.has_cast(q, m) for q in self.each(Process)))
+        require(all(self.is_gone(q) or not self.has_cast(q, m) for q in self.each(Process)))
+        require(self.may_deliver(p, m))
+        self.r_deliver(p, m)

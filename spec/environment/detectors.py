@@ -1,0 +1,192 @@
+"""Failure detectors surround a protocol: `suspected[p][q]` says whether p suspects q now.
+
+1. A crash is suspected in the end: `detect` is a step that must happen. That alone is a perfect detector, P.
+   With `detected_at_once` the crash itself is seen by all. A protocol that waits for "a message from q, or q
+   suspected" and acts whenever it likes loses nothing by that: a suspicion that comes late is one that it
+   acts on late.
+2. False suspicions are faults of the environment, up to `false_suspicions` of them. What a class promises
+   about them is when they must end: eventually P ends each (`trust`), S spares one correct process for ever,
+   eventually S ends those of one correct process when nobody else is trusted by all. That others might end
+   too is left out: to a protocol that only waits for suspicions, one that ends unused never was.
+3. A detector is *active* when it monitors one named process, the next or the previous of the ring, and
+   *passive* when it suspects nobody, and only notices that nothing happens (`Silence`).
+
+Sources: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
+the ACM 43(2), 1996, section 2.4; Barchet-Estefanel 2002, section 4.1. `spec/services/detectors.py` judges
+them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment.crashes import Crashes
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Map,
+    action,
+    emit,
+    environment,
+    everywhere,
+    require,
+    restriction,
+)
+from antiphon.spec.services.detectors import Suspect, Trust
+from antiphon.spec.services.events import Group, Process
+
+
+class Suspicions(Crashes):
+    """Strong completeness and no false suspicion: P."""
+
+    suspected: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
+
+    def monitors(self, p: Process, q: Process) -> bool:
+        """Whether p's detector watches q: every process watches every other one."""
+        return p != q
+
+    def may_begin(self, p: Process, q: Process) -> bool:
+        """Whether p's detector could begin to suspect q."""
+        return self.monitors(p, q) and not self.suspected[p][q]
+
+    def begin(self, p: Process, q: Process) -> None:
+        """P suspects q."""
+        self.suspected[p][q] = True
+        emit(Suspect(p, q))
+
+    @action(fairness="weak")
+    def detect(self, p: Process, q: Process) -> None:
+        """P notices that q has crashed."""
+        require(self.down[q] and self.may_begin(p, q))
+        self.begin(p, q)
+
+
+@restriction("a crash is suspected at once by all that watch")
+class DetectedAtOnce(Suspicions):
+    """No run has a process that has crashed and is not suspected yet."""
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops, and the others see it."""
+        super().crash(p)
+        for q in self.each(Process):
+            if not self.down[q] and self.may_begin(q, p):
+                self.begin(q, p)
+
+
+class FalseSuspicions(Suspicions):
+    """Up to `false_suspicions` suspicions of processes that are up, which need not end: no accuracy."""
+
+    false_suspicions: Const[int] = 1
+    false_so_far: Annotated[int, Between(0, "false_suspicions")] = 0
+
+    @environment
+    def suspect(self, p: Process, q: Process) -> None:
+        """P is wrong about q."""
+        require(not self.down[p] and not self.down[q] and self.may_begin(p, q))
+        require(self.false_so_far < self.false_suspicions)
+        self.false_so_far += 1
+        self.begin(p, q)
+
+    def is_trusted_by_all(self, q: Process) -> bool:
+        """Whether q is up, and nobody that is up suspects it."""
+        return not self.down[q] and not any(
+            self.suspected[p][q] and not self.down[p] for p in self.each(Process)
+        )
+
+
+class EventuallyPerfect(FalseSuspicions):
+    """Eventually P: every false suspicion ends."""
+
+    @action(fairness="weak")
+    def trust(self, p: Process, q: Process) -> None:
+        """P sees that q is up."""
+        require(self.suspected[p][q] and not self.down[q])
+        self.suspected[p][q] = False
+        emit(Trust(p, q))
+
+
+class EventuallyStrong(FalseSuspicions):
+    """Eventually S: some process that is up is suspected by nobody in the end; others may be, for ever."""
+
+    @action(fairness="weak")
+    def trust(self, p: Process, q: Process) -> None:
+        """P sees that q is up, since there is nobody whom all trust."""
+        require(self.suspected[p][q] and not self.down[q])
+        require(not any(self.is_trusted_by_all(r) for r in self.each(Process)))
+        self.suspected[p][q] = False
+        emit(Trust(p, q))
+
+
+class Strong(FalseSuspicions):
+    """S: some correct process is never suspected; false suspicions need not end."""
+
+    def was_never_suspected(self, q: Process) -> bool:
+        """Whether q is up, and nobody has ever suspected it: no suspicion ends."""
+        return not self.down[q] and not any(self.suspected[p][q] for p in self.each(Process))
+
+    @environment
+    def suspect(self, p: Process, q: Process) -> None:
+        """P is wrong about q, and of some other nobody is."""
+        require(any(r != q and self.was_never_suspected(r) for r in self.each(Process)))
+        super().suspect(p, q)
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops, and some other is correct and never suspected."""
+        require(any(r != p and self.was_never_suspected(r) for r in self.each(Process)))
+        super().crash(p)
+
+
+class MonitorsNext(Suspicions):
+    """Active: each process watches the next one of the ring alone."""
+
+    def next_of(self, p: Process) -> Process:
+        """The process after p; the ring of a protocol may be another one."""
+        return Process((p.index + 1) % self.processes)
+
+    def monitors(self, p: Process, q: Process) -> bool:
+        """The next one."""
+        return p != q and q == self.next_of(p)
+
+
+class MonitorsPrevious(Suspicions):
+    """Active: each process watches the previous one of the ring alone."""
+
+    def previous_of(self, p: Process) -> Process:
+        """The process before p; the ring of a protocol may be another one."""
+        return Process((p.index + self.processes - 1) % self.processes)
+
+    def monitors(self, p: Process, q: Process) -> bool:
+        """The previous one."""
+        return p != q and q == self.previous_of(p)
+
+
+class Silence(Group):
+    """Passive: a process is alarmed because the protocol does nothing, and suspects nobody in particular.
+
+    "A failure detector with conservative timeouts (ideally, a detector that only uses application messages in
+    the detection), which starts the Reformation Phase no matter the suspected process" (Barchet-Estefanel
+    2002, section 4.1).
+    """
+
+    false_alarms: Const[int] = 0
+    alarmed: Map[Process, bool] = everywhere(False)
+    false_alarms_so_far: Annotated[int, Between(0, "false_alarms")] = 0
+
+    def is_silent(self) -> bool:
+        """Whether the protocol does nothing any more: what that is, it says itself."""
+        return False
+
+    @action(fairness="weak")
+    def notice_silence(self, p: Process) -> None:
+        """P notices."""
+        require(self.is_silent() and not self.alarmed[p])
+        self.alarmed[p] = True
+
+    @environment
+    def imagine_silence(self, p: Process) -> None:
+        """P's timeout was too short."""
+        require(not self.alarmed[p] and self.false_alarms_so_far < self.false_alarms)
+        self.false_alarms_so_far += 1
+        self.alarmed[p] = True

@@ -1,0 +1,202 @@
+"""Consensus: processes propose values, and all that decide decide the same proposed value.
+
+`Consensus` judges the events `Propose` and `Decide`. `Decision` is the same as a machine that a protocol has
+as a part: what is proposed stands in it, and one of the proposals becomes the decision. It knows no message
+and no round; `ConsensusMachine` is that machine over plain values, which an algorithm of consensus refines.
+
+Sources: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
+the ACM 43(2), 1996, section 6 (consensus) and 6.4 (uniform consensus); Barchet-Estefanel 2002, figures 29, 32
+and 34, for its use: "execute consensus ... with initial_k as the initial value".
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from antiphon.spec.environment.crashes import Crashes
+from antiphon.spec.lang import (
+    Const,
+    Index,
+    Map,
+    action,
+    emit,
+    everywhere,
+    expect,
+    invariant,
+    obligation,
+    on,
+    record,
+    require,
+    witness,
+)
+from antiphon.spec.services.broadcast import Failures
+from antiphon.spec.services.events import Group, Process
+from antiphon.spec.services.stopping import Stopping
+
+V = TypeVar("V")
+
+
+class Value(Index, size="values", symmetric=True):
+    """What can be proposed; no algorithm tells one from another."""
+
+
+@record
+class Propose:
+    """`process` proposes `value`."""
+
+    process: Process
+    value: Value
+
+
+@record
+class Decide:
+    """`process` decides `value`."""
+
+    process: Process
+    value: Value
+
+
+class Proposing(Group):
+    """How many values there are."""
+
+    values: Const[int] = 2
+
+
+class Consensus(Proposing, Failures):
+    """Consensus as a state machine over events.
+
+    Safety: `Validity`, `Integrity`, `UniformAgreement`, `Agreement`. Obligation: `Termination`. `ProposeOnce`
+    is the application's promise that a process proposes one value.
+    """
+
+    proposal: Map[Process, Value | None] = everywhere(None)
+    decision: Map[Process, Value | None] = everywhere(None)
+
+    @on(Propose)
+    def note_proposal(self, event: Propose) -> None:
+        """A process proposes once."""
+        first = self.proposal[event.process]
+        if first is not None:
+            expect(False, "ProposeOnce", Propose(event.process, first))
+        else:
+            self.proposal[event.process] = event.value
+
+    @on(Decide)
+    def judge_decision(self, event: Decide) -> None:
+        """Every process decides at most once, what somebody proposed, and what everybody else decides."""
+        p = event.process
+        first = self.decision[p]
+        if first is not None:
+            expect(False, "Integrity", Decide(p, first))
+        expect(any(self.proposal[q] == event.value for q in self.each(Process)), "Validity")
+        for q in self.each(Process):
+            other = self.decision[q]
+            if other is not None and other != event.value:
+                expect(False, "UniformAgreement", Decide(q, other))
+                expect(self.crashed[q], "Agreement", Decide(q, other))
+        if first is None:
+            self.decision[p] = event.value
+
+    @obligation
+    def Termination(self) -> bool:
+        """If every correct process proposes, every correct process eventually decides."""
+        return any(not self.crashed[p] and self.proposal[p] is None for p in self.each(Process)) or all(
+            self.crashed[p] or self.decision[p] is not None for p in self.each(Process)
+        )
+
+
+class Decision(Stopping, Generic[V]):
+    """One consensus as a part of a protocol: `offer` proposes, the step `decide` tells the decision.
+
+    State: `offers[p]` what p proposed, until something is chosen, `chosen` the decision, `told[p]` whether p
+    knows it. A protocol that does something with the decision overrides `decide`, says `super()` and reads
+    `chosen`. Choosing is no step of its own: before the first process knows what is chosen, nobody can see
+    that it is. A protocol with a consensus for each view has `instance(Decision[T], "agree", each=View)`.
+
+    Who takes part, and whether a majority of them is needed, are hooks. A majority is needed for progress
+    alone: without one nobody decides, and what is decided is agreed on with or without it.
+    """
+
+    offers: Map[Process, V | None] = everywhere(None)
+    chosen: V | None = None
+    told: Map[Process, bool] = everywhere(False)
+
+    def takes_part(self, p: Process) -> bool:
+        """Whether p is one of the processes that agree: all of them, unless the whole says otherwise."""
+        return True
+
+    def can_choose(self) -> bool:
+        """Whether a decision can come about: a majority of those that take part has not stopped."""
+        return 2 * sum(1 for p in self.each(Process) if self.takes_part(p) and not self.is_gone(p)) > sum(
+            1 for p in self.each(Process) if self.takes_part(p)
+        )
+
+    def offer(self, p: Process, value: V) -> None:
+        """P proposes value. When something is chosen already, nobody looks at it."""
+        if self.chosen is None:
+            self.offers[p] = value
+
+    def is_decided_by(self, p: Process, q: Process) -> bool:
+        """Whether p can learn the decision: what q proposed, if nothing is chosen yet (else q stands for
+        nobody, and is p).
+        """
+        if self.chosen is not None:
+            return q == p
+        return self.offers[q] is not None and self.can_choose()
+
+    @action(fairness="weak", per="p")
+    def decide(self, p: Process, q: Process) -> None:
+        """P learns the decision, which, if nobody has learned it before, is now what q proposed."""
+        require(self.takes_part(p) and not self.told[p])
+        require(self.is_decided_by(p, q))
+        self.told[p] = True
+        if self.chosen is None:
+            self.chosen = self.offers[q]
+            self.offers = everywhere(None)
+
+
+class ConsensusMachine(Proposing, Decision[Value]):
+    """The abstract machine: propose, decide."""
+
+    proposed: Map[Process, bool] = everywhere(False)
+
+    @action(fairness="weak", per="p")
+    def propose(self, p: Process, v: Value) -> None:
+        """P proposes v."""
+        require(not self.proposed[p])
+        self.proposed[p] = True
+        self.offer(p, v)
+        emit(Propose(p, v))
+
+    @action(fairness="weak", per="p")
+    def decide(self, p: Process, q: Process) -> None:
+        """P, which has proposed, decides."""
+        require(self.proposed[p])
+        super().decide(p, q)
+        chosen = self.chosen
+        if chosen is not None:
+            emit(Decide(p, chosen))
+
+    @invariant
+    def ToldIsChosen(self) -> bool:
+        """Nobody knows a decision that is not there."""
+        return self.chosen is not None or not any(self.told[p] for p in self.each(Process))
+
+    @witness
+    def AllTold(self) -> bool:
+        """Every process has decided."""
+        return all(self.told[p] for p in self.each(Process))
+
+
+class ConsensusChecked(ConsensusMachine, Crashes, Consensus):
+    """The abstract machine among processes that crash, judged by consensus."""
+
+    @witness
+    def OtherDecides(self) -> bool:
+        """A process decides a value that it did not propose, which a process proposed that has crashed."""
+        return any(
+            self.decision[p] is not None
+            and self.decision[p] != self.proposal[p]
+            and all(self.crashed[q] for q in self.each(Process) if self.proposal[q] == self.decision[p])
+            for p in self.each(Process)
+        )

@@ -1,0 +1,109 @@
+"""Failure detectors: who suspects whom, and what may be relied on.
+
+Completeness says that crashes are suspected, accuracy that nothing else is. "In the end" is an obligation: it
+is judged where nothing more can happen. The four classes: P has strong completeness and strong accuracy, S
+strong completeness and weak accuracy; of the eventual classes, eventually P and eventually S, the accuracy is
+true in the end only.
+
+Sources: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
+the ACM 43(2), 1996, section 2.4, figure 1; Barchet-Estefanel 2002, section 4.1. The detectors themselves are
+in `antiphon.spec.environment.detectors`.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Map, everywhere, expect, obligation, on, record
+from antiphon.spec.services.broadcast import Failures
+from antiphon.spec.services.events import Crash, Process
+
+
+@record
+class Suspect:
+    """`process` begins to suspect `suspected`."""
+
+    process: Process
+    suspected: Process
+
+
+@record
+class Trust:
+    """`process` suspects `trusted` no more."""
+
+    process: Process
+    trusted: Process
+
+
+class FailureDetector(Failures):
+    """A failure detector as a state machine over events.
+
+    Safety: `StrongAccuracy`, `WeakAccuracy`. Obligations: `StrongCompleteness`, `WeakCompleteness`,
+    `EventualStrongAccuracy`, `EventualWeakAccuracy`.
+
+    State: `suspects[p][q]` whether p suspects q, `was_suspected[q]` whether anybody ever did.
+    """
+
+    suspects: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
+    was_suspected: Map[Process, bool] = everywhere(False)
+
+    @on(Suspect)
+    def judge_suspicion(self, event: Suspect) -> None:
+        """No process is suspected before it crashes; some correct process is never suspected."""
+        q = event.suspected
+        expect(self.crashed[q], "StrongAccuracy")
+        self.suspects[event.process][q] = True
+        self.was_suspected[q] = True
+        expect(
+            any(not self.crashed[r] and not self.was_suspected[r] for r in self.each(Process)),
+            "WeakAccuracy",
+        )
+
+    @on(Trust)
+    def note_trust(self, event: Trust) -> None:
+        """A suspicion ends."""
+        self.suspects[event.process][event.trusted] = False
+
+    @on(Crash)
+    def judge_the_rest(self, event: Crash) -> None:
+        """Of those that are left, one was never suspected; where nobody is left nothing is promised."""
+        p = event.process
+        expect(
+            all(self.crashed[r] or r == p for r in self.each(Process))
+            or any(r != p and not self.crashed[r] and not self.was_suspected[r] for r in self.each(Process)),
+            "WeakAccuracy",
+        )
+
+    def is_trusted(self, q: Process) -> bool:
+        """Q is correct, and no correct process suspects it."""
+        return not self.crashed[q] and all(
+            self.crashed[p] or not self.suspects[p][q] for p in self.each(Process)
+        )
+
+    @obligation
+    def StrongCompleteness(self) -> bool:
+        """In the end every process that has crashed is suspected by every correct process."""
+        return all(
+            not self.crashed[q] or self.crashed[p] or self.suspects[p][q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    @obligation
+    def WeakCompleteness(self) -> bool:
+        """In the end every process that has crashed is suspected by some correct process."""
+        return all(self.crashed[p] for p in self.each(Process)) or all(
+            not self.crashed[q]
+            or any(not self.crashed[p] and self.suspects[p][q] for p in self.each(Process))
+            for q in self.each(Process)
+        )
+
+    @obligation
+    def EventualStrongAccuracy(self) -> bool:
+        """In the end no correct process is suspected by any correct process."""
+        return all(self.crashed[q] or self.is_trusted(q) for q in self.each(Process))
+
+    @obligation
+    def EventualWeakAccuracy(self) -> bool:
+        """In the end some correct process is suspected by no correct process."""
+        return all(self.crashed[q] for q in self.each(Process)) or any(
+            self.is_trusted(q) for q in self.each(Process)
+        )
