@@ -36,9 +36,11 @@ from antiphon.spec.services.order import Count
 class ViewAgreement(Failures, Views):
     """The views of a primary partition: one history of views, and every process goes through it upwards.
 
-    Safety: `ViewAgreement`, `SelfInclusion`, `LocalMonotonicity`. State: `entered[p]` is the view that p
-    installed last (None: none since the start), `came_from[p][v]` the view that p was in before it installed
-    v (None: it has not installed v), `listed_as[v]` the members with which v was first installed.
+    Safety: `ViewAgreement`, `SelfInclusion`, `LocalMonotonicity`. Obligation: `PrimaryPartition`.
+
+    State: `entered[p]` is the view that p installed last (None: none since the start), `came_from[p][v]` the
+    view that p was in before it installed v (None: it has not installed v), `listed_as[v]` the members with
+    which v was first installed.
     """
 
     entered: Map[Process, View | None] = everywhere(None)
@@ -78,6 +80,25 @@ class ViewAgreement(Failures, Views):
         if v > self.view_of(p):
             self.came_from[p][v] = self.view_of(p)
             self.entered[p] = v
+
+    @obligation
+    def PrimaryPartition(self) -> bool:
+        """Views come one after the other: somebody goes to each from the one before it."""
+        return all(
+            any(self.came_from[p][v] == w for p in self.each(Process))
+            for v in self.each(View)
+            for w in self.each(View)
+            if self.comes_next(v, w)
+        )
+
+    def comes_next(self, v: View, w: View) -> bool:
+        """There have been views v and w, and none between them."""
+        return (
+            w < v
+            and self.agreed_members(v) is not None
+            and self.agreed_members(w) is not None
+            and not any(u > w and u < v and self.agreed_members(u) is not None for u in self.each(View))
+        )
 
 
 class ViewSynchrony(ViewAgreement, Deliveries):
@@ -153,22 +174,21 @@ class ViewSynchrony(ViewAgreement, Deliveries):
         if v > 0 and event.view > v:
             for q in self.each(Process):
                 if self.came_from[q][event.view] == v and self.apart[p][q][v] > 0:
-                    expect(False, "ViewSynchrony", self.witness_of(p, q, v))
+                    self.tell_difference(p, q, v)
         super().judge_install(event)
 
-    def witness_of(self, p: Process, q: Process, v: View) -> Deliver | None:
-        """A delivery in v of one of the two, which the other lacks."""
-        return next(
+    def tell_difference(self, p: Process, q: Process, v: View) -> None:
+        """One of the two has delivered a message in v that the other lacks."""
+        m = next(
             (
-                Deliver(r, m)
+                m
                 for m in self.each(Message)
-                for r in self.each(Process)
-                if (r == p or r == q)
-                and self.delivered_in[r][m] == v
-                and (self.delivered_in[p][m] != v or self.delivered_in[q][m] != v)
+                if (self.delivered_in[p][m] == v) != (self.delivered_in[q][m] == v)
             ),
             None,
         )
+        if m is not None:
+            expect(False, "ViewSynchrony", Deliver(p if self.delivered_in[p][m] == v else q, m))
 
     @obligation
     def VscValidity(self) -> bool:
