@@ -410,8 +410,8 @@ def _assembled(steps: str, around: str, effort: int) -> bytes:
     light.add_always_inliner_pass()
     if around:  # steps that are inlined ask again what is known by then
         light.add_simplify_cfg_pass()
-        light.add_new_gvn_pass()
         light.add_instruction_combine_pass()
+        light.add_new_gvn_pass()
         light.add_simplify_cfg_pass()
     light.run(module, builder)
     if around:
