@@ -13,14 +13,22 @@ from antiphon.spec.services.events import (
     Installed,
     Message,
     Process,
+    Transition,
     View,
     Views,
 )
+from antiphon.spec.services.extended import ExtendedVirtualSynchrony, SafeExtendedSynchrony
 from antiphon.spec.services.order import TotalOrder, TotalOrderBroadcast
-from antiphon.spec.services.views import ViewAgreement, ViewSynchrony
+from antiphon.spec.services.views import (
+    PartitionableSynchrony,
+    UniformViewSynchrony,
+    ViewAgreement,
+    ViewSynchrony,
+)
 
 __all__ = [
-    "Broadcast", "Crash", "Deliver", "Failures", "Group", "Install", "Installed", "Message", "Process",
-    "ReliableBroadcast", "TotalOrder", "TotalOrderBroadcast", "View", "ViewAgreement", "ViewSynchrony",
-    "Views",
+    "Broadcast", "Crash", "Deliver", "ExtendedVirtualSynchrony", "Failures", "Group", "Install", "Installed",
+    "Message", "PartitionableSynchrony", "Process", "ReliableBroadcast", "SafeExtendedSynchrony",
+    "TotalOrder", "TotalOrderBroadcast", "Transition", "UniformViewSynchrony", "View", "ViewAgreement",
+    "ViewSynchrony", "Views",
 ]  # fmt: skip

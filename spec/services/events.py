@@ -61,6 +61,14 @@ class Install:
     members: Set[Process]
 
 
+@record
+class Transition:
+    """`process` enters the transitional configuration of its view: of its members, these go on with it."""
+
+    process: Process
+    members: Set[Process]
+
+
 class Group(Spec):
     """The sizes that protocols and services share by name."""
 

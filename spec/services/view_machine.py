@@ -152,8 +152,7 @@ class ViewSynchronousMachine(Views):
         if self.has_formed(v):
             require(v == self.next_view(p) and self.has_the_same(p, v))
         else:
-            require(v > self.latest() and self.is_primary(p) and self.is_complete(p, members))
-            require(all(self.stays(q) or self.in_view[q] == 0 for q in members))
+            require(v > self.latest() and self.is_primary(p, members) and self.is_complete(p, members))
             self.members_in[v] = members
         self.in_view[p] = v
         emit(Install(p, v, members))
@@ -186,9 +185,11 @@ class ViewSynchronousMachine(Views):
             for m in self.each(Message)
         )
 
-    def is_primary(self, p: Process) -> bool:
-        """P is in the last view that has formed."""
-        return self.in_view[p] == self.latest()
+    def is_primary(self, p: Process, members: Set[Process]) -> bool:
+        """P goes on from the last view that has formed, with members of it and new ones."""
+        return self.in_view[p] == self.latest() and all(
+            self.stays(q) or self.in_view[q] == 0 for q in members
+        )
 
     def is_complete(self, p: Process, members: Set[Process]) -> bool:
         """P has delivered what any live member that stays has delivered in its view, and what it has sent."""
@@ -262,17 +263,24 @@ class ToldOthers(ViewSynchronousMachine):
         return True
 
 
-@mutation("a process installs a view that it is not in")
+@mutation("a process that was left out installs the view without it, and stops")
 class NotIncluded(ViewSynchronousMachine):
     """Breaks `SelfInclusion`."""
 
-    def is_included(self, p: Process, members: Set[Process]) -> bool:
-        """Whatever members."""
-        return True
+    @action
+    def install_without(self, p: Process, v: View) -> None:
+        """The next view, in which p is not."""
+        require(not self.gone[p] and self.is_left_out(p) and p not in self.members_in[v])
+        require(self.has_formed(v) and self.is_after(p, v) and self.has_own(p) and self.has_the_same(p, v))
+        self.gone[p] = True
+        emit(Install(p, v, self.members_in[v]))
+        emit(Crash(p))
 
-    def next_view(self, p: Process) -> Installed:
-        """The next view, with or without p."""
-        return min((v for v in self.each(View) if v > self.in_view[p] and self.has_formed(v)), default=0)
+    def is_after(self, p: Process, v: View) -> bool:
+        """V has formed after the view of p, and none between."""
+        return v > self.in_view[p] and not any(
+            w > self.in_view[p] and w < v and self.has_formed(w) for w in self.each(View)
+        )
 
 
 @mutation("a process installs its view again")
@@ -287,13 +295,13 @@ class InstallsAgain(ViewSynchronousMachine):
         emit(Install(p, v, self.members_in[v]))
 
 
-@mutation("a member of an earlier view forms a view of its own")
+@mutation("a process that was left out forms a view of its own")
 class SplitOff(ViewSynchronousMachine):
     """Breaks `PrimaryPartition`."""
 
-    def is_primary(self, p: Process) -> bool:
-        """Whatever view p is in."""
-        return True
+    def is_primary(self, p: Process, members: Set[Process]) -> bool:
+        """Or p goes on alone."""
+        return super().is_primary(p, members) or members == Set({p})
 
 
 @mutation("a process sends and stops before it is in a view")
@@ -317,6 +325,10 @@ class GoesOn(ViewSynchronousMachine):
     def has_the_same(self, p: Process, w: View) -> bool:
         """Whatever p has delivered."""
         return True
+
+    def is_too_late(self, p: Process, m: Message) -> bool:
+        """Whatever the others have taken along."""
+        return False
 
 
 @mutation("a message is delivered in the view in which it was delivered first")

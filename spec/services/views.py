@@ -34,9 +34,9 @@ from antiphon.spec.services.order import Count
 
 
 class ViewAgreement(Failures, Views):
-    """The views of a primary partition: one history of views, and every process goes through it upwards.
+    """The same number is the same view for all who install it, and every process goes through views upwards.
 
-    Safety: `ViewAgreement`, `SelfInclusion`, `LocalMonotonicity`. Obligation: `PrimaryPartition`.
+    Safety: `ViewAgreement`, `SelfInclusion`, `LocalMonotonicity`.
 
     State: `entered[p]` is the view that p installed last (None: none since the start), `came_from[p][v]` the
     view that p was in before it installed v (None: it has not installed v), `listed_as[v]` the members with
@@ -81,31 +81,12 @@ class ViewAgreement(Failures, Views):
             self.came_from[p][v] = self.view_of(p)
             self.entered[p] = v
 
-    @obligation
-    def PrimaryPartition(self) -> bool:
-        """Views come one after the other: somebody goes to each from the one before it."""
-        return all(
-            any(self.came_from[p][v] == w for p in self.each(Process))
-            for v in self.each(View)
-            for w in self.each(View)
-            if self.comes_next(v, w)
-        )
 
-    def comes_next(self, v: View, w: View) -> bool:
-        """There have been views v and w, and none between them."""
-        return (
-            w < v
-            and self.agreed_members(v) is not None
-            and self.agreed_members(w) is not None
-            and not any(u > w and u < v and self.agreed_members(u) is not None for u in self.each(View))
-        )
-
-
-class ViewSynchrony(ViewAgreement, Deliveries):
-    """View-synchronous communication as a state machine over events.
+class PartitionableSynchrony(ViewAgreement, Deliveries):
+    """What of view synchrony makes sense where a group may part, and each part has views of its own.
 
     Safety: `ViewSynchrony`, `SendingViewDelivery`, `SameViewDelivery`, `InitialView`, those of
-    `ViewAgreement`, and integrity. Obligations: `VscValidity`, `VscTermination`.
+    `ViewAgreement`, and integrity. Obligation: `VscValidity`.
 
     State: `sent_in[m]` is the view in which m was broadcast, `delivered_in[p][m]` the view in which p
     delivered it first (0: in none), `apart[p][q][v]` how many messages one of p and q has delivered in v and
@@ -201,6 +182,33 @@ class ViewSynchrony(ViewAgreement, Deliveries):
             for p in self.each(Process)
         )
 
+
+class ViewSynchrony(PartitionableSynchrony):
+    """View-synchronous communication in a primary partition: one history of views, and who is left out has no
+    say.
+
+    Obligations beside what `PartitionableSynchrony` asks: `PrimaryPartition`, `VscTermination`.
+    """
+
+    @obligation
+    def PrimaryPartition(self) -> bool:
+        """Views come one after the other: somebody goes to each from the one before it."""
+        return all(
+            any(self.came_from[p][v] == w for p in self.each(Process))
+            for v in self.each(View)
+            for w in self.each(View)
+            if self.comes_next(v, w)
+        )
+
+    def comes_next(self, v: View, w: View) -> bool:
+        """There have been views v and w, and none between them."""
+        return (
+            w < v
+            and self.agreed_members(v) is not None
+            and self.agreed_members(w) is not None
+            and not any(u > w and u < v and self.agreed_members(u) is not None for u in self.each(View))
+        )
+
     @obligation
     def VscTermination(self) -> bool:
         """Termination: "If a process executes VSCast(m), then (1) every process in view v VS-Delivers(m) or
@@ -222,3 +230,21 @@ class ViewSynchrony(ViewAgreement, Deliveries):
         """Every correct process in v has installed a later view."""
         members = self.agreed_members(v)
         return members is None or all(self.view_of(p) > v or not self.correct(p) for p in members)
+
+
+class UniformViewSynchrony(ViewSynchrony):
+    """View synchrony with safe delivery: nobody delivers what not all of its view deliver."""
+
+    @obligation
+    def SafeDelivery(self) -> bool:
+        """What any process delivers in view v, every process in v delivers that does not crash."""
+        return all(
+            not any(self.delivered_in[p][m] == v for p in self.each(Process)) or self.reaches_all(m, v)
+            for m in self.each(Message)
+            for v in self.each(View)
+        )
+
+    def reaches_all(self, m: Message, v: View) -> bool:
+        """Every process in v that has not crashed has delivered m."""
+        members = self.agreed_members(v)
+        return members is None or all(self.delivered[p][m] or not self.correct(p) for p in members)

@@ -1,8 +1,7 @@
 """View synchrony is judged event by event: each property has a history that breaks it alone, and the verdict
 is the definition's, however concurrent events were merged.
 
-A history is written as in "b0:0 d0:0 i0:2=01 x2": process 0 broadcasts message 0, delivers it, installs
-view 2 with the members 0 and 1; process 2 crashes.
+The notation of histories is told in `conftest.py`.
 """
 
 from __future__ import annotations
@@ -10,47 +9,14 @@ from __future__ import annotations
 import itertools
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from antiphon.spec.lang import Set, Spec, program
-from antiphon.spec.lang.reference import Session
-from antiphon.spec.services import Broadcast, Crash, Deliver, Install, Message, Process, ViewSynchrony
+from antiphon.spec.lang import Set, program
+from antiphon.spec.services import Broadcast, Deliver, Install, Message, Process, ViewSynchrony
 
-OBLIGATIONS = ("VscValidity", "VscTermination")
-
-
-def event_of(word: str) -> object:
-    process, _, rest = word[1:].partition(":")
-    p = Process(int(process))
-    match word[0]:
-        case "x":
-            return Crash(p)
-        case "b":
-            return Broadcast(p, Message(int(rest)))
-        case "d":
-            return Deliver(p, Message(int(rest)))
-        case _:
-            view, _, members = rest.partition("=")
-            return Install(p, int(view), Set(Process(int(q)) for q in members))
-
-
-def session(*, processes: int = 3, messages: int = 2, views: int = 3, joiners: int = 0) -> Session:
-    service: type[Spec] = ViewSynchrony
-    bound = program(service, processes=processes, messages=messages, views=views, joiners=joiners)
-    return bound.reference.session()
-
-
-def judged(history: str, **sizes: int) -> dict[str, object]:
-    """The first clash of each property that the history breaks, and False for each obligation left open."""
-    judge = session(**sizes)
-    broken: dict[str, object] = {}
-    for word in history.split():
-        for refusal in judge.feed(event_of(word)):
-            broken.setdefault(refusal.property, refusal.clash)
-    return broken | {name: False for name in OBLIGATIONS if not judge.holds(name)}
-
+Judge = Callable[..., dict[str, object]]
 
 ALL_IN_2 = "i0:2=012 i1:2=012 i2:2=012"
 
@@ -67,8 +33,8 @@ ALL_IN_2 = "i0:2=012 i1:2=012 i2:2=012"
         "i0:2=012 i1:3=012 i2:3=012 i0:3=012",
     ],
 )
-def test_a_good_history_breaks_nothing(history: str) -> None:
-    assert judged(history) == {}
+def test_a_good_history_breaks_nothing(judge: Judge, history: str) -> None:
+    assert judge(ViewSynchrony, history) == {}
 
 
 @pytest.mark.parametrize(
@@ -89,30 +55,36 @@ def test_a_good_history_breaks_nothing(history: str) -> None:
         ("b0:0 d0:0 d1:0 x2", {"VscTermination"}),
     ],
 )
-def test_each_property_is_broken_by_its_history(history: str, broken: set[str]) -> None:
-    assert set(judged(history)) == broken
+def test_each_property_is_broken_by_its_history(judge: Judge, history: str, broken: set[str]) -> None:
+    assert set(judge(ViewSynchrony, history)) == broken
 
 
-def test_who_is_in_no_view_says_nothing() -> None:
-    assert set(judged("b2:0", joiners=1)) == {"InitialView", "VscValidity"}
-    assert judged("i0:2=012 i1:2=012 i2:2=012 b2:0 d0:0 d1:0 d2:0", joiners=1) == {}
+def test_who_is_in_no_view_says_nothing(judge: Judge) -> None:
+    assert set(judge(ViewSynchrony, "b2:0", joiners=1)) == {"InitialView", "VscValidity"}
+    assert judge(ViewSynchrony, "i0:2=012 i1:2=012 i2:2=012 b2:0 d0:0 d1:0 d2:0", joiners=1) == {}
 
 
-def test_the_first_view_has_the_founders() -> None:
-    assert set(judged("i2:1=012", joiners=1)) == {"ViewAgreement"}
-    assert judged("i0:1=012 i1:1=012 i2:1=012", joiners=3) == {}
+def test_the_first_view_has_the_founders(judge: Judge) -> None:
+    assert set(judge(ViewSynchrony, "i2:1=012", joiners=1)) == {"ViewAgreement"}
+    assert judge(ViewSynchrony, "i0:1=012 i1:1=012 i2:1=012", joiners=3) == {}
 
 
-def test_a_joiner_owes_nothing_of_the_views_before() -> None:
-    assert judged("b0:0 d0:0 d1:0 i0:2=012 i1:2=012 i2:2=012", joiners=1) == {}
+def test_a_joiner_owes_nothing_of_the_views_before(judge: Judge) -> None:
+    assert judge(ViewSynchrony, "b0:0 d0:0 d1:0 i0:2=012 i1:2=012 i2:2=012", joiners=1) == {}
 
 
-def test_the_clash_is_what_the_other_did() -> None:
-    agreement = judged("i0:2=01 i1:2=012")["ViewAgreement"]
+def test_the_clash_is_what_the_other_did(judge: Judge) -> None:
+    agreement = judge(ViewSynchrony, "i0:2=01 i1:2=012")["ViewAgreement"]
     assert agreement == Install(Process(0), 2, Set((Process(0), Process(1))))
-    assert judged("b0:0 d0:0 i0:2=012 i1:2=012")["ViewSynchrony"] == Deliver(Process(0), Message(0))
-    assert judged("b0:0 d0:0 i1:2=012 d1:0")["SameViewDelivery"] == Deliver(Process(0), Message(0))
-    assert judged("b0:0 i1:2=012 d1:0")["SendingViewDelivery"] == Broadcast(Process(0), Message(0))
+    assert judge(ViewSynchrony, "b0:0 d0:0 i0:2=012 i1:2=012")["ViewSynchrony"] == Deliver(
+        Process(0), Message(0)
+    )
+    assert judge(ViewSynchrony, "b0:0 d0:0 i1:2=012 d1:0")["SameViewDelivery"] == Deliver(
+        Process(0), Message(0)
+    )
+    assert judge(ViewSynchrony, "b0:0 i1:2=012 d1:0")["SendingViewDelivery"] == Broadcast(
+        Process(0), Message(0)
+    )
 
 
 # The definitions, quantifiers and all -----------------------------------------------------------------------
@@ -221,7 +193,7 @@ def merged(run: Run, chance: random.Random) -> list[str]:
     return order
 
 
-def test_the_verdict_is_the_definition_s_whatever_the_merge() -> None:
+def test_the_verdict_is_the_definition_s_whatever_the_merge(judge: Judge) -> None:
     chance = random.Random(5)
     seen: dict[frozenset[str], int] = {}
     for _ in range(300):
@@ -229,17 +201,18 @@ def test_the_verdict_is_the_definition_s_whatever_the_merge() -> None:
         for _merge in range(3):
             order = merged(run, chance)
             if order:
-                found = set(judged(" ".join(order), messages=3)) & set(DEFINED)
+                found = set(judge(ViewSynchrony, " ".join(order), messages=3)) & set(DEFINED)
                 assert found == by_definition(run), order
                 seen[frozenset(found)] = seen.get(frozenset(found), 0) + 1
     assert {name for names in seen for name in names} == set(DEFINED)
     assert seen[frozenset()] > 50
 
 
-def test_an_event_costs_no_more_in_a_long_log() -> None:
+def test_an_event_costs_no_more_in_a_long_log(read_event: Callable[[str], object]) -> None:
     """The last events of 2,000 messages execute as many lines of the service as the first."""
     messages, block = 2000, 500
-    judge = session(processes=2, messages=messages, views=messages // block + 1)
+    bound = program(ViewSynchrony, processes=2, messages=messages, views=messages // block + 1)
+    judge = bound.reference.session()
     counted: list[int] = []
 
     def lines(words: list[str]) -> int:
@@ -250,7 +223,7 @@ def test_an_event_costs_no_more_in_a_long_log() -> None:
             count += kind == "line"
             return trace
 
-        events = [event_of(word) for word in words]
+        events = [read_event(word) for word in words]
         sys.settrace(trace)  # type: ignore[arg-type]
         try:
             for event in events:
@@ -266,5 +239,5 @@ def test_an_event_costs_no_more_in_a_long_log() -> None:
             counted.append(lines(told))
         else:
             for word in told:
-                judge.feed(event_of(word))
+                judge.feed(read_event(word))
     assert counted[1] <= 1.02 * counted[0], counted
