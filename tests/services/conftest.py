@@ -43,7 +43,9 @@ def members_of(text: str) -> Set[Process]:
 @pytest.fixture(scope="session")
 def judge() -> Judge:
     def judged(service: type[Spec], history: str, **sizes: int) -> dict[str, object]:
-        bound = program(service, **{"processes": 3, "messages": 2, "views": 3, "joiners": 0} | sizes)
+        known = {constant.name for constant in program(service).declaration.constants}
+        usual = {"processes": 3, "messages": 2, "views": 3, "joiners": 0}
+        bound = program(service, **{k: n for k, n in usual.items() if k in known} | sizes)
         session = bound.reference.session()
         broken: dict[str, object] = {}
         for word in history.split():

@@ -1,0 +1,142 @@
+"""Deliveries keep the order in which one process broadcast, or all that happened before: FIFO and causal
+order.
+
+`Fifo`: of two messages of one sender that a process delivers, it delivers the one first that was broadcast
+first. `Causal`: the same of any two messages of which one happened before the other: its sender had broadcast
+or delivered the other, or one that the other happened before (Lamport 1978; Birman, Schiper and Stephenson
+1991). Gaps are allowed. `ReliableFifo` and `ReliableCausal` allow none: whoever delivers a message has
+delivered every earlier message that was sent in the same view (Chockler, Keidar and Vitenberg 2001, in
+sense).
+
+All are uniform. A message has a *vector position*: of each process, how many of its broadcasts happened
+before it, itself included. So an event costs a number of operations proportional to the number of processes,
+and the verdict does not depend on how concurrent events were merged.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Map, everywhere, expect, on
+from antiphon.spec.services.broadcast import Deliveries
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, View
+from antiphon.spec.services.order import Count
+from antiphon.spec.services.views import PartitionableSynchrony
+
+Clock = Map[Process, Count]
+"""How many broadcasts of each process."""
+
+
+class CausalOrder(Deliveries):
+    """FIFO and causal order of pairs of messages, as a state machine over events.
+
+    State: `position[m]` is the vector position of m, `clock[p]` of each process how many broadcasts happened
+    before what p does next, `last_of[p][s]` the last position among the broadcasts of s of what p delivered,
+    `covered[p]` the same of what p delivered or what happened before that.
+    """
+
+    position: Map[Message, Clock] = everywhere(everywhere(0))
+    clock: Map[Process, Clock] = everywhere(everywhere(0))
+    last_of: Map[Process, Clock] = everywhere(everywhere(0))
+    covered: Map[Process, Clock] = everywhere(everywhere(0))
+
+    @on(Broadcast)
+    def note_broadcast(self, event: Broadcast) -> None:
+        """The sender counts its broadcasts; a second one of a message is not counted."""
+        p = event.process
+        if self.origin[event.message] is None:
+            mine = self.clock[p] | {p: self.clock[p][p] + 1}
+            self.clock[p] = mine
+            self.position[event.message] = mine
+        super().note_broadcast(event)
+
+    @on(Deliver)
+    def judge_integrity(self, event: Deliver) -> None:
+        """Nothing that m happened before was delivered; what is delivered twice or was not broadcast breaks
+        integrity, and has no place in the order.
+        """
+        p = event.process
+        m = event.message
+        if m is not None and not self.delivered[p][m]:
+            s = self.origin[m]
+            if s is not None:
+                self.judge_pairs(p, m, s)
+                self.last_of[p][s] = max(self.last_of[p][s], self.position[m][s])
+                self.covered[p] = self.later(self.covered[p], self.position[m])
+                self.clock[p] = self.later(self.clock[p], self.position[m])
+        super().judge_integrity(event)
+
+    def later(self, a: Clock, b: Clock) -> Clock:
+        """The least clock that is behind neither."""
+        return Map({k: max(a[k], b[k]) for k in self.each(Process)})
+
+    def judge_pairs(self, p: Process, m: Message, s: Process) -> None:
+        """The sender's later messages, and all that its broadcast of m happened before, come after m."""
+        if self.covered[p][s] >= self.position[m][s]:
+            after = next(
+                (
+                    k
+                    for k in self.each(Message)
+                    if k != m and self.delivered[p][k] and self.position[k][s] >= self.position[m][s]
+                ),
+                m,
+            )
+            expect(False, "Causal", Deliver(p, after))
+        if self.last_of[p][s] >= self.position[m][s]:
+            later = next(
+                (
+                    k
+                    for k in self.each(Message)
+                    if self.delivered[p][k]
+                    and self.origin[k] == s
+                    and self.position[k][s] > self.position[m][s]
+                ),
+                m,
+            )
+            expect(False, "Fifo", Deliver(p, later))
+
+
+class ReliableOrderInViews(PartitionableSynchrony):
+    """FIFO and causal order without gaps, among the messages of a view.
+
+    State: `place_in[m]` is the vector position of m among the messages of its view, `view_clock[p][v]` what
+    the next broadcast of p in v has, `had[p][v][k]` the last place of a message of k sent in v that p has
+    delivered. Up to the first gap that is how many p has delivered.
+    """
+
+    place_in: Map[Message, Clock] = everywhere(everywhere(0))
+    view_clock: Map[Process, Map[View, Clock]] = everywhere(everywhere(everywhere(0)))
+    had: Map[Process, Map[View, Clock]] = everywhere(everywhere(everywhere(0)))
+
+    @on(Broadcast)
+    def note_sending_view(self, event: Broadcast) -> None:
+        """The sender counts its broadcasts in its view."""
+        p = event.process
+        v = self.view_of(p)
+        if v > 0 and self.sent_in[event.message] is None:
+            mine = self.view_clock[p][v] | {p: self.view_clock[p][v][p] + 1}
+            self.view_clock[p][v] = mine
+            self.place_in[event.message] = mine
+        super().note_sending_view(event)
+
+    @on(Deliver)
+    def judge_delivery_view(self, event: Deliver) -> None:
+        """What happened before m in its view was delivered."""
+        p = event.process
+        m = event.message
+        if m is not None and self.delivered_in[p][m] is None:
+            for v in self.each(View):
+                if self.sent_in[m] == v:
+                    self.judge_gaps(p, m, v)
+        super().judge_delivery_view(event)
+
+    def judge_gaps(self, p: Process, m: Message, v: View) -> None:
+        """Of every process p has delivered all that happened before m."""
+        place = self.place_in[m]
+        for k in self.each(Process):
+            if self.origin[m] == k:
+                expect(self.had[p][v][k] >= place[k] - 1, "ReliableFifo", Broadcast(k, m))
+                expect(self.had[p][v][k] >= place[k] - 1, "ReliableCausal", Broadcast(k, m))
+                self.had[p][v] = self.had[p][v] | {k: max(self.had[p][v][k], place[k])}
+            else:
+                expect(self.had[p][v][k] >= place[k], "ReliableCausal")
+        mine = self.view_clock[p][v]
+        self.view_clock[p][v] = Map({k: max(mine[k], place[k]) for k in self.each(Process)})
