@@ -1,0 +1,159 @@
+"""What bounds an exploration of iRBP: how many views and numbers there are, what nobody will look at any
+more, and which runs are left out.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.environment.detectors import DetectedAtOnce
+from antiphon.spec.lang import (
+    Const,
+    Map,
+    Set,
+    budget,
+    constraint,
+    environment,
+    everywhere,
+    mutation,
+    restriction,
+)
+from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
+from antiphon.spec.protocols.irbp.normal_phase import Ack, NormalPhase
+from antiphon.spec.protocols.irbp.repairs import REPAIRS
+from antiphon.spec.services import Message, Process
+
+
+class NormalFinite(NormalPhase):
+    """The normal phase with finitely many numbers."""
+
+    @constraint("sequence", "pass_null")
+    def has_number_left(self, p: Process) -> bool:
+        """The number after ts_p is not too large."""
+        return budget(self.last_number[p] < self.highest)
+
+
+class NormalSparing(NormalFinite):
+    """The normal phase where NULL leaves a number to each message that has none.
+
+    With `brief` it is passed only while a member of the list has not collected a message of it.
+    """
+
+    brief: Const[bool] = True
+
+    @constraint("pass_null")
+    def spares_numbers(self, p: Process) -> bool:
+        """Every message that p has not numbered finds a number."""
+        return budget(
+            self.last_number[p]
+            + sum(1 for m in self.each(Message) if not self.is_numbered(p, m) and m not in self.collected[p])
+            < self.highest
+        )
+
+    @constraint("pass_null")
+    def is_wanted(self, p: Process) -> bool:
+        """A member that is up has not collected a message that was sent to the list."""
+        return not self.brief or any(
+            self.was_sent(p, m) and m not in self.collected[q] and not self.is_gone(q)
+            for m in self.each(Message)
+            for q in self.token_list(p)
+        )
+
+
+class ViewsFinite(ViewChange, NormalSparing):
+    """iRBP with finitely many views. What nobody will look at any more is forgotten."""
+
+    @constraint("call")
+    def is_view_left(self, p: Process) -> bool:
+        """Another view is left."""
+        return budget(self.version[p] < self.views)
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops. Its report stays, and what it has sent; what it knows is gone with it."""
+        super().crash(p)
+        self.clear(p)
+
+    def leave(self, p: Process) -> None:
+        super().leave(p)
+        self.clear(p)
+        self.forget_report(p)
+
+    def clear(self, p: Process) -> None:
+        """What p knows nobody will ask for."""
+        self.received[p] = Set()
+        self.numbered[p] = Set()
+        self.stable[p] = Set()
+        self.collected[p] = Set()
+        self.last_delivered[p] = 0
+        self.last_number[p] = 0
+        self.pending[p] = None
+        self.begins[p] = False
+        self.suspected[p] = everywhere(False)
+
+    def forget_report(self, p: Process) -> None:
+        """The decision is there, and the report of p is not asked for any more."""
+        self.reported[p] = Set()
+
+    def enter(self, p: Process, members: Set[Process]) -> None:
+        super().enter(p, members)
+        self.forget_report(p)
+        self.suspected[p] = Map({q: self.suspected[p][q] and q in members for q in self.each(Process)})
+
+
+@restriction("what a process can do alone it does before anything else happens, the first one first")
+class Urgent(ViewsFinite):
+    """To make stable and to deliver read and write one process's own state."""
+
+    def goes_on(self, p: Process) -> bool:
+        """P can do something alone."""
+        return not self.is_gone(p) and (
+            any(self.can_settle(p, item) for item in self.numbered[p])
+            or any(self.can_deliver(p, item) for item in self.stable[p])
+        )
+
+    @constraint(
+        "broadcast", "receive", "receive_late", "hear", "hear_late", "pass_null", "sequence",
+        "crash", "suspect", "detect", "call", "report", "decide", "adopt", "install",
+    )  # fmt: skip
+    def nobody_goes_on(self) -> bool:
+        """Nobody can do anything alone."""
+        return not any(self.goes_on(q) for q in self.each(Process))
+
+    @constraint("settle", "deliver")
+    def is_first(self, p: Process) -> bool:
+        """Nobody before p can do anything alone."""
+        return not any(self.goes_on(q) for q in self.each(Process) if q < p)
+
+
+@restriction("message k comes from p_(k mod n)")
+class Assigned(ViewsFinite):
+    """Who broadcasts is settled."""
+
+    @constraint("broadcast")
+    def is_its_turn(self, p: Process, m: Message) -> bool:
+        """The message is p's."""
+        return p.index == m.index % self.processes
+
+
+@mutation("an ACK of any list is taken")
+class Unfiltered(ViewChange):
+    """Figure 25, line 27, left out."""
+
+    def is_news(self, p: Process, ack: Ack) -> bool:
+        return self.is_active(p) and not self.knows(p, ack.number)
+
+
+@mutation("who is excluded lives on")
+class LivesOn(ViewChange):
+    """Figure 32, step 7, `else suicide`, left out."""
+
+    def leave(self, p: Process) -> None:
+        self.phase[p] = Phase.normal
+
+
+class IrbpBounded(
+    ViewsFinite,
+    repairs=REPAIRS,
+    restrictions=(DetectedAtOnce, Urgent, Assigned),
+    mutations=(Unfiltered, LivesOn),
+):
+    """iRBP with what can be switched on."""

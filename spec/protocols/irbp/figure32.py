@@ -1,0 +1,210 @@
+"""iRBP's view change, as figure 32 prints it: reports, one agreement on list and messages, suicide.
+
+Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
+2002, sections 4.4.1 and 4.4.2, figure 32, printed steps 1-7. What departs from the print stands in
+repairs.py, what bounds an exploration in bounds.py: neither is known here.
+
+| figure 32             | here                                                                              |
+|-----------------------|-----------------------------------------------------------------------------------|
+| TL_i                  | `listed[i]`; p uses the list of `version[p]`                                      |
+| R-Broadcast (reformation, i) | `called[i]`                                                                |
+| steps 1-5             | p stands there while `phase[p]` is `changing`, 6 and 7 while it is `adopting`     |
+| seqQ_k, as it was sent | `reported[k]`                                                                    |
+| initial_k, (TL, Msg)  | a `Proposal`; `decision[i]`                                                       |
+
+What is folded, and why that is sound:
+1. R-broadcast is a service: all correct processes R-deliver a call, or none. A call that nobody R-delivers is
+   as one that was not made.
+2. Channels of a view change are reliable (the report runs it over TCP, section 5.1). Who has sent its seqQ is
+   heard by p now or later; step 2 says which of them p has heard when it goes on: all that it does not
+   suspect.
+3. Consensus is a service: the value of one proposal is decided, and all that are up learn it. To propose and
+   to be decided are one step: a proposal that is not the one decided nobody sees, and whoever has proposed
+   changes nothing until it learns the decision. It is decided only while a majority of TL_i is up (section
+   5.2.2: Chandra and Toueg's algorithm, which needs it).
+4. Whom a process suspects its failure detector says (`spec/environment/detectors.py`): who has crashed, and
+   up to `false_suspicions` times somebody who has not.
+
+What is decided, because the figure is silent:
+1. The new sequencer is the first of the token list (section 4.4.1: "we can select, for example, the first
+   process in the token list").
+2. stableQ holds what has its number in Msg; it is delivered when the body is there.
+3. Numbers go on: ts_p and lastdelivered_p are what they were, since no step changes them.
+4. Between steps 6 and 7 task 2 may deliver.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from antiphon.spec.environment.detectors import FalseSuspicions
+from antiphon.spec.lang import Map, Set, action, emit, everywhere, guard, record, require
+from antiphon.spec.protocols.irbp.normal_phase import NormalPhase, Sequenced
+from antiphon.spec.services import Crash, Install, Message, Process, View
+
+
+class Phase(Enum):
+    """Where a process stands: in the normal phase, in steps 1-5, or after step 6."""
+
+    normal, changing, adopting = range(3)
+
+
+@record
+class Proposal:
+    """(TL, Msg): a new token list, numbered messages, and the bodies that come with them: as printed none."""
+
+    members: Set[Process]
+    messages: Set[Sequenced]
+    bodies: Set[Message]
+
+
+class ViewChange(NormalPhase, FalseSuspicions):
+    """iRBP with regular views: figure 32 over the normal phase."""
+
+    left: Map[Process, bool] = everywhere(False)
+    called: Map[View, bool] = everywhere(False)
+    phase: Map[Process, Phase] = everywhere(Phase.normal)
+    reported: Map[Process, Set[Sequenced]] = everywhere(Set())
+    decision: Map[View, Proposal | None] = everywhere(None)
+
+    # Suspicions and suicide ---------------------------------------------------------------------------------
+
+    def monitors(self, p: Process, q: Process) -> bool:
+        """P watches the processes of its list."""
+        return p != q and q in self.token_list(p) and not self.left[q]
+
+    @guard
+    def has_not_left(self, p: Process) -> bool:
+        """P has not killed itself."""
+        return not self.left[p]
+
+    def is_gone(self, p: Process) -> bool:
+        """P has crashed, or killed itself."""
+        return self.down[p] or self.left[p]
+
+    def is_active(self, p: Process) -> bool:
+        """P is there."""
+        return super().is_active(p) and not self.left[p]
+
+    # Upon suspicion, upon R-Deliver -------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def call(self, p: Process, q: Process) -> None:
+        """Upon suspicion of some process in TL_i: R-Broadcast (reformation, i)."""
+        require(self.phase[p] == Phase.normal and not self.called[self.version[p]])
+        require(q in self.token_list(p) and self.suspected[p][q] and self.has_view_left(p))
+        self.called[self.version[p]] = True
+
+    def has_view_left(self, p: Process) -> bool:
+        """Views are numbered without end."""
+        return True
+
+    @action(fairness="weak")
+    def report(self, p: Process) -> None:
+        """Upon R-Deliver (reformation, i) for the first time, step 1: send seqQ_k to all."""
+        require(self.phase[p] == Phase.normal and self.called[self.version[p]])
+        self.phase[p] = Phase.changing
+        self.send_report(p)
+
+    def send_report(self, p: Process) -> None:
+        """Step 1: `send seqQ_k to all`."""
+        self.reported[p] = self.numbered[p]
+
+    # Steps 2-5: reports are awaited, a list and messages proposed, one proposal decided ---------------------
+
+    @action(fairness="weak")
+    def decide(self, p: Process, heard: Set[Process]) -> None:
+        """Steps 2-5: p proposes what it has heard, and its proposal becomes the decision."""
+        require(self.phase[p] == Phase.changing and self.decision[self.version[p]] is None)
+        require(self.may_propose(p, heard) and self.is_majority_up(p))
+        self.decision[self.version[p]] = self.proposal(p, heard)
+
+    def may_propose(self, p: Process, heard: Set[Process]) -> bool:
+        """Step 2: `∀ p_i, wait until receive seqQ_i from p_i or p_i suspected`."""
+        return p in heard and all(
+            (q in self.token_list(p) and self.has_reported(q, p))
+            if q in heard
+            else q not in self.token_list(p) or self.suspected[p][q]
+            for q in self.each(Process)
+        )
+
+    def has_reported(self, q: Process, p: Process) -> bool:
+        """Q has sent seqQ_q in the view change of p."""
+        return self.version[q] == self.version[p] and self.phase[q] != Phase.normal
+
+    def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
+        """Step 3: TL_k, `all processes that sent their seqQ`, and Msgs_k."""
+        return Proposal(heard, self.messages_of(p, heard), self.bodies_of(heard))
+
+    def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
+        """Step 3: `the union of the seqQ sets received`."""
+        return Set() | {item for q in heard for item in self.reported[q]}
+
+    def bodies_of(self, heard: Set[Process]) -> Set[Message]:
+        """Step 1: seqQ holds identifiers and numbers; the bodies stand in recvQ."""
+        return Set()
+
+    def is_majority_up(self, p: Process) -> bool:
+        """Step 4: consensus among TL_i decides."""
+        members = self.token_list(p)
+        return 2 * sum(1 for q in members if not self.is_gone(q)) > len(members)
+
+    # Steps 6-7 ----------------------------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def adopt(self, p: Process) -> None:
+        """Steps 5-6: `stableQ ← Msg, seqQ ← {}`."""
+        require(self.phase[p] == Phase.changing)
+        decided = self.decision[self.version[p]]
+        require(decided is not None)
+        if decided is not None:
+            self.phase[p] = Phase.adopting
+            self.take_bodies(p, decided.bodies)
+            self.stable[p] = self.stable_after(p, decided.messages)
+            self.numbered[p] = Set()
+
+    def take_bodies(self, p: Process, bodies: Set[Message]) -> None:
+        """Step 6: as printed, none came."""
+
+    def stable_after(self, p: Process, messages: Set[Sequenced]) -> Set[Sequenced]:
+        """Step 6: `stableQ ← Msg`."""
+        return messages
+
+    @action(fairness="weak")
+    def install(self, p: Process) -> None:
+        """Step 7: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}, else suicide`."""
+        require(self.phase[p] == Phase.adopting and self.may_install(p))
+        decided = self.decision[self.version[p]]
+        if decided is not None:
+            if p in decided.members:
+                self.enter(p, decided.members)
+            else:
+                self.leave(p)
+
+    def may_install(self, p: Process) -> bool:
+        """Step 7 follows step 6."""
+        return True
+
+    def enter(self, p: Process, members: Set[Process]) -> None:
+        """Step 7: p installs TL_{i+1}; its first member is the new sequencer."""
+        v = self.version[p] + 1
+        self.listed[v] = members
+        self.version[p] = v
+        self.phase[p] = Phase.normal
+        self.begins[p] = self.first_of(members) == p
+        emit(Install(p, v, members))
+
+    def leave(self, p: Process) -> None:
+        """Step 7: `else suicide`."""
+        self.left[p] = True
+        emit(Crash(p))
+
+    # Task 2, where Msg came without bodies ------------------------------------------------------------------
+
+    def can_deliver(self, p: Process, item: Sequenced) -> bool:
+        """Line 79, where stableQ ← Msg brings numbers whose bodies p may not have."""
+        return super().can_deliver(p, item) and self.had_body(p, item.message)
+
+    def had_body(self, p: Process, m: Message | None) -> bool:
+        """P has the body of m, or keeps it with stableQ."""
+        return m is None or m in self.received[p] or m in self.collected[p]

@@ -1,0 +1,147 @@
+"""Figure 25 with its repairs is the normal phase of iRBP, and that is an ordering machine, as iRBP is.
+
+`Figure25Normal` maps figure 25 to the normal phase: the queues are the same, what was once sent is remembered
+(`given`), and packets, rounds of loops and waiting are nothing there. The ordering machine sees of the normal
+phase all numbers that were given; of iRBP, whose lists take numbers back that nobody has delivered, those
+under which somebody has delivered.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Const, Set
+from antiphon.spec.protocols.irbp.bounds import NormalFinite
+from antiphon.spec.protocols.irbp.normal_phase import Ack, Data, Sequenced
+from antiphon.spec.protocols.rbp_resilient import figure25
+from antiphon.spec.protocols.rbp_resilient.figure25 import Body
+from antiphon.spec.protocols.rbp_resilient.refinement import RbpResilientOrdering
+from antiphon.spec.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, View
+from antiphon.spec.services.ordering import (
+    Assigned,
+    OrderingMachine,
+    OrderingView,
+    Position,
+    steps_between,
+)
+
+
+class Figure25Queues(RbpResilientOrdering):
+    """The queues of figure 25 in the words of the normal phase: a message has one name."""
+
+    def bodies(self, some: Set[Body]) -> Set[Message]:
+        """Messages under their only name."""
+        return Set() | {body.message for body in some}
+
+    def items(self, some: Set[figure25.Sequenced]) -> Set[Sequenced]:
+        """Messages with their numbers."""
+        return Set() | {Sequenced(self.named(item.body), item.number) for item in some}
+
+    def in_received(self, p: Process) -> Set[Message]:
+        """recvQ_p."""
+        return self.bodies(self.received[p])
+
+    def in_collected(self, p: Process) -> Set[Message]:
+        """What left recvQ_p."""
+        return self.bodies(self.collected[p])
+
+    def in_numbered(self, p: Process) -> Set[Sequenced]:
+        """seqQ_p."""
+        return self.items(self.numbered[p])
+
+    def in_stable(self, p: Process) -> Set[Sequenced]:
+        """stableQ_p."""
+        return self.items(self.stable[p])
+
+    def in_pending(self, p: Process) -> Message | None:
+        """The message that p sends until it is acknowledged."""
+        return self.named(self.pending[p])
+
+
+class Figure25Normal(Figure25Queues, refines=NormalFinite):
+    """Figure 25, seen as the normal phase. `highest` and `numbers` must be `messages + 1 + passes`."""
+
+    highest: Const[int] = 4
+    views: Const[int] = 1
+    joiners: Const[int] = 0
+    announced: Const[bool] = True
+
+    def listed(self, v: View) -> Set[Process]:
+        """One list, of all."""
+        return Set() | {p for p in self.each(Process)}
+
+    def version(self, p: Process) -> View:
+        """The only one."""
+        return 1
+
+    def begins(self, p: Process) -> bool:
+        """The token is on its way from the start (lines 10-11)."""
+        return False
+
+    def data(self) -> Set[Data]:
+        """What was broadcast was sent to all."""
+        return Set() | {Data(m, 1) for m in self.each(Message) if m.index < self.broadcasts}
+
+    def acks(self) -> Set[Ack]:
+        """What anybody knows was sent by the process whose turn it was."""
+        return Set() | {
+            Ack(1, p, item.message, item.number)
+            for item in self.history()
+            for p in self.each(Process)
+            if (item.number - 1) % self.processes == p.index
+        }
+
+    # Variables of the same names, whose types differ -------------------------------------------------------
+
+    def received(self, p: Process) -> Set[Message]:  # type: ignore[override]
+        """recvQ_p."""
+        return self.in_received(p)
+
+    def collected(self, p: Process) -> Set[Message]:  # type: ignore[override]
+        """What left recvQ_p."""
+        return self.in_collected(p)
+
+    def numbered(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
+        """seqQ_p."""
+        return self.in_numbered(p)
+
+    def stable(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
+        """stableQ_p."""
+        return self.in_stable(p)
+
+    def pending(self, p: Process) -> Message | None:  # type: ignore[override]
+        """The message that p sends until it is acknowledged."""
+        return self.in_pending(p)
+
+
+class NormalOrdering(NormalFinite, OrderingView):
+    """The normal phase in one list, seen as the abstract ordering machine."""
+
+    def item_of(self, ack: Ack) -> Assigned:
+        """A number, and what it was given to."""
+        return Assigned(1, ack.number, ack.message)
+
+    def submitted(self) -> Set[Message]:
+        """Messages are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def history(self) -> Set[Assigned]:
+        """Every number that was given."""
+        return Set() | {self.item_of(ack) for ack in self.acks}
+
+    def learned(self, p: Process) -> Set[Assigned]:
+        """What p knows, or knew until it delivered it."""
+        return Set() | {self.item_of(ack) for ack in self.acks if self.knows(p, ack.number)}
+
+    def at(self, p: Process) -> Position:
+        """The number lastdelivered_p."""
+        return Position(1, self.last_delivered[p])
+
+
+NORMAL_PHASE = Refinement(
+    NormalOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": 1, "numbers": "highest"},
+    bounds={"processes": 2, "messages": 2, "views": 1, "crashes": 1, "highest": 4},
+)

@@ -1,0 +1,146 @@
+"""The repairs of figure 32: what is printed, what is put in its place, and the claim that asks for it."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Map, Set, action, everywhere, repair
+from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
+from antiphon.spec.protocols.irbp.normal_phase import Number, Sequenced
+from antiphon.spec.services import Message, Process
+
+
+@repair(
+    "step 6: what is stable and not delivered yet stays, and nothing comes that was delivered",
+    answers="IRB-03",
+)
+class KeepStable(ViewChange):
+    """Printed: `stableQ ← Msg`."""
+
+    def stable_after(self, p: Process, messages: Set[Sequenced]) -> Set[Sequenced]:
+        return Set() | {item for item in self.stable[p] | messages if item.number > self.last_delivered[p]}
+
+
+@repair("steps 1, 3, 6: the bodies are sent, agreed upon and taken in with the numbers", answers="IRB-04")
+class SendBodies(ViewChange):
+    """Printed: `send seqQ_k to all`, the list of pairs (B, seqnum) of figure 25, line 26."""
+
+    bodies: Map[Process, Set[Message]] = everywhere(Set())
+
+    def send_report(self, p: Process) -> None:
+        super().send_report(p)
+        self.bodies[p] = self.received[p]
+
+    def bodies_of(self, heard: Set[Process]) -> Set[Message]:
+        return Set() | {m for q in heard for m in self.bodies[q]}
+
+    def take_bodies(self, p: Process, bodies: Set[Message]) -> None:
+        self.received[p] |= bodies - self.collected[p]
+
+
+@repair(
+    "step 3: Msg ends before the first number that nobody has reported, or whose body nobody has reported",
+    answers="IRB-05",
+    builds_on=(SendBodies,),
+)
+class CutHoles(SendBodies):
+    """Printed: `the union of the seqQ sets received`."""
+
+    def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
+        found = super().messages_of(p, heard)
+        bodies = self.bodies_of(heard)
+        return Set() | {
+            item
+            for item in found
+            if all(
+                any(
+                    one.number == k
+                    and (one.message is None or one.message in bodies or one.message in self.collected[p])
+                    for one in found
+                )
+                or k <= self.settled(p)
+                for k in self.each(Number)
+                if k <= item.number
+            )
+        }
+
+
+@repair("step 7: ts is the highest number of Msg, so that the next one follows it", answers="IRB-06")
+class ContinueNumbers(ViewChange):
+    """Printed: nothing; ts is the highest number up to which the process knew all before."""
+
+    def enter(self, p: Process, members: Set[Process]) -> None:
+        super().enter(p, members)
+        self.last_number[p] = self.settled(p)
+
+
+@repair(
+    "steps 1-7: from its report until it installs the list a process takes no part in the normal phase",
+    answers="IRB-07",
+)
+class Block(ViewChange):
+    """Printed: nothing stops the tasks of figure 25."""
+
+    def is_active(self, p: Process) -> bool:
+        return super().is_active(p) and self.phase[p] == Phase.normal
+
+
+@repair("step 2: the reports of a majority of TL_i are awaited, whoever is suspected", answers="IRB-09")
+class AwaitMajority(ViewChange):
+    """Printed: `wait until receive seqQ_i from p_i or p_i suspected`."""
+
+    def may_propose(self, p: Process, heard: Set[Process]) -> bool:
+        return super().may_propose(p, heard) and 2 * len(heard) > len(self.token_list(p))
+
+
+@repair("step 7: what has become stable is delivered before the list is installed", answers="IRB-02")
+class DeliverFirst(ViewChange):
+    """Printed: nothing orders task 2 and step 7."""
+
+    def may_install(self, p: Process) -> bool:
+        return super().may_install(p) and not any(self.can_deliver(p, item) for item in self.stable[p])
+
+
+@repair(
+    "steps 6-7: as in lines 77-78 the messages of stableQ leave recvQ; the rest leaves it too when the list "
+    "is installed, and nothing is sent again",
+    answers="IRB-11",
+)
+class ForgetReceived(ViewChange):
+    """Printed: `stableQ ← Msg, seqQ ← {}`; recvQ is not mentioned."""
+
+    @action(fairness="weak")
+    def adopt(self, p: Process) -> None:
+        super().adopt(p)
+        mine = {m for m in self.received[p] if any(item.message == m for item in self.stable[p])}
+        self.received[p] -= mine
+        self.collected[p] |= mine
+
+    def enter(self, p: Process, members: Set[Process]) -> None:
+        super().enter(p, members)
+        self.received[p] = Set()
+        self.pending[p] = None
+
+
+@repair(
+    "step 3: what was reported without a number is numbered behind the rest, in the order of messages",
+    answers="IRB-28",
+    builds_on=(SendBodies, CutHoles, ForgetReceived),
+)
+class OrderReceived(ForgetReceived, CutHoles):
+    """Printed: a message without a number is in no seqQ."""
+
+    def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
+        whole = super().messages_of(p, heard)
+        last = max(self.settled(p), max((item.number for item in whole), default=0))
+        rest = {m for m in self.bodies_of(heard) if not self.is_ordered(p, m, whole)}
+        return whole | {Sequenced(m, last + sum(1 for other in rest if other <= m)) for m in rest}
+
+    def is_ordered(self, p: Process, m: Message, messages: Set[Sequenced]) -> bool:
+        """M has its number in Msg, or is known to be stable."""
+        return m in self.collected[p] or any(item.message == m for item in messages)
+
+
+REPAIRS = (
+    KeepStable, SendBodies, CutHoles, ContinueNumbers, Block, AwaitMajority, DeliverFirst, ForgetReceived,
+    OrderReceived,
+)  # fmt: skip
+"""All of them."""
