@@ -110,6 +110,13 @@ ENTRIES: tuple[Entry, ...] = (
         refinement_at="antiphon.spec.protocols.rbp_resilient.refinement:RBP_RESILIENT",
     ),
     Entry(
+        "vsc",
+        "the view change of view-synchronous communication (RBP report, figure 29)",
+        "antiphon.spec.protocols.vsc.properties:VscChecked",
+        claims_at="antiphon.spec.claims.vsc:VSC",
+        family="vsc",
+    ),
+    Entry(
         "sequencer",
         "total order by a coordinator that multicasts for all (Ban, SEQUENCER)",
         "antiphon.spec.protocols.sequencer.properties:SequencerChecked",

@@ -1,0 +1,133 @@
+"""What surrounds figure 29, failures and wrong suspicions, and what bounds an exploration of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment.detectors import DetectedAtOnce, EventuallyPerfect
+from antiphon.spec.lang import (
+    In,
+    Map,
+    action,
+    budget,
+    constraint,
+    emit,
+    environment,
+    everywhere,
+    mutation,
+    require,
+    restriction,
+)
+from antiphon.spec.protocols.vsc.figure29 import Data, Initial
+from antiphon.spec.protocols.vsc.readings import READINGS
+from antiphon.spec.protocols.vsc.repairs import REPAIRS
+from antiphon.spec.protocols.vsc.stability import HastyStability, StabilityDetector, stable_when
+from antiphon.spec.services.events import Install, Message, Process, View
+
+
+class Failing(StabilityDetector, EventuallyPerfect):
+    """Up to `crashes` failures and `false_suspicions` false suspicions."""
+
+    sent_by: Map[Message, Process | None] = everywhere(None)
+
+    def vscast(self, p: Process, m: Message) -> None:
+        super().vscast(p, m)
+        self.sent_by[m] = p
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever, and nothing more reaches it."""
+        require(not self.is_gone(p))
+        super().crash(p)
+        self.network -= {packet for packet in self.network if packet.to == p}
+
+    @environment
+    def lose(self, packet: Annotated[Data, In("network")]) -> None:
+        """What a process sent that has crashed does not arrive."""
+        sender = self.sent_by[packet.message]
+        require(sender is not None and self.is_gone(sender))
+        self.network -= {packet}
+
+
+class VscFinite(Failing):
+    """No change leads beyond the last view, and nobody crashes whom no change can leave out."""
+
+    @constraint("call")
+    def has_view_left(self, p: Process) -> bool:
+        """There is another view."""
+        return budget(self.in_view[p] < self.views)
+
+    @constraint("crash")
+    def can_be_left_out(self, p: Process) -> bool:
+        """P has not sent what it has for the change to the last view, and is not there yet."""
+        i = self.in_view[p]
+        return i < self.views and not (i == self.views - 1 and self.is_changing(p))
+
+
+@restriction("message k comes from p_(k mod n)")
+class Assigned(VscFinite):
+    """Who multicasts is settled."""
+
+    @constraint("vscast")
+    def is_its_turn(self, p: Process, m: Message) -> bool:
+        """The message is p's."""
+        return p.index == m.index % self.processes
+
+
+@restriction("a view change is called once, by the first process that suspects, as long as that is up")
+class CalledOnce(VscFinite):
+    """What is called is R-delivered by all anyway, however often."""
+
+    @constraint("call")
+    def is_not_called(self, p: Process) -> bool:
+        """Nobody that is up has called it."""
+        i = self.in_view[p]
+        return not any(self.has_cast(q, i) and not self.is_gone(q) for q in self.each(Process))
+
+
+@mutation("without `for the first time`: a change that others have called too is begun once more")
+class AnyTime(VscFinite):
+    """A second R-delivery of (view-change, i), in the view that it has led to."""
+
+    repeated: Map[Process, bool] = everywhere(False)
+
+    @action
+    def r_deliver_again(self, p: Process, i: View) -> None:
+        """Steps 1-7, in one: the sets are there, and the decision. P is back at the beginning of its view."""
+        decision = self.decided[i]
+        require(self.in_view[p] == i + 1 and not self.left_out[p] and not self.repeated[p])
+        require(decision is not None)
+        self.repeated[p] = True
+        self.taken[p] -= {self.in_view[p]}
+        self.proposal[p] = None
+        if decision is not None:
+            emit(Install(p, self.in_view[p], decision.view))
+
+
+@mutation("consensus: everybody takes its own initial value for the decision")
+class NoConsensus(VscFinite):
+    """Steps 4 and 5 agree on nothing."""
+
+    def is_decided(self, p: Process, q: Process) -> bool:
+        return q == p
+
+    def decision(self, p: Process, q: Process) -> Initial | None:
+        return self.proposal[p]
+
+
+@mutation("the failure detector is not complete: nobody suspects anybody")
+class Incomplete(VscFinite):
+    """Steps 2 and 4 wait for whoever has crashed."""
+
+    def monitors(self, p: Process, q: Process) -> bool:
+        return False
+
+
+class VscBounded(
+    VscFinite,
+    repairs=REPAIRS,
+    readings=(*READINGS, stable_when),
+    restrictions=(DetectedAtOnce, Assigned, CalledOnce),
+    mutations=(HastyStability, AnyTime, NoConsensus, Incomplete),
+):
+    """Figure 29 within bounds, with what can be switched on."""
