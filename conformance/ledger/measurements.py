@@ -15,6 +15,7 @@ from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
+from antiphon.spec.protocols.rbp.bounds import RbpBounded
 from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
 from antiphon.spec.protocols.total.bounds import TotalBounded
 from antiphon.spec.protocols.total.properties import TotalChecked
@@ -150,6 +151,40 @@ def messages_a_broadcast() -> tuple[bool, str]:
     return 0 < own < messages and requests == messages - own and copies == messages * (members - 1), found
 
 
+def who_orders() -> tuple[bool, str]:
+    """Loss-free runs in which the last member sends every message, and one of figure 16: how many messages
+    each member numbers.
+    """
+    members, messages = 3, 3
+    found, good = [], True
+    counted: tuple[tuple[type[Spec], str, str, dict[str, Any]], ...] = (
+        (SequencerBounded, "receive_forward", "send", {"crashes": 0, "views": 1}),
+        (TotalBounded, "receive_request", "broadcast", {"crashes": 0, "views": 1, "losses": 0}),
+        (RbpBounded, "sequence", "broadcast", {"losses": 0, "timeouts": 0, "repairs": "all"}),
+    )
+    for spec, order, send, constants in counted:
+        machine = program(spec, processes=members, messages=messages, **constants).reference
+        generator = random.Random(SEED)
+        state = machine.initial()[0]
+        numbered: Counter[int] = Counter()
+        while numbered.total() < messages:
+            steps = [
+                step
+                for step in machine.enabled(state)
+                if step.action != send or step.arguments[0] == Process(members - 1)
+            ]
+            step = generator.choice(steps)
+            if step.action == order:
+                actor = step.arguments[0]
+                numbered[(actor if isinstance(actor, Process) else actor.to).index] += 1
+            state = machine.apply(state, step).state
+        shares = [numbered[number] for number in range(members)]
+        fixed = shares == [messages, *[0] * (members - 1)]
+        good = good and (max(shares) == -(-messages // members) if spec is RbpBounded else fixed)
+        found.append(f"{spec.__name__}: {', '.join(map(str, shares))}")
+    return good, f"numbered by each member: {'; '.join(found)} ({messages} messages, seed {SEED})"
+
+
 MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "nacks": nacks,
     "two messages": two_messages,
@@ -159,6 +194,7 @@ MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "fullest buffers": fullest_buffers,
     "idle rounds": idle_rounds,
     "one unicast, one multicast": unicast_and_multicast,
+    "who orders": who_orders,
 }
 """Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it
 found.

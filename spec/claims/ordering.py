@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.claims.comparisons import COMPARISONS
 from antiphon.spec.protocols.chang_maxemchuk.refinement import CHANG_MAXEMCHUK
 from antiphon.spec.protocols.dtp.refinement import DTP
 from antiphon.spec.protocols.horus.refinement import HORUS, HORUS_TOTAL
@@ -195,4 +196,5 @@ ORDERING: tuple[Claim, ...] = (
             Check(Figure5Ordered, "UniformTotalOrder", "violated", "all", constants=_NO_ORDER, length=4),
         ),
     ),
+    *COMPARISONS,
 )
