@@ -117,6 +117,20 @@ ENTRIES: tuple[Entry, ...] = (
         family="vsc",
     ),
     Entry(
+        "primary-backup",
+        "primary-backup replication, by the prose of the RBP report",
+        "antiphon.spec.protocols.primary_backup.properties:PrimaryBackupChecked",
+        claims_at="antiphon.spec.claims.primary_backup:PRIMARY_BACKUP",
+        family="pbk",
+    ),
+    Entry(
+        "primary-backup-vsc",
+        "primary-backup replication over view-synchronous communication (RBP report, figure 29)",
+        "antiphon.spec.protocols.primary_backup.properties:PrimaryBackupOverVscChecked",
+        claims_at="antiphon.spec.claims.primary_backup:PRIMARY_BACKUP",
+        family="pbk",
+    ),
+    Entry(
         "sequencer",
         "total order by a coordinator that multicasts for all (Ban, SEQUENCER)",
         "antiphon.spec.protocols.sequencer.properties:SequencerChecked",

@@ -154,7 +154,7 @@ def test_a_claim_is_found_in_any_case_and_an_unknown_one_is_guessed() -> None:
     assert claim_of("rbp-06").id == "RBP-06"
     with pytest.raises(SpecError, match=r"did you mean .*RBP-06"):
         claim_of("RPB-06")
-    with pytest.raises(SpecError, match=r"known: .*msq, rbc, rbp.*did you mean 'rbp'"):
+    with pytest.raises(SpecError, match=r"known: .*msq.*rbc, rbp.*did you mean 'rbp'"):
         claims_of("rpb")
 
 

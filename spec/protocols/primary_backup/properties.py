@@ -1,0 +1,79 @@
+"""Primary-backup replication is checked against total order and reliable broadcast of what the servers
+perform, which are order and atomicity; and what a client may rely on.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import constraint, mutation, obligation, repair, restriction, witness
+from antiphon.spec.protocols.primary_backup.over_vsc import PrimaryBackupOverVsc
+from antiphon.spec.protocols.primary_backup.section431 import PrimaryBackup
+from antiphon.spec.services.broadcast import ReliableBroadcast
+from antiphon.spec.services.events import Message, Process
+from antiphon.spec.services.order import TotalOrder, TotalOrderBroadcast
+
+
+@restriction("the primary does not fail")
+class OnlyBackupsFail(PrimaryBackup):
+    """Whoever fails is a backup."""
+
+    @constraint("crash")
+    def is_backup(self, p: Process) -> bool:
+        """P is not the primary."""
+        return p != self.primary
+
+
+@repair("a view change: the primary waits for those that have not failed", answers="PBK-03")
+class ExcludeFailed(PrimaryBackup):
+    """Printed: `waits for an acknowledgement from all backups`."""
+
+    def has_acks(self, p: Process) -> bool:
+        """All backups have acknowledged, or failed."""
+        return all(q in self.acked or self.down[q] for q in self.each(Process) if q != p)
+
+
+@mutation("the primary replies, and takes the next request, without waiting for acknowledgements")
+class ReplyAtOnce(PrimaryBackup):
+    """Two updates may be on their way."""
+
+    def has_acks(self, p: Process) -> bool:
+        """Nobody is waited for."""
+        return True
+
+
+class PrimaryBackupChecked(
+    PrimaryBackup,
+    TotalOrderBroadcast,
+    repairs=(ExcludeFailed,),
+    restrictions=(OnlyBackupsFail,),
+    mutations=(ReplyAtOnce,),
+):
+    """Primary-backup replication by itself, and what must be true of it."""
+
+    @obligation
+    def Answered(self) -> bool:
+        """Every request that a primary that is up has performed is replied to."""
+        return self.busy is None or self.down[self.primary]
+
+    @obligation
+    def RepliedAtAll(self) -> bool:
+        """What a client has a reply to, all correct servers perform."""
+        return all(m in self.performed[p] or self.down[p] for m in self.replied for p in self.each(Process))
+
+    @witness
+    def AllReplied(self) -> bool:
+        """Every request has its reply."""
+        return all(m in self.replied for m in self.each(Message))
+
+    @witness
+    def TakenOver(self) -> bool:
+        """A second primary has performed a request that the first did not."""
+        return any(
+            m in self.performed[self.primary]
+            and not any(m in self.performed[q] for q in self.each(Process) if self.down[q])
+            and self.down[Process(0)]
+            for m in self.each(Message)
+        )
+
+
+class PrimaryBackupOverVscChecked(PrimaryBackupOverVsc, ReliableBroadcast, TotalOrder):
+    """Primary-backup replication over figure 29, and what must be true of it."""
