@@ -222,6 +222,12 @@ ENTRIES: tuple[Entry, ...] = (
         family="x",
     ),
     Entry(
+        "chandra-toueg",
+        "consensus by rotating coordinators with a detector of class eventually S (Chandra and Toueg)",
+        "antiphon.spec.protocols.chandra_toueg.properties:ChandraTouegChecked",
+        refinement_at="antiphon.spec.protocols.chandra_toueg.refinement:CHANDRA_TOUEG",
+    ),
+    Entry(
         "total",
         "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)",
         "antiphon.spec.protocols.total.properties:TotalChecked",

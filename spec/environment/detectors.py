@@ -54,6 +54,12 @@ class Suspicions(Crashes):
         self.suspected[p][q] = True
         emit(Suspect(p, q))
 
+    def is_trusted_by_all(self, q: Process) -> bool:
+        """Whether q is up, and nobody that is up suspects it."""
+        return not self.down[q] and not any(
+            self.suspected[p][q] and not self.down[p] for p in self.each(Process)
+        )
+
     @action(fairness="weak")
     def detect(self, p: Process, q: Process) -> None:
         """P notices that q has crashed."""
@@ -75,7 +81,11 @@ class DetectedAtOnce(Suspicions):
 
 
 class FalseSuspicions(Suspicions):
-    """Up to `false_suspicions` suspicions of processes that are up, which need not end: no accuracy."""
+    """Up to `false_suspicions` suspicions of processes that are up, which need not end: no accuracy.
+
+    What is true of a protocol under the assumption that somebody is trusted by all in the end
+    (`implies(eventually_always("is_trusted_by_all"), ...)`, for each process) is true with eventually S.
+    """
 
     false_suspicions: Const[int] = 1
     false_so_far: Annotated[int, Between(0, "false_suspicions")] = 0
@@ -87,12 +97,6 @@ class FalseSuspicions(Suspicions):
         require(self.false_so_far < self.false_suspicions)
         self.false_so_far += 1
         self.begin(p, q)
-
-    def is_trusted_by_all(self, q: Process) -> bool:
-        """Whether q is up, and nobody that is up suspects it."""
-        return not self.down[q] and not any(
-            self.suspected[p][q] and not self.down[p] for p in self.each(Process)
-        )
 
 
 class EventuallyPerfect(FalseSuspicions):

@@ -20,6 +20,7 @@ from antiphon.model.symbolic import prove
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.catalogue import refined, refinement_named, refinement_of
 from antiphon.spec.lang import Program, Set, Spec, SpecError, program
+from antiphon.spec.protocols.chandra_toueg.properties import ChandraTouegChecked
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
 from antiphon.spec.protocols.dtp.properties import DtpChecked
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, TotalStack
@@ -216,6 +217,10 @@ FULL_STACK: dict[str, int | bool | str] = {
     "processes": 2, "messages": 1, "casts": 2, "buffer": 2, "crashes": 0, "views": 1, "patient": True,
     "oracle": "itself",
 }  # fmt: skip
+ONE_ROUND: dict[str, int | bool | str] = {
+    "processes": 3, "values": 2, "crashes": 1, "false_suspicions": 1, "rounds": 1, "urgent": True,
+    "detected_at_once": True,
+}  # fmt: skip
 JUDGED = {
     "figure-2": Judged(Figure2Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "figure-5": Judged(Figure5Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
@@ -230,6 +235,7 @@ JUDGED = {
     "sequencer": Judged(SequencerChecked, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
     "horus-total": Judged(TotalStack, ("Integrity", "TotalOrder"), APART),
     "horus": Judged(HorusChecked, ("Integrity", "TotalOrder"), FULL_STACK),
+    "chandra-toueg": Judged(ChandraTouegChecked, ("Integrity", "Validity", "UniformAgreement"), ONE_ROUND),
 }
 """Non-uniform properties where the document promises nothing about those that crash; prefixes of a view where
 views are series.

@@ -1,0 +1,1 @@
+"""Consensus by rotating coordinators and a failure detector of class eventually S (Chandra and Toueg)."""

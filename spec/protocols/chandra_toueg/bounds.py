@@ -1,0 +1,68 @@
+"""How figure 6 is explored: local steps first, where asked for; and faults planted in it, to see that
+each of its rules is needed.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set, constraint, mutation, restriction
+from antiphon.spec.protocols.chandra_toueg.figure6 import ChandraToueg, Estimate, Phase, Reply, Round
+from antiphon.spec.services.events import Process
+
+
+@restriction(
+    "a process proposes and begins its next round as soon as it can, one process after the other: both are "
+    "local and send only what others may leave unread, so that postponing them adds nothing that others see"
+)
+class Urgent(ChandraToueg):
+    """Nothing else happens while somebody can propose or begin a round."""
+
+    def can_go_on(self, p: Process) -> bool:
+        """P proposes, or begins a round."""
+        return self.phase[p] is Phase.idle or (
+            self.phase[p] is Phase.looping and not self.has_decided(p) and self.round[p] < self.rounds
+        )
+
+    @constraint("gather", "adopt", "refuse", "count", "receive_cast")
+    def nobody_can_go_on(self) -> bool:
+        """Nobody can propose or begin a round."""
+        return not any(self.can_go_on(q) and not self.is_gone(q) for q in self.each(Process))
+
+    @constraint("propose", "begin_round")
+    def is_first(self, p: Process) -> bool:
+        """No process before p can."""
+        return not any(self.can_go_on(q) and not self.is_gone(q) for q in self.each(Process) if q < p)
+
+
+@mutation("half of the processes count as a majority")
+class HalfIsEnough(ChandraToueg):
+    """Phases 2 and 4."""
+
+    def is_majority(self, some: Set[Process]) -> bool:
+        """With three processes, one."""
+        return 2 * len(some) >= self.processes - 1 and len(some) > 0
+
+
+@mutation("the coordinator proposes any estimate that it has received, whatever its timestamp")
+class IgnoreTimestamps(ChandraToueg):
+    """Phase 2."""
+
+    def is_newest(self, item: Estimate, heard: Set[Process]) -> bool:
+        """All are."""
+        return True
+
+
+@mutation("who suspects the coordinator acknowledges what it has not received")
+class AcknowledgeSuspected(ChandraToueg):
+    """Phase 3."""
+
+    def reply_to_suspected(self, p: Process, r: Round) -> Reply:
+        """Ack."""
+        return Reply(p, r, True)
+
+
+class ChandraTouegBounded(
+    ChandraToueg,
+    restrictions=(Urgent,),
+    mutations=(HalfIsEnough, IgnoreTimestamps, AcknowledgeSuspected),
+):
+    """Figure 6 with what can be switched on."""

@@ -1,0 +1,47 @@
+"""Figure 6 is the machine of consensus: the first decision chooses, every other one learns.
+
+Rounds, estimates and replies are stutters: what a majority has adopted can be seen in no event before a
+process decides it.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.protocols.chandra_toueg.figure6 import Phase
+from antiphon.spec.protocols.chandra_toueg.properties import ChandraTouegChecked
+from antiphon.spec.refinement import Refinement
+from antiphon.spec.services.consensus import ConsensusMachine, Decide, Propose, Value
+from antiphon.spec.services.events import Process
+
+
+class ChandraTouegIsConsensus(ChandraTouegChecked):
+    """Figure 6, seen as the machine."""
+
+    def chosen(self) -> Value | None:
+        """What somebody has decided."""
+        return next(
+            (self.decision[p] for p in self.each(Process) if self.decision[p] is not None),
+            None,
+        )
+
+    def offers(self, p: Process) -> Value | None:
+        """What p proposed, until something is decided."""
+        return self.proposal[p] if self.chosen() is None else None
+
+    def told(self, p: Process) -> bool:
+        """P has decided."""
+        return self.has_decided(p)
+
+    def proposed(self, p: Process) -> bool:
+        """P has begun."""
+        return self.phase[p] is not Phase.idle
+
+
+CHANDRA_TOUEG = Refinement(
+    ChandraTouegIsConsensus,
+    ConsensusMachine,
+    (Propose, Decide),
+    bounds={
+        "processes": 3, "values": 2, "crashes": 1, "false_suspicions": 1, "rounds": 2, "urgent": True,
+        "detected_at_once": True,
+    },
+)  # fmt: skip
