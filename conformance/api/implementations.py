@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
+from antiphon.conformance.history import TOTAL_ORDER
 from antiphon.conformance.lockstep import LockstepReport
 from antiphon.conformance.lockstep import lockstep as walk
 from antiphon.model.bounds import Bounds
@@ -87,17 +88,25 @@ def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -
     return run_stateful(bound, compiled_machine(bound.program), runs=runs, steps=steps, seed_number=seed)
 
 
-def verify(path: str | Path, *, master: str = "local[*]", output: str | Path | None = None) -> VerifyReport:
+def verify(
+    path: str | Path,
+    *,
+    promise: Collection[str] = (TOTAL_ORDER,),
+    master: str = "local[*]",
+    output: str | Path | None = None,
+) -> VerifyReport:
     """Judge the logs of many runs on Spark.
 
     Args:
         path: a directory of runs (`<run>/process-<p>.ndjson`), or a dataset made from one.
+        promise: what the system promises, of "total-order", "virtual-synchrony",
+            "extended-virtual-synchrony" and "safe-delivery".
         master: Spark's master.
         output: keep the tables in this new directory.
 
     Raises:
         ImportError: Spark is not installed.
-        InputError: there is nothing to judge at `path`, or `output` exists.
+        InputError: there is nothing to judge at `path`, `output` exists, or nobody promises that.
         PipelineError: no Java, a full disk, or Spark failed.
     """
     try:
@@ -106,4 +115,4 @@ def verify(path: str | Path, *, master: str = "local[*]", output: str | Path | N
         raise ImportError(
             f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
         ) from error
-    return judge(path, master=master, output=output)
+    return judge(path, master=master, output=output, promise=promise)

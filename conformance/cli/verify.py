@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.history import TOTAL_ORDER
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
 
@@ -27,6 +28,15 @@ def verify(
         Path | None,
         typer.Option("--output", help="Keep the tables in this new directory.", show_default=False),
     ] = None,
+    promise: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--promise",
+            help="What the system promises: total-order (the default), virtual-synchrony, "
+            "extended-virtual-synchrony, safe-delivery; repeat it for several.",
+            show_default=False,
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Judge the logs of many runs on Spark."""
@@ -39,7 +49,7 @@ def verify(
     console = output.err()
     try:
         with console.status(f"judging {path} on {master}") if console.is_terminal else console:
-            report = pipeline.verify(path, master=master, output=keep)
+            report = pipeline.verify(path, master=master, output=keep, promise=promise or (TOTAL_ORDER,))
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
     except pipeline.PipelineError as error:

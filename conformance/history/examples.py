@@ -15,19 +15,35 @@ from antiphon.conformance.history.finding import (
     BROADCAST_ONCE,
     CAUSALITY,
     DATAGRAM_INTEGRITY,
+    FAILURE_ATOMICITY,
     HANDOVER,
+    INITIAL_VIEW,
+    LOCAL_MONOTONICITY,
     NO_VIOLATION,
+    PRIMARY_PARTITION,
+    SAFE_DELIVERY,
+    SAME_VIEW_DELIVERY,
+    SELF_INCLUSION,
+    SENDING_VIEW_DELIVERY,
+    TRANSITIONAL_SET,
     UNIFORM_AGREEMENT,
+    UNIFORM_DELIVERY,
     UNIFORM_INTEGRITY,
     UNIFORM_NUMBERING,
     UNIFORM_PREFIX_ORDER,
     UNIFORM_TOTAL_ORDER,
     VALIDITY,
+    VIEW_AGREEMENT,
+    VIEW_SYNCHRONY,
+    VSC_TERMINATION,
+    VSC_VALIDITY,
 )
+from antiphon.conformance.history.promises import EXTENDED_VIRTUAL_SYNCHRONY, SAFE, VIRTUAL_SYNCHRONY
 
 BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
     AGREEMENT: frozenset({UNIFORM_AGREEMENT}),
     UNIFORM_TOTAL_ORDER: frozenset({UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING}),
+    SAME_VIEW_DELIVERY: frozenset({SENDING_VIEW_DELIVERY}),
 }
 """What is broken whenever a property is."""
 
@@ -70,3 +86,38 @@ EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
     )
 }
 """By what happens in it: the history, and the properties that it breaks."""
+
+_PRIMARY: Final = (VIRTUAL_SYNCHRONY,)
+_UNIFORM: Final = (VIRTUAL_SYNCHRONY, SAFE)
+_PARTS: Final = (EXTENDED_VIRTUAL_SYNCHRONY, SAFE)
+
+VIEW_EXAMPLES: Final[Mapping[str, tuple[tuple[str, ...], str, frozenset[str]]]] = {
+    name: (promise, text, frozenset(broken))
+    for promise, name, text, broken in (
+        (_UNIFORM, "all is well in views", "0: +a a [2=01] b | 1: a [2=01] +b b | 2: a !", set[str]()),
+        (_PRIMARY, "a view from the start", "0: [1=01] +a a | 1: [1=01] a | 2:", set[str]()),
+        (_PRIMARY, "a joiner", "0: [1=0] +a a [2=01] +0:2 0:2 | 1: [2=01] 0:2", set[str]()),
+        (_PRIMARY, "broadcast before a view", "0: [1=0] +a a | 1: +b !", {INITIAL_VIEW}),
+        (_PRIMARY, "not a member", "0: +a a [2=0] | 1: a [2=0]", {SELF_INCLUSION}),
+        (_PRIMARY, "a view again", "0: +a a [2=01] [2=01] | 1: a [2=01]", {LOCAL_MONOTONICITY}),
+        (_PRIMARY, "other members", "0: +a a [2=01] | 1: a [2=012] | 2: a !", {VIEW_AGREEMENT}),
+        (_PRIMARY, "two histories", "0: +a a [2=01] | 1: a [2=01] | 2: a [3=2]", {PRIMARY_PARTITION}),
+        (_PRIMARY, "in the next view", "0: +a [2=01] a | 1: [2=01] a", {SENDING_VIEW_DELIVERY}),
+        (
+            _PRIMARY,
+            "in two views",
+            "0: +a [2=01] a | 1: [2=01] a | 2: a !",
+            {SAME_VIEW_DELIVERY, SENDING_VIEW_DELIVERY},
+        ),
+        (_PRIMARY, "left behind", "0: +a a [2=01] b | 1: [2=01] +b b", {VIEW_SYNCHRONY}),
+        (_PRIMARY, "not got by its source", "0: +a [2=01] b | 1: [2=01] +b b", {VSC_VALIDITY}),
+        (_PRIMARY, "missed in a view that stays", "0: +a a | 1: a | 2: !", {VSC_TERMINATION}),
+        (_UNIFORM, "taken to the grave", "0: [2=01] +a a | 1: [2=01] a | 2: +c c !", {UNIFORM_DELIVERY}),
+        (_PARTS, "two parts", "0: +a a [01] [2=01] | 1: a [01] [2=01] | 2: a +c [2] c [3=2]", set[str]()),
+        (_PARTS, "no part", "0: +a a [2=01] | 1: a [01] [2=01]", {TRANSITIONAL_SET}),
+        (_PARTS, "another part", "0: +a a [0] [2=01] | 1: a [01] [2=01]", {TRANSITIONAL_SET}),
+        (_PARTS, "before and after", "0: +a a [01] [2=01] | 1: [01] a [2=01]", {FAILURE_ATOMICITY}),
+        (_PARTS, "left alone", "0: +a a [01] [2=01] | 1: a [01] [2=01] | 2: [2] [3=2]", {SAFE_DELIVERY}),
+    )
+}
+"""The same where views change: what the system promises, the history, and the properties that it breaks."""

@@ -27,6 +27,20 @@ DATAGRAM_INTEGRITY: Final = "DatagramIntegrity"
 CAUSALITY: Final = "Causality"
 HANDOVER: Final = "Handover"
 NO_VIOLATION: Final = "NoViolation"
+INITIAL_VIEW: Final = "InitialView"
+SELF_INCLUSION: Final = "SelfInclusion"
+LOCAL_MONOTONICITY: Final = "LocalMonotonicity"
+VIEW_AGREEMENT: Final = "ViewAgreement"
+PRIMARY_PARTITION: Final = "PrimaryPartition"
+SENDING_VIEW_DELIVERY: Final = "SendingViewDelivery"
+SAME_VIEW_DELIVERY: Final = "SameViewDelivery"
+VIEW_SYNCHRONY: Final = "ViewSynchrony"
+VSC_VALIDITY: Final = "VscValidity"
+VSC_TERMINATION: Final = "VscTermination"
+UNIFORM_DELIVERY: Final = "UniformDelivery"
+TRANSITIONAL_SET: Final = "TransitionalSet"
+FAILURE_ATOMICITY: Final = "FailureAtomicity"
+SAFE_DELIVERY: Final = "SafeDelivery"
 PROPERTIES: Final = (
     BROADCAST_ONCE,
     VALIDITY,
@@ -41,9 +55,38 @@ PROPERTIES: Final = (
     HANDOVER,
     NO_VIOLATION,
 )
-"""All properties, in the order in which they are reported. A uniform one counts processes that crash too."""
+"""What is judged of a group that stays as it is, in the order of report. A uniform property counts processes
+that crash too.
+"""
 
-LIVENESS: Final = (VALIDITY, UNIFORM_AGREEMENT, AGREEMENT)
+VIEW_PROPERTIES: Final = (
+    INITIAL_VIEW,
+    SELF_INCLUSION,
+    LOCAL_MONOTONICITY,
+    VIEW_AGREEMENT,
+    PRIMARY_PARTITION,
+    SENDING_VIEW_DELIVERY,
+    SAME_VIEW_DELIVERY,
+    VIEW_SYNCHRONY,
+    VSC_VALIDITY,
+    VSC_TERMINATION,
+    UNIFORM_DELIVERY,
+    TRANSITIONAL_SET,
+    FAILURE_ATOMICITY,
+    SAFE_DELIVERY,
+)
+"""What may be judged of a group with views, in the order of report, after the others."""
+
+LIVENESS: Final = (
+    VALIDITY,
+    UNIFORM_AGREEMENT,
+    AGREEMENT,
+    PRIMARY_PARTITION,
+    VSC_VALIDITY,
+    VSC_TERMINATION,
+    UNIFORM_DELIVERY,
+    SAFE_DELIVERY,
+)
 """What a run that goes on may still keep; everything else is broken for ever once it is broken."""
 
 BROADCAST_AGAIN: Final = "broadcast a second time"
@@ -75,7 +118,8 @@ ABSENT: Final = (NEVER_BROADCAST, NEVER_SENT)
 
 @dataclass(frozen=True)
 class Place:
-    """An event in a run: its process, its index in that process, and the message or datagram it is about.
+    """An event in a run: its process, its index in that process, and the message, datagram or view it is
+    about.
 
     `index` is None where the event is missing: the process should have delivered the message.
     """

@@ -3,7 +3,8 @@
 A small notation for tests and documents. Each process is `number: words`, processes are separated
 by `|`. `+m` is a broadcast, `m` a delivery, `m=d` gives it the payload d, `m#7` the number 7, `!` is a
 crash; `d>2` sends datagram d to process 2, `<d` receives it; `(+m)` and `(m)` are the protocol's side of a
-broadcast and a delivery, `?2` reports a violation by process 2. A message is `source:id`, a datagram
+broadcast and a delivery, `?2` reports a violation by process 2; `[2=013]` installs view 2 with the members 0,
+1 and 3, `[01]` enters the transitional configuration of 0 and 1. A message is `source:id`, a datagram
 `sender:counter`, or either is a letter: a is the first of process 0, b the first of process 1, and so on.
 Where no number is given, messages are numbered in the order in which the text first delivers them.
 """
@@ -21,8 +22,10 @@ from antiphon.conformance.trace import (
     Deliver,
     End,
     Event,
+    Install,
     Receive,
     Send,
+    Transitional,
     Violation,
     digest,
     message_id,
@@ -31,6 +34,8 @@ from antiphon.conformance.trace import (
 _WORD = re.compile(
     r"(?P<core>\(?)(?P<receive><?)(?P<broadcast>\+?)(?P<name>[a-z]|\d+:\d+)(=(?P<payload>\w+))?(#(?P<number>\d+))?(>(?P<to>\d+))?\)?"
 )
+
+_VIEW = re.compile(r"\[((?P<view>[1-9]\d*)=)?(?P<members>\d*)\]")
 
 
 def history(text: str) -> tuple[tuple[Event, ...], ...]:
@@ -58,9 +63,14 @@ def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
         return Crash(i)
     if word[0] == "?" and word[1:].isdigit():
         return Violation(i, int(word[1:]), "")
+    view = _VIEW.fullmatch(word)
+    if view is not None:
+        members = tuple(map(int, view["members"]))
+        return Install(i, int(view["view"]), members) if view["view"] else Transitional(i, members)
     if match is None or (word[0] == "(") != (word[-1] == ")"):
         raise ValueError(
-            f"{word!r} is none of +m, m, m=payload, m#number, (+m), (m), d>process, <d, ?process, !"
+            f"{word!r} is none of +m, m, m=payload, m#number, (+m), (m), d>process, <d, ?process, "
+            "[view=members], [members], !"
         )
     name = match["name"]
     name = message_id(ord(name) - ord("a"), 1) if name.isalpha() else name

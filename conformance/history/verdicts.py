@@ -11,7 +11,7 @@ definition and no file format.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,9 +23,28 @@ from antiphon.conformance.history.broadcast import (
     validity,
 )
 from antiphon.conformance.history.datagrams import causality, datagram_integrity
-from antiphon.conformance.history.finding import ABSENT, LIVENESS, Finding, History
+from antiphon.conformance.history.finding import (
+    ABSENT,
+    AGREEMENT,
+    BROADCAST_ONCE,
+    CAUSALITY,
+    DATAGRAM_INTEGRITY,
+    HANDOVER,
+    LIVENESS,
+    NO_VIOLATION,
+    UNIFORM_AGREEMENT,
+    UNIFORM_INTEGRITY,
+    UNIFORM_NUMBERING,
+    UNIFORM_PREFIX_ORDER,
+    UNIFORM_TOTAL_ORDER,
+    VALIDITY,
+    Finding,
+    History,
+)
 from antiphon.conformance.history.members import handover, no_violation
 from antiphon.conformance.history.order import numbering, prefix_order, total_order
+from antiphon.conformance.history.promises import TOTAL_ORDER, properties_of
+from antiphon.conformance.history.views import judge_views
 from antiphon.conformance.trace import CUT_OFF, NO_DELIVERIES, TRUNCATED, Problem, Run
 from antiphon.model.verdict import Outcome
 
@@ -58,24 +77,39 @@ def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
     return Outcome.UNKNOWN if faults else Outcome.HOLDS
 
 
-def judge_history(history: History) -> tuple[Finding, ...]:
-    """Check every property, in the order of `PROPERTIES`."""
-    return (
-        broadcast_once(history),
-        validity(history),
-        integrity(history),
-        uniform_agreement(history),
-        agreement(history),
-        total_order(history),
-        prefix_order(history),
-        numbering(history),
-        datagram_integrity(history),
-        causality(history),
-        handover(history),
-        no_violation(history),
-    )
+_CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
+    BROADCAST_ONCE: broadcast_once,
+    VALIDITY: validity,
+    UNIFORM_INTEGRITY: integrity,
+    UNIFORM_AGREEMENT: uniform_agreement,
+    AGREEMENT: agreement,
+    UNIFORM_TOTAL_ORDER: total_order,
+    UNIFORM_PREFIX_ORDER: prefix_order,
+    UNIFORM_NUMBERING: numbering,
+    DATAGRAM_INTEGRITY: datagram_integrity,
+    CAUSALITY: causality,
+    HANDOVER: handover,
+    NO_VIOLATION: no_violation,
+}
+"""What judges each of `PROPERTIES`."""
 
 
-def judge_run(run: Run) -> RunFindings:
-    """Judge the logs of one run."""
-    return RunFindings(judge_history(run.events), run.problems)
+def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -> tuple[Finding, ...]:
+    """Check every property that a promise stands for, in the order of report.
+
+    Raises:
+        PromiseError: nobody promises this.
+    """
+    names = properties_of(promise)
+    of_views = tuple(name for name in names if name not in _CHECKS)
+    findings = tuple(_CHECKS[name](history) for name in names if name in _CHECKS)
+    return findings + (judge_views(history, of_views) if of_views else ())
+
+
+def judge_run(run: Run, promise: Collection[str] = (TOTAL_ORDER,)) -> RunFindings:
+    """Judge the logs of one run by what its system promises.
+
+    Raises:
+        PromiseError: nobody promises this.
+    """
+    return RunFindings(judge_history(run.events, promise), run.problems)

@@ -11,6 +11,7 @@ from typing import Final, get_args
 import msgspec
 from msgspec import inspect
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     DataType,
     DoubleType,
@@ -27,8 +28,9 @@ _COLUMNS: Final[dict[type[inspect.Type], DataType]] = {
     inspect.IntType: LongType(),
     inspect.StrType: StringType(),
     inspect.FloatType: DoubleType(),
+    inspect.VarTupleType: ArrayType(LongType()),
 }
-"""The column of each type of field that a log may have."""
+"""The column of each type of field that a log may have; a tuple is one of integers."""
 
 
 def _struct(**fields: DataType) -> StructType:
@@ -63,7 +65,14 @@ def _event(kinds: tuple[type[msgspec.Struct], ...]) -> StructType:
 RUNS: Final = _struct(run=StringType(), path=StringType())
 """One row a run: its name, and the directory that holds its logs."""
 
-EVENT: Final = _event(get_args(trace.Event))
+_LATER: Final = (trace.Install, trace.Transitional)
+"""Kinds that came when files of events were there already: their own columns stand behind the others."""
+
+_EARLIER: Final = _event(tuple(kind for kind in get_args(trace.Event) if kind not in _LATER))
+
+EVENT: Final = StructType(
+    [*_EARLIER.fields, *(field for field in _event(_LATER).fields if field not in _EARLIER.fields)]
+)
 """Any other line of a log; what a kind does not have is null."""
 
 EVENTS: Final = StructType(

@@ -6,6 +6,7 @@ This module knows neither the definition of a property nor where tables are kept
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import msgspec
@@ -14,24 +15,45 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
 
-from antiphon.conformance.history import PROPERTIES, History, Place, judge_history, outcome_of
+from antiphon.conformance.history import (
+    PROPERTIES,
+    VIEW_PROPERTIES,
+    History,
+    Place,
+    judge_history,
+    outcome_of,
+)
 from antiphon.conformance.pipeline.schema import EVENT, VERDICTS
 from antiphon.conformance.trace import Event
 
 _ARROW: Final = pa.schema(list(to_arrow_type(VERDICTS)))
 
 
-def verdicts_of(events: DataFrame, damage: DataFrame) -> DataFrame:
-    """Judge every run that has events or damage. Takes `EVENTS` and `DAMAGE`, gives `VERDICTS`."""
-    return events.groupBy("run").cogroup(damage.groupBy("run")).applyInArrow(_judge, VERDICTS)
+def verdicts_of(events: DataFrame, damage: DataFrame, promise: Collection[str]) -> DataFrame:
+    """Judge every run that has events or damage by what its system promises. Takes `EVENTS` and `DAMAGE`,
+    gives `VERDICTS`.
+    """
+    runs = events.groupBy("run").cogroup(damage.groupBy("run"))
+    return runs.applyInArrow(_judge_by(tuple(promise)), VERDICTS)
 
 
 def property_rank(name: str) -> Column:
     """Give the place of a property in the order of report."""
-    return F.array_position(F.array(*map(F.lit, PROPERTIES)), F.col(name))
+    return F.array_position(F.array(*map(F.lit, PROPERTIES + VIEW_PROPERTIES)), F.col(name))
 
 
-def _judge(key: tuple[pa.Scalar, ...], events: pa.Table, damage: pa.Table) -> pa.Table:
+def _judge_by(promise: tuple[str, ...]) -> Callable[[tuple[pa.Scalar, ...], pa.Table, pa.Table], pa.Table]:
+    """What judges one run by a promise."""
+
+    def judge(key: tuple[pa.Scalar, ...], events: pa.Table, damage: pa.Table) -> pa.Table:
+        return _judge(key, events, damage, promise)
+
+    return judge
+
+
+def _judge(
+    key: tuple[pa.Scalar, ...], events: pa.Table, damage: pa.Table, promise: tuple[str, ...]
+) -> pa.Table:
     """The verdicts of one run."""
     faults = set(damage.column("reason").to_pylist())
     rows = [
@@ -44,7 +66,7 @@ def _judge(key: tuple[pa.Scalar, ...], events: pa.Table, damage: pa.Table) -> pa
             "first": _place(finding.first),
             "second": _place(finding.second),
         }
-        for finding in judge_history(_history(events))
+        for finding in judge_history(_history(events), promise)
     ]
     return pa.Table.from_pylist(rows, schema=_ARROW)
 

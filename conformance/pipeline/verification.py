@@ -7,7 +7,7 @@ one row a run and property, and of each run's damage the first faults; never a d
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from antiphon.conformance.history import Finding, Place
+from antiphon.conformance.history import TOTAL_ORDER, Finding, Place, PromiseError, properties_of
 from antiphon.conformance.pipeline.dataset import (
     Dataset,
     cause_of,
@@ -37,26 +37,36 @@ FAULTS_SHOWN: Final = 20
 """So many faults of a run come into the report; all are in the quarantine."""
 
 
-def verify(path: str | Path, master: str = "local[*]", output: str | Path | None = None) -> VerifyReport:
+def verify(
+    path: str | Path,
+    master: str = "local[*]",
+    output: str | Path | None = None,
+    promise: Collection[str] = (TOTAL_ORDER,),
+) -> VerifyReport:
     """Judge the logs below `path` (`<run>/process-<p>.ndjson`), or a dataset made from such logs.
 
     With `output`, a directory that must not exist yet, the tables are kept there: `events` by run,
-    `quarantine` and `verdicts`; from a dataset, `verdicts` alone. `master` is Spark's. A violated
-    property or a damaged log is a result; see `VerifyReport.outcome`.
+    `quarantine` and `verdicts`; from a dataset, `verdicts` alone. `master` is Spark's. `promise` is what the
+    system promises, of `PROMISES`. A violated property or a damaged log is a result; see
+    `VerifyReport.outcome`.
 
     Raises:
-        InputError: there is nothing to judge at `path`, or `output` exists.
+        InputError: there is nothing to judge at `path`, `output` exists, or nobody promises that.
         PipelineError: no Java, a full disk, or Spark failed.
     """
+    try:
+        properties_of(promise)
+    except PromiseError as error:
+        raise InputError(str(error)) from error
     source = Path(path)
     kept = None if output is None else Path(output)
     _refuse_early(source, kept)
     with spark_session(master) as session:
         if is_dataset(source):
-            return _judge(open_dataset(session, source), kept)
+            return _judge(open_dataset(session, source), promise, kept)
         with _place_of_dataset(kept) as place:
             ingest(session, source, place)
-            return _judge(open_dataset(session, place), kept and place / "verdicts", kept)
+            return _judge(open_dataset(session, place), promise, kept and place / "verdicts", kept)
 
 
 def _refuse_early(source: Path, kept: Path | None) -> None:
@@ -78,10 +88,12 @@ def _place_of_dataset(kept: Path | None) -> Iterator[Path]:
         yield Path(scratch) / "dataset"
 
 
-def _judge(dataset: Dataset, verdicts_at: Path | None, kept: Path | None = None) -> VerifyReport:
+def _judge(
+    dataset: Dataset, promise: Collection[str], verdicts_at: Path | None, kept: Path | None = None
+) -> VerifyReport:
     try:
         damage = dataset.damage.persist()
-        verdicts = verdicts_of(dataset.events, damage).persist()
+        verdicts = verdicts_of(dataset.events, damage, promise).persist()
         try:
             if verdicts_at is not None:
                 with new_directory(verdicts_at) as partial:

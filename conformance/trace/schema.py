@@ -1,4 +1,4 @@
-"""An event is one line of JSON, of one of nine kinds; all readers and tables take the fields from here.
+"""An event is one line of JSON, of one of eleven kinds; all readers and tables take the fields from here.
 
 This module does not know where a line comes from, who reads it or what it proves. It knows no clock: order
 within a process is the index `i`, order between processes is a datagram's send and receive. Integers have 64
@@ -23,6 +23,9 @@ Positive = Annotated[int, msgspec.Meta(ge=1, le=_MAX)]
 Processes = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 Probability = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 PairName = Annotated[str, msgspec.Meta(pattern=r"\A(0|[1-9][0-9]*):(0|[1-9][0-9]*)\Z")]
+Members = tuple[Natural, ...]
+"""Numbers of processes, in any order."""
+
 Hex = Annotated[str, msgspec.Meta(pattern=r"\A([0-9a-f]{2})*\Z")]
 
 
@@ -81,6 +84,19 @@ class CoreDeliver(_Event, frozen=True, tag="core-deliver"):
     digest: Hex
 
 
+class Install(_Event, frozen=True, tag="install"):
+    """The application is told that view number `view` begins, with these members."""
+
+    view: Positive
+    members: Members
+
+
+class Transitional(_Event, frozen=True, tag="transitional"):
+    """The application is told that of its view these members go on with it, before the next."""
+
+    members: Members
+
+
 class Violation(_Event, frozen=True, tag="violation"):
     """The process has got from process `sender` what no correct process says; `what` tells it."""
 
@@ -109,7 +125,19 @@ class End(_Event, frozen=True, tag="end"):
     """The log is complete: nothing is missing before, and the process has finished its part in the run."""
 
 
-Event = Broadcast | Deliver | CoreBroadcast | CoreDeliver | Violation | Send | Receive | Crash | End
+Event = (
+    Broadcast
+    | Deliver
+    | CoreBroadcast
+    | CoreDeliver
+    | Install
+    | Transitional
+    | Violation
+    | Send
+    | Receive
+    | Crash
+    | End
+)
 
 
 def message_id(source: int, identifier: int) -> str:

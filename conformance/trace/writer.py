@@ -13,6 +13,7 @@ machine: nothing is synchronised to the disk.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -29,8 +30,10 @@ from antiphon.conformance.trace.schema import (
     End,
     Event,
     Header,
+    Install,
     Receive,
     Send,
+    Transitional,
     Violation,
 )
 
@@ -85,6 +88,14 @@ class LogWriter:
     def core_deliver(self, m: str, number: int, digest: str) -> None:
         """Record that the protocol delivers message `m` as `number`."""
         self._event(CoreDeliver(self.events, m, number, digest))
+
+    def install(self, view: int, members: Iterable[int]) -> None:
+        """Record that the application is told of a view; call it after all deliveries of the last one."""
+        self._event(Install(self.events, view, tuple(members)))
+
+    def transitional(self, members: Iterable[int]) -> None:
+        """Record that the application is told who of its view goes on with it."""
+        self._event(Transitional(self.events, tuple(members)))
 
     def violation(self, sender: int, what: str) -> None:
         """Record what `sender` said that no correct process says; of a long text the beginning."""

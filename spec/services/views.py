@@ -233,10 +233,10 @@ class ViewSynchrony(PartitionableSynchrony):
 
 
 class UniformViewSynchrony(ViewSynchrony):
-    """View synchrony with safe delivery: nobody delivers what not all of its view deliver."""
+    """View synchrony, uniformly: nobody delivers what not all of its view deliver."""
 
     @obligation
-    def SafeDelivery(self) -> bool:
+    def UniformDelivery(self) -> bool:
         """What any process delivers in view v, every process in v delivers that does not crash."""
         return all(
             not any(self.delivered_in[p][m] == v for p in self.each(Process)) or self.reaches_all(m, v)

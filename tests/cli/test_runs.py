@@ -88,6 +88,7 @@ def test_a_cluster_without_faults_that_were_asked_for_is_unknown(antiphon: Run, 
         (("lockstep", "rbp", "--engine", "z3"), "is not one of 'generated', 'reference'"),
         (("stateful", "rbp", "--runs", 0), "--runs"),
         (("verify", "nowhere"), "nowhere"),
+        (("verify", "nowhere", "--promise", "safe-delivry"), "did you mean 'safe-delivery'?"),
     ],
 )
 def test_what_cannot_be_run_is_wrong_usage(antiphon: Run, arguments: tuple[object, ...], says: str) -> None:

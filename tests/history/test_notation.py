@@ -10,15 +10,17 @@ from antiphon.conformance.trace import (
     Crash,
     Deliver,
     End,
+    Install,
     Receive,
     Send,
+    Transitional,
     Violation,
     digest,
 )
 
 
 def test_a_letter_is_the_first_message_of_the_process_it_counts() -> None:
-    log = history("0: +a b 2:7=x b#5 a>2 <2:3 (+a) (a) ?2 !")
+    log = history("0: +a b 2:7=x b#5 a>2 <2:3 (+a) (a) ?2 [2=01] [0] !")
     assert log == (
         (
             Broadcast(0, "0:1", digest(b"0:1")),
@@ -30,8 +32,10 @@ def test_a_letter_is_the_first_message_of_the_process_it_counts() -> None:
             CoreBroadcast(6, "0:1", digest(b"0:1")),
             CoreDeliver(7, "0:1", 3, digest(b"0:1")),
             Violation(8, 2, ""),
-            Crash(9),
-            End(10),
+            Install(9, 2, (0, 1)),
+            Transitional(10, (0,)),
+            Crash(11),
+            End(12),
         ),
     )
 
@@ -46,7 +50,9 @@ def test_a_process_without_a_number_of_its_own_is_refused(text: str) -> None:
         history(text)
 
 
-@pytest.mark.parametrize("word", ["A", "+", "a=", "1:", "a#", "a>", "<", "(a", "a)", "?", "b2"])
+@pytest.mark.parametrize(
+    "word", ["A", "+", "a=", "1:", "a#", "a>", "<", "(a", "a)", "?", "b2", "[0=1]", "[2=a]", "[1"]
+)
 def test_a_word_that_is_not_in_the_notation_is_refused_by_name(word: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"{word!r} is none of")):
         history(f"0: {word}")

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from antiphon.conformance.cli import main
 from antiphon.conformance.cli.documents import AnyDocument
 from antiphon.conformance.history import PROPERTIES, judge_run
-from antiphon.conformance.history.examples import EXAMPLES
+from antiphon.conformance.history.examples import EXAMPLES, VIEW_EXAMPLES
 from antiphon.conformance.pipeline import InputError, PipelineError, VerifyReport, dataset, verify
 from antiphon.conformance.trace import (
     AFTER_CRASH,
@@ -123,6 +123,20 @@ def test_each_violation_is_found_by_name_with_the_events_that_clash(report: Veri
     assert violated == [finding for finding in judge_run(load_run(logs / run)).findings if finding.offending]
 
 
+def test_runs_are_judged_by_what_their_system_promises(
+    tmp_path: Path, write_run: WriteRun, master: str
+) -> None:
+    for name, (_, text, _) in VIEW_EXAMPLES.items():
+        write_run(tmp_path / name, text)
+    promise = ["extended-virtual-synchrony", "safe-delivery"]
+    judged = verify(tmp_path, master, promise=promise)
+    for name in VIEW_EXAMPLES:
+        assert outcomes(judged, name) == judge_run(load_run(tmp_path / name), promise).outcomes
+    assert {verdict.finding.property for verdict in judged.violations} > {"SafeDelivery", "FailureAtomicity"}
+    with pytest.raises(InputError, match="unknown promise 'safety'"):
+        verify(tmp_path, master, promise=["safety"])
+
+
 @pytest.mark.parametrize("run", DAMAGE)
 def test_each_damage_is_located_and_makes_the_run_unknown(report: VerifyReport, logs: Path, run: str) -> None:
     _, line, reason = DAMAGE[run]
@@ -165,6 +179,7 @@ def test_the_columns_of_the_files_are_the_fields_of_the_schema(report: VerifyRep
     assert [(field.name, str(field.type)) for field in events] == [
         ("process", "int32"), ("line", "int64"), ("i", "int64"), ("kind", "string"), ("m", "string"), ("d", "string"),
         ("number", "int64"), ("sender", "int64"), ("digest", "string"), ("to", "int64"), ("what", "string"),
+            ("view", "int64"), ("members", "list<element: int64>"),
     ]  # fmt: skip
     quarantine = parquet.read_schema(next((kept / "quarantine").glob("*.parquet")))
     assert [(field.name, str(field.type)) for field in quarantine] == [

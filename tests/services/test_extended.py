@@ -66,7 +66,7 @@ def test_what_a_minority_delivers_is_safe_in_its_part_and_not_in_a_primary_parti
     """One log, two promises. The transitional configuration means nothing to a primary partition."""
     assert judge(SafeExtendedSynchrony, PARTED) == {}
     broken = judge(UniformViewSynchrony, PARTED)
-    assert broken == {"SafeDelivery": False, "PrimaryPartition": False}
+    assert broken == {"UniformDelivery": False, "PrimaryPartition": False}
 
 
 def test_the_clash_is_what_one_of_two_delivered(judge: Judge) -> None:

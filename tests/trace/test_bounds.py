@@ -21,11 +21,12 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "i": (0, LARGEST),
     "number": (1, LARGEST),
     "to": (0, LARGEST),
+    "view": (1, LARGEST),
     "sender": (0, LARGEST),
 }
 TEXTS = {"run": "r", "protocol": "p", "m": "0:1", "d": "0:1", "digest": "ab", "what": "w"}
 LEAST = {name: least for name, (least, _) in BOUNDS.items()}
-LEGAL = {"schema": "antiphon.trace", "version": 1, **TEXTS, **LEAST}
+LEGAL = {"schema": "antiphon.trace", "version": 1, **TEXTS, "members": [0], **LEAST}
 KINDS = (Header, *get_args(Event))
 
 
@@ -42,3 +43,12 @@ def test_a_number_lies_within_its_bounds_and_they_are_allowed(kind: type[msgspec
         for value, admitted in [(least, True), (most, True), (least - 1, False), (most + 1, False)]:
             decoded = decode_line(line, json.dumps(legal | {name: value}).encode())
             assert (decoded.fault is None) == admitted, (name, value, decoded)
+
+
+@pytest.mark.parametrize(
+    ("members", "admitted"),
+    [([], True), ([0, LARGEST], True), ([-1], False), ([LARGEST + 1], False), (["0"], False), (0, False)],
+)
+def test_members_are_numbers_of_processes(members: object, admitted: bool) -> None:
+    line = json.dumps({"kind": "install", "i": 0, "view": 1, "members": members}).encode()
+    assert (decode_line(2, line).fault is None) == admitted

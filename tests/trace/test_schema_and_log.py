@@ -28,11 +28,13 @@ from antiphon.conformance.trace import (
     End,
     Event,
     Header,
+    Install,
     LogLine,
     LogWriteError,
     LogWriter,
     Receive,
     Send,
+    Transitional,
     Violation,
     datagram_id,
     digest,
@@ -55,6 +57,8 @@ acts = st.one_of(
     st.tuples(st.just("core_broadcast"), st.tuples(pairs, digests)),
     st.tuples(st.just("core_deliver"), st.tuples(pairs, st.integers(1, 10**6), digests)),
     st.tuples(st.just("violation"), st.tuples(st.integers(0, 9), st.text(max_size=50))),
+    st.tuples(st.just("install"), st.tuples(st.integers(1, 9), st.lists(st.integers(0, 9)))),
+    st.tuples(st.just("transitional"), st.tuples(st.lists(st.integers(0, 9)))),
     st.tuples(st.just("send"), st.tuples(pairs, st.integers(0, 9))),
     st.tuples(st.just("receive"), st.tuples(pairs)),
 )
@@ -75,6 +79,11 @@ def lines_of(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True)
 
 
+def as_read(field: object) -> object:
+    """Members are read as a tuple."""
+    return tuple(field) if isinstance(field, list) else field
+
+
 @given(st.lists(acts, max_size=20), st.booleans())
 def test_what_is_written_is_read(history: list[tuple[str, tuple[object, ...]]], crashes: bool) -> None:
     with TemporaryDirectory() as name:
@@ -89,8 +98,11 @@ def test_what_is_written_is_read(history: list[tuple[str, tuple[object, ...]]], 
     kinds = {
         "broadcast": Broadcast, "deliver": Deliver, "core_broadcast": CoreBroadcast,
         "core_deliver": CoreDeliver, "violation": Violation, "send": Send, "receive": Receive,
+        "install": Install, "transitional": Transitional,
     }  # fmt: skip
-    expected: list[Event] = [kinds[kind](i, *fields) for i, (kind, fields) in enumerate(history)]
+    expected: list[Event] = [
+        kinds[kind](i, *map(as_read, fields)) for i, (kind, fields) in enumerate(history)
+    ]
     if crashes:
         expected.append(Crash(len(expected)))
     expected.append(End(len(expected)))

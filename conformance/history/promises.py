@@ -1,0 +1,97 @@
+"""What a system promises is said in a few words, and decides which properties its logs are judged by.
+
+A promise is a set of these words. `total-order` alone is the promise of a group that stays as it is. With
+`virtual-synchrony` (a primary partition) or `extended-virtual-synchrony` (parts that go on, each by itself)
+what is said of all processes is no promise any more, since they come and go: it is said of views.
+`safe-delivery` adds that nobody delivers what another, to whom the delivery promises it, will not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from antiphon.conformance.history.finding import (
+    AGREEMENT,
+    BROADCAST_ONCE,
+    CAUSALITY,
+    DATAGRAM_INTEGRITY,
+    FAILURE_ATOMICITY,
+    HANDOVER,
+    INITIAL_VIEW,
+    LOCAL_MONOTONICITY,
+    NO_VIOLATION,
+    PRIMARY_PARTITION,
+    PROPERTIES,
+    SAFE_DELIVERY,
+    SAME_VIEW_DELIVERY,
+    SELF_INCLUSION,
+    SENDING_VIEW_DELIVERY,
+    TRANSITIONAL_SET,
+    UNIFORM_AGREEMENT,
+    UNIFORM_DELIVERY,
+    UNIFORM_INTEGRITY,
+    UNIFORM_NUMBERING,
+    UNIFORM_PREFIX_ORDER,
+    UNIFORM_TOTAL_ORDER,
+    VALIDITY,
+    VIEW_AGREEMENT,
+    VIEW_PROPERTIES,
+    VIEW_SYNCHRONY,
+    VSC_TERMINATION,
+    VSC_VALIDITY,
+)
+from antiphon.spec.lang.hints import known_names
+
+TOTAL_ORDER: Final = "total-order"
+VIRTUAL_SYNCHRONY: Final = "virtual-synchrony"
+EXTENDED_VIRTUAL_SYNCHRONY: Final = "extended-virtual-synchrony"
+SAFE: Final = "safe-delivery"
+PROMISES: Final = (TOTAL_ORDER, VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, SAFE)
+
+_ALWAYS: Final = {
+    BROADCAST_ONCE, UNIFORM_INTEGRITY, DATAGRAM_INTEGRITY, CAUSALITY, HANDOVER, NO_VIOLATION,
+}  # fmt: skip
+_STATIC: Final = {
+    VALIDITY, UNIFORM_AGREEMENT, AGREEMENT, UNIFORM_TOTAL_ORDER, UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING,
+}  # fmt: skip
+_VIEWS: Final = {
+    INITIAL_VIEW, SELF_INCLUSION, LOCAL_MONOTONICITY, VIEW_AGREEMENT, SENDING_VIEW_DELIVERY,
+    SAME_VIEW_DELIVERY, VIEW_SYNCHRONY, VSC_VALIDITY,
+}  # fmt: skip
+_PRIMARY: Final = {PRIMARY_PARTITION, VSC_TERMINATION}
+_EXTENDED: Final = {TRANSITIONAL_SET, FAILURE_ATOMICITY}
+
+
+class PromiseError(ValueError):
+    """No system promises this."""
+
+
+def properties_of(promise: Collection[str]) -> tuple[str, ...]:
+    """The properties that a promise stands for, in the order of report.
+
+    Raises:
+        PromiseError: an unknown word, or words that do not go together; the message says which do.
+    """
+    words = set(promise)
+    for word in promise:
+        if word not in PROMISES:
+            raise PromiseError(f"unknown promise {word!r}; {known_names(word, PROMISES)}")
+    wanted = set(_ALWAYS)
+    if {VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY} <= words:
+        raise PromiseError(
+            f"{VIRTUAL_SYNCHRONY} has one history of views, {EXTENDED_VIRTUAL_SYNCHRONY} one in each part: "
+            "promise one of them"
+        )
+    if VIRTUAL_SYNCHRONY in words:
+        wanted |= _VIEWS | _PRIMARY | ({UNIFORM_DELIVERY} if SAFE in words else set())
+    elif EXTENDED_VIRTUAL_SYNCHRONY in words:
+        wanted |= _VIEWS | _EXTENDED | ({SAFE_DELIVERY} if SAFE in words else set())
+    elif SAFE in words:
+        raise PromiseError(
+            f"{SAFE} is said of views: add {VIRTUAL_SYNCHRONY} or {EXTENDED_VIRTUAL_SYNCHRONY}; "
+            f"{TOTAL_ORDER} alone has {UNIFORM_AGREEMENT}"
+        )
+    if TOTAL_ORDER in words:
+        wanted |= {UNIFORM_TOTAL_ORDER, UNIFORM_NUMBERING} if wanted & _VIEWS else _STATIC
+    return tuple(name for name in PROPERTIES + VIEW_PROPERTIES if name in wanted)
