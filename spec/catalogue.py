@@ -131,6 +131,13 @@ ENTRIES: tuple[Entry, ...] = (
         family="pbk",
     ),
     Entry(
+        "irbp",
+        "iRBP: RBP's normal phase under a view change with suicide (RBP report, figure 32)",
+        "antiphon.spec.protocols.irbp.properties:IrbpChecked",
+        claims_at="antiphon.spec.claims.irbp:IRBP",
+        family="irb",
+    ),
+    Entry(
         "sequencer",
         "total order by a coordinator that multicasts for all (Ban, SEQUENCER)",
         "antiphon.spec.protocols.sequencer.properties:SequencerChecked",

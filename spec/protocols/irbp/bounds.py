@@ -16,7 +16,7 @@ from antiphon.spec.lang import (
     mutation,
     restriction,
 )
-from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
+from antiphon.spec.protocols.irbp.figure32 import ViewChange
 from antiphon.spec.protocols.irbp.normal_phase import Ack, NormalPhase
 from antiphon.spec.protocols.irbp.repairs import REPAIRS
 from antiphon.spec.services import Message, Process
@@ -147,7 +147,7 @@ class LivesOn(ViewChange):
     """Figure 32, step 7, `else suicide`, left out."""
 
     def leave(self, p: Process) -> None:
-        self.phase[p] = Phase.normal
+        """P does not go on, and does not stop."""
 
 
 class IrbpBounded(

@@ -39,7 +39,7 @@ from enum import Enum
 
 from antiphon.spec.environment.detectors import FalseSuspicions
 from antiphon.spec.lang import Map, Set, action, emit, everywhere, guard, record, require
-from antiphon.spec.protocols.irbp.normal_phase import NormalPhase, Sequenced
+from antiphon.spec.protocols.irbp.normal_phase import Data, NormalPhase, Sequenced
 from antiphon.spec.services import Crash, Install, Message, Process, View
 
 
@@ -192,7 +192,12 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.version[p] = v
         self.phase[p] = Phase.normal
         self.begins[p] = self.first_of(members) == p
+        self.keep_received(p)
         emit(Install(p, v, members))
+
+    def keep_received(self, p: Process) -> None:
+        """recvQ_p stays; what p sends of it again (figure 25, lines 15 and 66) it sends with TL_{i+1}."""
+        self.data |= {Data(m, self.version[p]) for m in self.received[p]}
 
     def leave(self, p: Process) -> None:
         """Step 7: `else suicide`."""

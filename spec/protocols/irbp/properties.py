@@ -1,9 +1,11 @@
-"""What must be true of iRBP: views, buffers, the order of messages; and the states that must be reached."""
+"""What must be true of iRBP: views, numbers, buffers, the order of messages; and the states to be reached."""
 
 from __future__ import annotations
 
-from antiphon.spec.lang import witness
+from antiphon.spec.lang import invariant, obligation, witness
 from antiphon.spec.protocols.irbp.bounds import IrbpBounded, NormalSparing
+from antiphon.spec.protocols.irbp.figure32 import Phase
+from antiphon.spec.protocols.irbp.normal_phase import Number
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast, View, ViewSynchrony
 
 
@@ -16,17 +18,103 @@ class NormalPhaseChecked(NormalSparing, TotalOrderBroadcast):
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 
-class IrbpChecked(IrbpBounded, TotalOrderBroadcast, ViewSynchrony):
-    """iRBP with regular views, checked against total order broadcast and view-synchronous communication."""
+class IrbpProperties(IrbpBounded):
+    """iRBP with regular views, and what must be true of its state."""
+
+    # Properties ---------------------------------------------------------------------------------------------
+
+    @invariant
+    def MajorityInList(self) -> bool:
+        """A token list has a majority of the list before it."""
+        return all(
+            2 * len(self.listed[v + 1] & self.listed[v]) > len(self.listed[v])
+            for v in self.each(View)
+            if v < self.views
+            if len(self.listed[v + 1]) > 0
+        )
+
+    @invariant
+    def FreshNumber(self) -> bool:
+        """The number that the sequencer gives next is known to nobody who uses its list."""
+        return not any(
+            self.holds_token(p)
+            and not self.is_gone(q)
+            and self.phase[q] == Phase.normal
+            and self.version[q] == self.version[p]
+            and any(k == self.last_number[p] + 1 and self.knows(q, k) for k in self.each(Number))
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    @invariant
+    def OldBuffersEmpty(self) -> bool:
+        """Who has installed a list keeps no message that was sent to an earlier one."""
+        return not any(
+            self.phase[p] == Phase.normal
+            and not self.is_gone(p)
+            and sent.version < self.version[p]
+            and self.keeps(p, sent.message)
+            for p in self.each(Process)
+            for sent in self.data
+        )
+
+    def keeps(self, p: Process, m: Message) -> bool:
+        """P has m in a buffer."""
+        return (
+            m in self.received[p]
+            or self.pending[p] == m
+            or any(item.message == m for item in self.numbered[p] | self.stable[p])
+        )
+
+    @obligation
+    def TimeBoundedBuffering(self) -> bool:
+        """Section 4.3.3: "every message is eventually discarded from all output buffers"."""
+        return not any(
+            not self.is_gone(p) and self.keeps(p, m) for p in self.each(Process) for m in self.each(Message)
+        )
+
+    # Witnesses ----------------------------------------------------------------------------------------------
 
     @witness
     def ExcludedLives(self) -> bool:
-        """A process is up that the next list leaves out, and the others have installed it."""
+        """A process is up that the next list leaves out, and others have installed that list."""
         return any(
             not self.is_gone(p)
-            and any(not self.is_gone(q) and self.version[q] > self.version[p] for q in self.each(Process))
-            and p not in self.listed[v]
+            and p not in self.listed[v + 1]
+            and any(not self.is_gone(q) and self.version[q] == v + 1 for q in self.each(Process))
             for p in self.each(Process)
             for v in self.each(View)
-            if v == self.version[p] + 1
+            if v < self.views
+            if v == self.version[p]
+        )
+
+    @witness
+    def StableByDecision(self) -> bool:
+        """Step 6 has made a message stable that no round of the token made stable."""
+        return any(
+            self.phase[p] == Phase.adopting
+            and not self.is_gone(p)
+            and any(
+                item.message is not None
+                and item.number > self.last_number[p] - len(self.token_list(p)) + 1
+                and item.number > self.last_delivered[p]
+                for item in self.stable[p]
+            )
+            for p in self.each(Process)
+        )
+
+    @witness
+    def SequencedLater(self) -> bool:
+        """A message has a number that was given in a later list than the first."""
+        return any(ack.version > 1 and ack.message is not None for ack in self.acks)
+
+
+class IrbpChecked(IrbpProperties, TotalOrderBroadcast, ViewSynchrony):
+    """iRBP with regular views, checked against total order broadcast and view-synchronous communication."""
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Every process that is up has delivered every message, and somebody has installed another list."""
+        return any(self.version[p] > 1 and not self.is_gone(p) for p in self.each(Process)) and all(
+            self.is_gone(p) or self.delivered[p][m] for p in self.each(Process) for m in self.each(Message)
         )

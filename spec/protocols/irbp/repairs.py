@@ -114,8 +114,8 @@ class ForgetReceived(ViewChange):
         self.received[p] -= mine
         self.collected[p] |= mine
 
-    def enter(self, p: Process, members: Set[Process]) -> None:
-        super().enter(p, members)
+    def keep_received(self, p: Process) -> None:
+        """Nothing stays."""
         self.received[p] = Set()
         self.pending[p] = None
 
@@ -123,9 +123,9 @@ class ForgetReceived(ViewChange):
 @repair(
     "step 3: what was reported without a number is numbered behind the rest, in the order of messages",
     answers="IRB-28",
-    builds_on=(SendBodies, CutHoles, ForgetReceived),
+    builds_on=(SendBodies, ForgetReceived),
 )
-class OrderReceived(ForgetReceived, CutHoles):
+class OrderReceived(ForgetReceived, SendBodies):
     """Printed: a message without a number is in no seqQ."""
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:

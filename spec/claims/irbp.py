@@ -1,0 +1,406 @@
+"""What the report claims about iRBP with regular views: figure 32 over the normal phase of figure 25.
+
+`_CRASHED`: one of three processes fails. `_MISLED`: nobody fails, and one process is suspected wrongly.
+`_PAIR`: the same of two, where a process may wait before it delivers; elsewhere it delivers what it can at
+once (`urgent`). A crash is suspected at once by all (`detected_at_once`): a process that acts on a suspicion
+late is as one that suspects late. Message k comes from process k (`assigned`). Checks of three with a false
+suspicion, with two messages and with two view changes are deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.protocols.irbp.properties import IrbpChecked
+
+Constants = Mapping[str, int | bool]
+
+_CRASHED: Constants = {
+    "processes": 3, "messages": 1, "highest": 5, "views": 2, "crashes": 1, "false_suspicions": 0,
+    "detected_at_once": True, "assigned": True, "urgent": True,
+}  # fmt: skip
+_MISLED: Constants = {**_CRASHED, "crashes": 0, "false_suspicions": 1}
+_PAIR: Constants = {**_MISLED, "processes": 2, "highest": 4, "urgent": False}
+_TWO: Constants = {**_CRASHED, "messages": 2, "highest": 7}
+_TWO_MISLED: Constants = {**_MISLED, "messages": 2, "highest": 6}
+_BOTH: Constants = {**_CRASHED, "false_suspicions": 1}
+_BOTH_AGAIN: Constants = {**_BOTH, "messages": 2, "views": 3}
+_STUCK: Constants = {**_BOTH, "views": 3, "highest": 2}
+_FREE: Constants = {**_BOTH, "highest": 4, "assigned": False, "urgent": False}
+_FOUR: Constants = {**_BOTH, "processes": 4, "highest": 5}
+
+SAFETY = (
+    "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder", "ViewAgreement", "ViewSynchrony",
+    "SameViewDelivery", "SendingViewDelivery", "MajorityInList", "FreshNumber", "OldBuffersEmpty",
+)  # fmt: skip
+LIVENESS = (
+    "Validity", "UniformAgreement", "Agreement", "VscValidity", "VscTermination", "TimeBoundedBuffering",
+)  # fmt: skip
+_DEEP = (_MISLED, _TWO, _TWO_MISLED, _BOTH_AGAIN, _STUCK, _FREE, _FOUR)
+
+
+def _check(
+    property: str,
+    outcome: RecordedOutcome,
+    *without: str,
+    of: Constants = _CRASHED,
+    length: int | None = None,
+    **variants: bool,
+) -> Check:
+    return Check(
+        IrbpChecked,
+        property,
+        outcome,
+        "all",
+        without,
+        {**of, **variants},
+        length,
+        deep=of in _DEEP or bool(variants),
+        long_for_z3=True,
+    )
+
+
+def _literal(property: str, outcome: RecordedOutcome, length: int | None = None) -> Check:
+    deep = length is None or length > 12 or property in LIVENESS
+    return Check(IrbpChecked, property, outcome, (), (), _CRASHED, length, deep, long_for_z3=True)
+
+
+def _deep(check: Check) -> Check:
+    """A check that takes long."""
+    return replace(check, deep=True)
+
+
+def _step(quotation: str, step: str) -> Source:
+    return Source(Document.RBP, "4.4.2", quotation, figure="32", lines=step)
+
+
+def _text(section: str, quotation: str) -> Source:
+    return Source(Document.RBP, section, quotation)
+
+
+IRBP: tuple[Claim, ...] = (
+    Claim(
+        "IRB-01",
+        _text(
+            "4.4.1",
+            "they will send the same view change message (as they belong to the same view), and thus, they "
+            "will take part on the same agreement",
+        ),
+        "However many detect a failure, there is one agreement for each view.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "holds",
+        "Also as printed: a view has one list for all who install it, each process goes through the steps "
+        "once for a view, and no process goes back.",
+        (
+            _literal("ViewAgreement", "holds"),
+            _literal("LocalMonotonicity", "holds"),
+            _check("ViewAgreement", "holds"),
+            _check("ViewAgreement", "holds", of=_MISLED),
+            _check("ViewAgreement", "holds", of=_BOTH_AGAIN),
+        ),
+    ),
+    Claim(
+        "IRB-02",
+        _text(
+            "4.4.2",
+            "it is forced to commit suicide, solving the time–bounded buffering problem and ensuring the "
+            "VSC properties",
+        ),
+        "Figure 32 ensures View Synchrony, Same View Delivery and Sending View Delivery.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "Step 6 makes messages stable and step 7 installs the list; delivery is task 2 of figure 25, which "
+        "nothing puts between them. One process delivers before it installs the list, another one after it. "
+        "The other repairs are asked for by IRB-03 to IRB-11 and IRB-28.",
+        (
+            _literal("SendingViewDelivery", "violated", 12),
+            _literal("SameViewDelivery", "violated", 14),
+            _literal("ViewSynchrony", "violated", 12),
+            _check("SendingViewDelivery", "violated", "deliver_first", of=_PAIR, length=9),
+            _check("SameViewDelivery", "violated", "deliver_first", of=_PAIR, length=11),
+            _check("ViewSynchrony", "violated", "deliver_first", of=_PAIR, length=11),
+            _check("SendingViewDelivery", "holds", of=_PAIR),
+            _check("SameViewDelivery", "holds", of=_PAIR),
+            _check("ViewSynchrony", "holds", of=_PAIR),
+        ),
+        defect="text",
+        repairs=("deliver_first",),
+    ),
+    Claim(
+        "IRB-03",
+        _step("stableQ ← Msg, seqQ ← {}", "6"),
+        "What was stable before the view change is delivered.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "The arrow assigns. A message that all have made stable is in no seqQ and hence not in Msg; whoever "
+        "has not delivered it yet loses it, and what has a higher number is never delivered either. The "
+        "other way round, what was delivered already and is still in the seqQ of another process comes "
+        "back, and stays in stableQ for ever.",
+        (
+            _check("ViewSynchrony", "violated", "keep_stable", of=_PAIR, length=19),
+            _check("OldBuffersEmpty", "violated", "keep_stable", of=_PAIR, length=15),
+            _check("ViewSynchrony", "holds", of=_PAIR),
+            _check("OldBuffersEmpty", "holds", of=_PAIR),
+        ),
+        defect="text",
+        repairs=("keep_stable",),
+    ),
+    Claim(
+        "IRB-04",
+        _text(
+            "4.4.1",
+            "As this “uniform” knowledge can be considered as message stability, these messages are ready "
+            "to be delivered.",
+        ),
+        "After step 6 every process can deliver what is in Msg.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "violated",
+        "seqQ holds pairs of an identifier and a number (figure 25, line 26); the messages stand in recvQ, "
+        "which nobody sends. A process that knows nothing but the number of a message has it in stableQ "
+        "without its body; those that have the body deliver it before they install the list, and ask for "
+        "nothing.",
+        (
+            _literal("Agreement", "violated", 12),
+            _check("Agreement", "violated", "send_bodies", length=9),
+            _check("ViewSynchrony", "violated", "send_bodies", length=12),
+            _check("Agreement", "holds"),
+            _check("ViewSynchrony", "holds"),
+        ),
+        defect="text",
+        repairs=("send_bodies",),
+    ),
+    Claim(
+        "IRB-05",
+        _step("Msgs_k is the union of the seqQ sets received", "3"),
+        "Everything in Msg can be delivered.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "violated",
+        "A sequencer numbers its own message and fails; its ACK arrives somewhere, the message nowhere. The "
+        "number is in Msg, nobody has what it stands for, and all that is numbered behind it waits for "
+        "ever. Nobody can have delivered it: what is stable all have. So Msg may end before it.",
+        (
+            _check("OldBuffersEmpty", "violated", "cut_holes", length=10),
+            _check("TimeBoundedBuffering", "violated", "cut_holes", length=4),
+            _check("Validity", "violated", "cut_holes", of=_TWO, length=5),
+            _check("OldBuffersEmpty", "holds"),
+            _check("TimeBoundedBuffering", "holds"),
+            _check("Validity", "holds", of=_TWO),
+        ),
+        defect="text",
+        repairs=("cut_holes",),
+    ),
+    Claim(
+        "IRB-06",
+        _text(
+            "4.4.1",
+            "As all processes share the same sequenced queue, any process can be the new sequencer",
+        ),
+        "Whoever becomes the sequencer gives numbers that nobody has used.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "The next number is ts + 1 (figure 25, lines 54 and 61), and no step changes ts. The first of the "
+        "list may never have heard of the highest number of Msg, and gives it again; the others, who have "
+        "delivered it, take no notice, and the token has stopped.",
+        (
+            _literal("FreshNumber", "violated", 10),
+            _check("FreshNumber", "violated", "continue_numbers", of=_PAIR, length=9),
+            _check("Validity", "violated", "continue_numbers", of=_TWO, length=10),
+            _check("FreshNumber", "holds", of=_PAIR),
+            _check("Validity", "holds", of=_TWO),
+        ),
+        defect="text",
+        repairs=("continue_numbers",),
+    ),
+    Claim(
+        "IRB-07",
+        _step("send seqQ_k to all", "1-7"),
+        "What happens in the normal phase between a process's report and its new list does no harm.",
+        Standing.QUESTION,
+        Kind.SAFETY,
+        "violated",
+        "Nothing stops the tasks of figure 25. What is numbered, learned or broadcast after the reports is "
+        "in no report: some deliver it in the old view and others never, and step 6 takes the number away "
+        "from who has it.",
+        (
+            _check("OldBuffersEmpty", "violated", "block", length=9),
+            _deep(_check("ViewSynchrony", "violated", "block", length=20)),
+            _deep(_check("Validity", "violated", "block", length=5)),
+            _deep(_check("Agreement", "violated", "block", length=17)),
+            _check("OldBuffersEmpty", "holds"),
+            _check("ViewSynchrony", "holds"),
+            _check("Validity", "holds"),
+            _check("Agreement", "holds"),
+        ),
+        defect="text",
+        repairs=("block",),
+    ),
+    Claim(
+        "IRB-08",
+        _text("6", "we could provide all properties that characterize today a group membership service"),
+        "Figure 32 with its repairs gives uniform total order and view-synchronous communication.",
+        Standing.QUESTION,
+        Kind.SAFETY,
+        "holds",
+        "With all repairs every property of safety holds, whoever fails or is suspected, and with one "
+        "fault, be it a failure or a false suspicion, all that was promised comes about. (For both faults "
+        "together see IRB-29.)",
+        (
+            *(_check(property, "holds") for property in (*SAFETY, *LIVENESS)),
+            *(_check(property, "holds", of=_MISLED) for property in (*SAFETY, *LIVENESS)),
+            *(_check(property, "holds", of=_TWO) for property in (*SAFETY, *LIVENESS)),
+            *(_check(property, "holds", of=_TWO_MISLED) for property in SAFETY),
+            *(_check(property, "holds", of=_BOTH_AGAIN) for property in SAFETY),
+            *(_check(property, "holds", of=_FREE) for property in SAFETY),
+            *(_check(property, "holds", of=_FOUR) for property in SAFETY),
+        ),
+    ),
+    Claim(
+        "IRB-09",
+        _step("TL_k is the new token list with all processes that sent their seqQ", "2-3"),
+        "The new token list has a majority of the old one.",
+        Standing.QUESTION,
+        Kind.SAFETY,
+        "violated",
+        "Consensus needs a majority of TL_i, and its decision may be the list of one: of a process that "
+        "suspects all others. No order is lost by that, where holes are cut; those that live and are left "
+        "out must kill themselves, and the messages that only they had are gone with them.",
+        (
+            _check("MajorityInList", "violated", "await_majority", of=_PAIR, length=6),
+            _check("MajorityInList", "violated", "await_majority", of=_BOTH_AGAIN, length=7),
+            _check("MajorityInList", "holds", of=_PAIR),
+            _check("MajorityInList", "holds", of=_BOTH_AGAIN),
+        ),
+        defect="text",
+        repairs=("await_majority",),
+    ),
+    Claim(
+        "IRB-10",
+        _text("4.4.2", "solving the time–bounded buffering problem"),
+        "Since the excluded kill themselves, every message leaves every buffer in the end.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "violated",
+        "As printed a number without a message stays in stableQ for ever (IRB-05), and so does what comes "
+        "back though it was delivered (IRB-03). With the repairs it is true, and suicide is what it rests "
+        "on: where the excluded live on, they are owed messages that nobody can give them.",
+        (
+            _literal("TimeBoundedBuffering", "violated", 4),
+            _check("TimeBoundedBuffering", "violated", "cut_holes", length=4),
+            _check("TimeBoundedBuffering", "holds"),
+            _check("TimeBoundedBuffering", "holds", of=_MISLED),
+            _check("ExcludedLives", "holds", of=_MISLED, length=7),
+            _check("Agreement", "holds", of=_MISLED),
+            _check("Agreement", "violated", of=_MISLED, length=16, lives_on=True),
+            _check("VscTermination", "violated", of=_MISLED, length=6, lives_on=True),
+        ),
+        defect="text",
+        repairs=("cut_holes",),
+    ),
+    Claim(
+        "IRB-11",
+        _step("stableQ ← Msg, seqQ ← {}", "6"),
+        "No message of the old view is delivered in the new one.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "recvQ is not mentioned. A message that waits there for a number gets one in the new list, and is "
+        "delivered in another view than it was sent in; and a message that was in Msg is still in recvQ and "
+        "no more in seqQ, so that line 59 of figure 25 takes it for one without a number: it is delivered "
+        "twice.",
+        (
+            _literal("UniformIntegrity", "violated", 16),
+            _check("SendingViewDelivery", "violated", "forget_received", of=_PAIR, length=15),
+            _check("UniformIntegrity", "violated", "forget_received", of=_PAIR, length=18),
+            _check("SendingViewDelivery", "holds", of=_PAIR),
+            _check("UniformIntegrity", "holds", of=_PAIR),
+        ),
+        defect="text",
+        repairs=("forget_received",),
+    ),
+    Claim(
+        "IRB-25",
+        _text(
+            "5.1",
+            "we were forced to use also TCP because these layers were designed for reliable communication",
+        ),
+        "The token passes over unreliable channels, the view change over reliable ones.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "holds",
+        "By reading, and it is what the model supposes: what the normal phase sends may never arrive, what "
+        "is sent in steps 1 to 5 arrives in the end.",
+    ),
+    Claim(
+        "IRB-26",
+        _text("5.2.2", "we were obligated to violate the encapsulation of the membership layer"),
+        "Total order hands suspicions to membership, and shares its queues with it.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "By reading of figure 32, whose steps read seqQ and write seqQ and stableQ. The repairs make it "
+        "more: recvQ is read (send_bodies) and written (forget_received), lastdelivered is read "
+        "(keep_stable), ts is written (continue_numbers), and the normal phase has to stop (block).",
+    ),
+    Claim(
+        "IRB-27",
+        _text("5", "a better separation between Total Order protocol and membership control"),
+        "Total order and membership are separate.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "violated",
+        "By reading: section 5.2.2 takes it back (IRB-26). What is separate is the agreement on list and "
+        "messages; what is done with them is done to the variables of total order, of which no queue is "
+        "left alone once the steps are repaired.",
+        defect="design",
+    ),
+    Claim(
+        "IRB-28",
+        _text(
+            "4.3.2",
+            "If a correct process executes VSCast(m), then it eventually VS-Delivers m (in view v or in a "
+            "subsequent view)",
+        ),
+        "A message of a correct process that has no number yet survives the view change.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "violated",
+        "It is in no seqQ. As printed it waits in recvQ, and is delivered in a later view than it was sent "
+        "in (IRB-11). Where Sending View Delivery is to hold, recvQ must be emptied, and the message is "
+        "lost, unless Msg gives it a number: what was reported without one is numbered behind the rest.",
+        (
+            _check("VscValidity", "violated", "order_received", length=4),
+            _check("Validity", "violated", "order_received", length=4),
+            _check("VscValidity", "holds"),
+            _check("Validity", "holds"),
+        ),
+        defect="design",
+        repairs=("order_received",),
+    ),
+    Claim(
+        "IRB-29",
+        _text("4.3.4", "incorrect suspicions must be avoided as much as possible"),
+        "Of three processes one may fail and one may be suspected wrongly.",
+        Standing.QUESTION,
+        Kind.LIVENESS,
+        "violated",
+        "The list that is decided has those that reported. One of them may fail after its report, while a "
+        "living one is suspected and left out, and kills itself: the new list has two members, one of which "
+        "has failed, and no majority is left for another agreement. A false suspicion counts as a failure: "
+        "together they must be fewer than half. Safety holds (IRB-08). No repair of figure 32 helps.",
+        (
+            _check("VscTermination", "violated", of=_STUCK, length=9),
+            _check("Validity", "violated", of=_STUCK, length=9),
+            _check("VscTermination", "holds"),
+            _check("VscTermination", "holds", of=_MISLED),
+        ),
+        defect="design",
+    ),
+)
