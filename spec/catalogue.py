@@ -235,6 +235,21 @@ ENTRIES: tuple[Entry, ...] = (
         refinement_at="antiphon.spec.protocols.chandra_toueg.refinement:CHANDRA_TOUEG",
     ),
     Entry(
+        "view-synchrony",
+        "the abstract machine of view synchrony: send and deliver within views, go on with what the others "
+        "took",
+        "antiphon.spec.services.view_machine:ViewSynchronyChecked",
+        claims_at="antiphon.spec.claims.definitions:DEFINITIONS",
+        family="def",
+    ),
+    Entry(
+        "any-history",
+        "whatever may be logged where views change: which definitions follow from which",
+        "antiphon.spec.services.histories:AnyHistory",
+        claims_at="antiphon.spec.claims.definitions:VSC_DEFINITIONS",
+        family="vsc",
+    ),
+    Entry(
         "total",
         "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)",
         "antiphon.spec.protocols.total.properties:TotalChecked",

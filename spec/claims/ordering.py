@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.claims.comparisons import COMPARISONS
+from antiphon.spec.claims.definitions import MEANINGS
 from antiphon.spec.protocols.chang_maxemchuk.refinement import CHANG_MAXEMCHUK
 from antiphon.spec.protocols.dtp.refinement import DTP
 from antiphon.spec.protocols.horus.refinement import HORUS, HORUS_TOTAL
@@ -113,6 +114,7 @@ def _fails(refinement: Refinement, constants: _Constants, length: int, *without:
 
 
 ORDERING: tuple[Claim, ...] = (
+    MEANINGS,
     Claim(
         "X-10",
         Source(

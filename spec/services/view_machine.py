@@ -247,8 +247,11 @@ class ViewSynchronousMachine(Views):
 
     @witness
     def LeftOut(self) -> bool:
-        """A process that was left out goes on in its own view."""
-        return any(self.is_left_out(p) and not self.gone[p] for p in self.each(Process))
+        """A process that no later view has goes on in its own."""
+        return any(
+            not self.gone[p] and self.in_view[p] > 0 and not self.stays(p) and self.next_view(p) == 0
+            for p in self.each(Process)
+        )
 
 
 # A fault for each property ----------------------------------------------------------------------------------
@@ -394,9 +397,18 @@ class Hasty(ViewSynchronousMachine):
         return False
 
 
+@mutation("a process that was left out lives on")
+class LivesOn(ViewSynchronousMachine):
+    """Breaks `VscTermination`: it is correct, and never installs a new view."""
+
+    def is_left_out(self, p: Process) -> bool:
+        """It is not told."""
+        return False
+
+
 FAULTS = (
     ToldOthers, NotIncluded, InstallsAgain, SplitOff, SendsOutside, GoesOn, DeliveredLater, DeliveredAnywhere,
-    DeliveredTwice, BroadcastTwice, SendsOn, Hasty,
+    DeliveredTwice, BroadcastTwice, SendsOn, Hasty, LivesOn,
 )  # fmt: skip
 
 

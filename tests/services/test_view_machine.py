@@ -54,6 +54,7 @@ def test_the_machine_gives_every_property(constants: Mapping[str, int], states: 
         ("delivered_twice", {"UniformIntegrity", "Integrity"}, PAIR),
         ("broadcast_twice", {"BroadcastOnce"}, PAIR),
         ("sends_on", {"VscValidity"}, PAIR),
+        ("lives_on", {"VscTermination"}, PAIR),
         ("hasty", {"VscTermination"}, PAIR | {"processes": 3}),
     ],
 )

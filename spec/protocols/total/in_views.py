@@ -1,0 +1,21 @@
+"""TOTAL, judged view by view by the service of view synchrony: the application is told of a view when TOTAL
+is.
+
+Source: Cornell, "JavaGroups TOTAL", sections View Changes ("messages sent in a certain view may only be
+received in that view (virtual synchrony)") and Future Improvements (a flush protocol).
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import emit
+from antiphon.spec.protocols.total.bounds import TotalBounded
+from antiphon.spec.services import Install, Process, ViewSynchrony
+
+
+class TotalInViews(TotalBounded, ViewSynchrony):
+    """TOTAL over views in which messages stay, with or without a flush."""
+
+    def install(self, p: Process) -> None:
+        """VIEW_CHANGE at p."""
+        super().install(p)
+        emit(Install(p, self.installed[p], self.members_of(self.installed[p])))

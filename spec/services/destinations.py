@@ -1,0 +1,142 @@
+"""Whom a message is for, where processes come and go: three readings of Dest(m), and histories that tell them
+apart.
+
+Barchet-Estefanel 2002, section 2.1, says Agreement of the processes in Dest(m), and section 2 that the set of
+processes varies over time; which set Dest(m) is stays open: the view in which m is sent, the one in which it
+is given its place in the order, or the one in which it is delivered.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Map, Set, action, emit, everywhere, obligation, on, record, require, witness
+from antiphon.spec.services.events import Broadcast, Deliver, Install, Installed, Message, Process, View
+from antiphon.spec.services.views import PartitionableSynchrony
+
+
+@record
+class Sequence:
+    """`process` gives `message` its place in the total order."""
+
+    process: Process
+    message: Message
+
+
+class Destinations(PartitionableSynchrony):
+    """Uniform Agreement, "If a process in Dest(m) delivers a message m, then all correct processes in Dest(m)
+    eventually deliver m", with Dest(m) taken in three ways.
+    """
+
+    placed_in: Map[Message, Installed | None] = everywhere(None)
+
+    @on(Sequence)
+    def note_place(self, event: Sequence) -> None:
+        """The view in which m gets its place."""
+        if self.placed_in[event.message] is None:
+            self.placed_in[event.message] = self.view_of(event.process)
+
+    @obligation
+    def AgreementBySending(self) -> bool:
+        """Dest(m) is the view in which m was broadcast."""
+        return all(
+            self.agrees_in(m, v) for m in self.each(Message) for v in self.each(View) if self.sent_in[m] == v
+        )
+
+    @obligation
+    def AgreementBySequencing(self) -> bool:
+        """Dest(m) is the view in which m got its place."""
+        return all(
+            self.agrees_in(m, v)
+            for m in self.each(Message)
+            for v in self.each(View)
+            if self.placed_in[m] == v
+        )
+
+    @obligation
+    def AgreementByDelivery(self) -> bool:
+        """Dest(m) is the view in which m is delivered."""
+        return all(
+            self.agrees_in(m, v)
+            for m in self.each(Message)
+            for v in self.each(View)
+            if any(self.delivered_in[p][m] == v for p in self.each(Process))
+        )
+
+    def agrees_in(self, m: Message, v: View) -> bool:
+        """If a process in v delivers m, all correct processes in v do."""
+        members = self.agreed_members(v)
+        return (
+            members is None
+            or not any(self.delivered[p][m] for p in members)
+            or all(self.delivered[p][m] or not self.correct(p) for p in members)
+        )
+
+
+class ComingAndGoing(Destinations):
+    """Three views: of processes 0 and 1, then of 0 and 2, then of all; a message is broadcast, placed and
+    delivered in whatever view its process is in.
+    """
+
+    def listed(self, v: View) -> Set[Process]:
+        """The members of each view."""
+        return Set(p for p in self.each(Process) if v == 3 or p.index == 0 or (p.index == 1) == (v == 1))
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """P broadcasts its message."""
+        require(self.view_of(p) > 0 and self.origin[m] is None)
+        emit(Broadcast(p, m))
+
+    @action
+    def place(self, p: Process, m: Message) -> None:
+        """P gives m its place."""
+        require(self.view_of(p) > 0 and self.origin[m] is not None and self.placed_in[m] is None)
+        emit(Sequence(p, m))
+
+    @action
+    def deliver(self, p: Process, m: Message) -> None:
+        """P delivers what has a place."""
+        require(self.view_of(p) > 0 and self.placed_in[m] is not None and not self.delivered[p][m])
+        emit(Deliver(p, m))
+
+    @action
+    def install(self, p: Process, v: View) -> None:
+        """P goes on to the next view that it is in."""
+        require(v > self.view_of(p) and p in self.listed(v))
+        require(not any(w > self.view_of(p) and w < v and p in self.listed(w) for w in self.each(View)))
+        emit(Install(p, v, self.listed(v)))
+
+    def is_over(self) -> bool:
+        """All are in the last view, and somebody has delivered something."""
+        return all(self.view_of(p) == self.views for p in self.each(Process)) and any(
+            self.delivered[p][m] for p in self.each(Process) for m in self.each(Message)
+        )
+
+    @witness
+    def OnlyBySending(self) -> bool:
+        """Agreement holds of the view of the broadcast alone."""
+        return (
+            self.is_over()
+            and self.AgreementBySending()
+            and not self.AgreementBySequencing()
+            and not self.AgreementByDelivery()
+        )
+
+    @witness
+    def OnlyBySequencing(self) -> bool:
+        """Agreement holds of the view of the place alone."""
+        return (
+            self.is_over()
+            and self.AgreementBySequencing()
+            and not self.AgreementBySending()
+            and not self.AgreementByDelivery()
+        )
+
+    @witness
+    def OnlyByDelivery(self) -> bool:
+        """Agreement holds of the views of the deliveries alone."""
+        return (
+            self.is_over()
+            and self.AgreementByDelivery()
+            and not self.AgreementBySending()
+            and not self.AgreementBySequencing()
+        )

@@ -1,0 +1,143 @@
+"""What could be logged at all, where views change and nobody promises anything: the machine on which
+definitions are compared.
+
+Processes broadcast, deliver what was broadcast, and go from view to view, all of them through the same ones,
+each when it likes, and one may crash. That one property follows from another is an invariant here, that it
+does not, a witness.
+
+Source: the definitions of Barchet-Estefanel 2002, section 4.3.2.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import (
+    Map,
+    Set,
+    action,
+    emit,
+    environment,
+    everywhere,
+    invariant,
+    on,
+    require,
+    witness,
+)
+from antiphon.spec.services.events import Broadcast, Crash, Deliver, Install, Message, Process, View
+from antiphon.spec.services.views import PartitionableSynchrony
+
+
+class AnyHistory(PartitionableSynchrony):
+    """Every history of honest deliveries, with what it has broken so far.
+
+    State: `sending_view_broken`, `same_view_broken` and `synchrony_broken` stand for Sending View Delivery,
+    Same View Delivery and View Synchrony; `sent_late[m]` says that m was broadcast in a view that somebody
+    had left already.
+    """
+
+    sending_view_broken: bool = False
+    same_view_broken: bool = False
+    synchrony_broken: bool = False
+    sent_late: Map[Message, bool] = everywhere(False)
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """P broadcasts its message."""
+        require(self.correct(p) and self.origin[m] is None)
+        emit(Broadcast(p, m))
+
+    @action
+    def deliver(self, p: Process, m: Message) -> None:
+        """P delivers what was broadcast."""
+        require(self.correct(p) and self.origin[m] is not None and not self.delivered[p][m])
+        emit(Deliver(p, m))
+
+    @action
+    def install(self, p: Process, v: View) -> None:
+        """P goes on to the next view."""
+        require(self.correct(p) and v == self.view_of(p) + 1)
+        emit(Install(p, v, Set(q for q in self.each(Process))))
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever, and nobody else does."""
+        require(all(self.correct(q) for q in self.each(Process)))
+        emit(Crash(p))
+
+    @on(Broadcast)
+    def note_sending_view(self, event: Broadcast) -> None:
+        """Whether somebody has left the view."""
+        v = self.view_of(event.process)
+        self.sent_late[event.message] = any(self.view_of(q) > v for q in self.each(Process))
+        super().note_sending_view(event)
+
+    def judge_sending_view(self, p: Process, m: Message) -> None:
+        """It is noted, not refused."""
+        if self.sent_in[m] != self.view_of(p):
+            self.sending_view_broken = True
+
+    def judge_same_view(self, p: Process, m: Message) -> None:
+        """It is noted, not refused."""
+        for q in self.each(Process):
+            other = self.delivered_in[q][m]
+            if other is not None and other != self.view_of(p):
+                self.same_view_broken = True
+
+    def tell_difference(self, p: Process, q: Process, v: View) -> None:
+        """It is noted, not refused."""
+        self.synchrony_broken = True
+
+    @invariant
+    def SendingViewImpliesSameView(self) -> bool:
+        """Who keeps Sending View Delivery keeps Same View Delivery."""
+        return self.sending_view_broken or not self.same_view_broken
+
+    @invariant
+    def NoWayOutForLateMessages(self) -> bool:
+        """A message that was broadcast in a view that another had left: once its sender has left it too,
+        either the sender has not delivered it, or Sending View Delivery or View Synchrony is broken.
+        """
+        return not any(
+            self.sent_late[m]
+            and self.origin[m] == p
+            and self.sent_in[m] != self.view_of(p)
+            and self.delivered[p][m]
+            and not self.sending_view_broken
+            and not self.synchrony_broken
+            for p in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    def is_done(self) -> bool:
+        """Everybody who has not crashed is in the last view and has delivered everything."""
+        return all(
+            not self.correct(p) or (self.view_of(p) == self.views and self.delivered[p][m])
+            for p in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    @witness
+    def SameViewAlone(self) -> bool:
+        """Same View Delivery without Sending View Delivery."""
+        return self.is_done() and self.sending_view_broken and not self.same_view_broken
+
+    @witness
+    def SendingViewAlone(self) -> bool:
+        """Sending View Delivery without View Synchrony."""
+        return self.synchrony_broken and not self.sending_view_broken
+
+    @witness
+    def SynchronyAlone(self) -> bool:
+        """View Synchrony without Same View Delivery, so without Sending View Delivery too."""
+        return self.is_done() and self.same_view_broken and not self.synchrony_broken
+
+    @witness
+    def AllButSendingView(self) -> bool:
+        """View Synchrony with Same View Delivery, and without Sending View Delivery."""
+        return self.SameViewAlone() and not self.synchrony_broken
+
+    @witness
+    def LateMessage(self) -> bool:
+        """A message was broadcast in a view that another had left, and everybody who goes on has delivered
+        it.
+        """
+        return self.is_done() and any(self.sent_late[m] for m in self.each(Message))

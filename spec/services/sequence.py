@@ -1,0 +1,180 @@
+"""The smallest machine of total order broadcast: messages enter one sequence, which everybody delivers.
+
+Everything that defines total order broadcast holds of it, and it has a fault for each of the properties, so
+that none of them follows from the others (Barchet-Estefanel 2002, section 2.1).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    AtMost,
+    Const,
+    Map,
+    Seq,
+    Set,
+    action,
+    constraint,
+    emit,
+    environment,
+    everywhere,
+    mutation,
+    require,
+    witness,
+)
+from antiphon.spec.services.events import Broadcast, Crash, Deliver, Group, Message, Process
+from antiphon.spec.services.order import Count, TotalOrderBroadcast
+
+
+class SequenceMachine(Group):
+    """Submit, accept into the sequence, deliver the next of it; crash.
+
+    State: `submitted` what was broadcast, `sequence` what was accepted, `reached[p]` how much of it p has
+    delivered, `gone[p]` whether p has crashed.
+    """
+
+    submitted: Set[Message] = Set()
+    sequence: Annotated[Seq[Message], AtMost("messages")] = ()
+    reached: Map[Process, Count] = everywhere(0)
+    gone: Map[Process, bool] = everywhere(False)
+
+    @action
+    def submit(self, p: Process, m: Message) -> None:
+        """P broadcasts m."""
+        require(not self.gone[p] and m not in self.submitted)
+        self.submitted |= {m}
+        emit(Broadcast(p, m))
+
+    @action
+    def accept(self, m: Message) -> None:
+        """M comes next in the sequence."""
+        require(m in self.submitted and m not in self.sequence)
+        self.sequence += (m,)
+
+    @action
+    def deliver(self, p: Process) -> None:
+        """P delivers the next message of the sequence."""
+        require(not self.gone[p] and self.reached[p] < len(self.sequence))
+        m = self.message_at(p)
+        self.reached[p] += 1
+        emit(Deliver(p, m))
+
+    def message_at(self, p: Process) -> Message:
+        """What p delivers next."""
+        return self.sequence[self.reached[p]]
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever."""
+        require(not self.gone[p])
+        self.gone[p] = True
+        emit(Crash(p))
+
+    @witness
+    def EverybodyHasEverything(self) -> bool:
+        """Every process has delivered every message."""
+        return all(self.reached[p] == self.messages for p in self.each(Process))
+
+    def is_last(self, p: Process) -> bool:
+        """P is the process in which a fault shows."""
+        return p.index == self.processes - 1
+
+
+@mutation("the last process delivers the sequence backwards, when it is complete")
+class Backwards(SequenceMachine):
+    """Breaks `TotalOrder`, and with it prefix order and the uniform forms."""
+
+    @action
+    def deliver(self, p: Process) -> None:
+        """The last process waits."""
+        require(not self.is_last(p) or len(self.sequence) == self.messages)
+        super().deliver(p)
+
+    def message_at(self, p: Process) -> Message:
+        """The last process begins at the end."""
+        if self.is_last(p):
+            return self.sequence[max(0, len(self.sequence) - 1 - self.reached[p])]
+        return super().message_at(p)
+
+
+@mutation("a process delivers the last message again")
+class Again(SequenceMachine):
+    """Breaks `Integrity` and its uniform form."""
+
+    @action
+    def deliver_again(self, p: Process) -> None:
+        """What p delivered last."""
+        require(not self.gone[p] and self.reached[p] > 0)
+        emit(Deliver(p, self.sequence[max(0, self.reached[p] - 1)]))
+
+
+@mutation("the last process passes over a message at the end")
+class PassedOver(SequenceMachine):
+    """Breaks `Agreement` and its uniform form."""
+
+    @action
+    def pass_over(self, p: Process) -> None:
+        """The last message there will be."""
+        require(self.is_last(p) and not self.gone[p])
+        require(len(self.sequence) == self.messages and self.reached[p] == self.messages - 1)
+        self.reached[p] += 1
+
+
+@mutation("messages are dropped before they are accepted")
+class NotAccepted(SequenceMachine):
+    """Breaks `Validity`."""
+
+    dropped: Set[Message] = Set()
+
+    @action
+    def drop(self, m: Message) -> None:
+        """M will not be accepted."""
+        require(m in self.submitted and m not in self.sequence and m not in self.dropped)
+        self.dropped |= {m}
+
+    @action
+    def accept(self, m: Message) -> None:
+        """M was not dropped."""
+        require(m not in self.dropped)
+        super().accept(m)
+
+
+@mutation("a process delivers the message that would be the last, and crashes with it")
+class TakenToTheGrave(SequenceMachine):
+    """Breaks `UniformAgreement`, and not `Agreement`."""
+
+    withheld: Set[Message] = Set()
+
+    @environment
+    def deliver_and_crash(self, p: Process, m: Message) -> None:
+        """Nobody else ever has it."""
+        require(not self.gone[p] and m not in self.submitted)
+        require(len(self.sequence) == self.messages - 1 and self.reached[p] == self.messages - 1)
+        self.gone[p] = True
+        self.submitted |= {m}
+        self.withheld |= {m}
+        emit(Broadcast(p, m))
+        emit(Deliver(p, m))
+        emit(Crash(p))
+
+    @action
+    def accept(self, m: Message) -> None:
+        """M is still there."""
+        require(m not in self.withheld)
+        super().accept(m)
+
+
+class SequenceChecked(
+    SequenceMachine,
+    TotalOrderBroadcast,
+    mutations=(Backwards, Again, PassedOver, NotAccepted, TakenToTheGrave),
+):
+    """The machine, judged by total order broadcast; up to `crashes` processes crash."""
+
+    crashes: Const[int] = 1
+
+    @constraint("crash")
+    def may_crash(self) -> bool:
+        """Somebody is left."""
+        return sum(1 for p in self.each(Process) if self.gone[p]) < self.crashes
