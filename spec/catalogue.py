@@ -138,6 +138,20 @@ ENTRIES: tuple[Entry, ...] = (
         family="irb",
     ),
     Entry(
+        "rmp",
+        "RBP's normal phase with several messages an acknowledgement and levels of resiliency (RMP)",
+        "antiphon.spec.protocols.rmp.properties:RmpChecked",
+        claims_at="antiphon.spec.claims.rmp:RMP",
+        family="rmp",
+    ),
+    Entry(
+        "trmp",
+        "a ring that orders for processes below it (TRMP)",
+        "antiphon.spec.protocols.rmp.properties:RingsChecked",
+        claims_at="antiphon.spec.claims.rmp:RMP",
+        family="rmp",
+    ),
+    Entry(
         "sequencer",
         "total order by a coordinator that multicasts for all (Ban, SEQUENCER)",
         "antiphon.spec.protocols.sequencer.properties:SequencerChecked",

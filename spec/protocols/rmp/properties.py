@@ -1,0 +1,92 @@
+"""What the levels of RMP and the rings of TRMP promise, and total order broadcast."""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import invariant, obligation, witness
+from antiphon.spec.protocols.rmp.levels import Levels
+from antiphon.spec.protocols.rmp.rings import RingsRepaired
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast
+
+
+class RmpChecked(Levels, TotalOrderBroadcast):
+    """RMP's normal phase, checked against its level and total order broadcast."""
+
+    def has(self, q: Process, m: Message) -> bool:
+        """Q has m in its buffer, or had it until it was stable."""
+        return m in self.received[q] or m in self.collected[q]
+
+    @invariant
+    def HeldByEnough(self) -> bool:
+        """What a process delivers `level` processes have."""
+        return all(
+            not any(self.delivered[p][m] for p in self.each(Process))
+            or sum(1 for q in self.each(Process) if self.has(q, m)) >= self.level
+            for m in self.each(Message)
+        )
+
+    @invariant
+    def DeliveredSurvives(self) -> bool:
+        """What any process has delivered, also one that has stopped, some process that is up has."""
+        return all(
+            not any(self.delivered[p][m] for p in self.each(Process))
+            or any(self.has(q, m) and not self.down[q] for q in self.each(Process))
+            for m in self.each(Message)
+        )
+
+    @invariant
+    def CollectedAtAll(self) -> bool:
+        """What one process has removed from its buffer, all have."""
+        return all(
+            m not in self.collected[p] or self.has(q, m)
+            for p in self.each(Process)
+            for q in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    @witness
+    def TwoInOneAck(self) -> bool:
+        """An acknowledgement has numbered two messages."""
+        return any(
+            one.sender == other.sender
+            and other.number == one.number + 1
+            and one.message is not None
+            and other.message is not None
+            for one in self.acks
+            for other in self.acks
+        )
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Every process has delivered every message."""
+        return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
+
+
+class RingsChecked(RingsRepaired, TotalOrderBroadcast):
+    """TRMP's rings, checked against total order broadcast."""
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Every process has delivered every message."""
+        return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
+
+    @witness
+    def FromBelow(self) -> bool:
+        """What a process below the ring has sent, all have delivered."""
+        return any(
+            not self.is_primary(p)
+            and self.source[m] == p
+            and all(self.delivered[q][m] for q in self.each(Process))
+            for p in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    @obligation
+    def PrimariesDeliver(self) -> bool:
+        """What a primary has sent, all primaries that are up deliver."""
+        return all(
+            not any(
+                self.source[m] == p and self.is_primary(p) and not self.down[p] for p in self.each(Process)
+            )
+            or all(self.delivered[q][m] or self.down[q] or not self.is_primary(q) for q in self.each(Process))
+            for m in self.each(Message)
+        )
