@@ -236,6 +236,14 @@ ENTRIES: tuple[Entry, ...] = (
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS",
     ),
     Entry(
+        "total",
+        "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)",
+        "antiphon.spec.protocols.total.properties:TotalChecked",
+        claims_at="antiphon.spec.claims.total:TOTAL",
+        family="tot",
+        refinement_at="antiphon.spec.protocols.total.refinement:TOTAL",
+    ),
+    Entry(
         "ordering",
         "the abstract machine that every protocol of total order refines: assign a number, learn it, deliver",
         "antiphon.spec.services.ordering:OrderingChecked",
@@ -262,14 +270,6 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.services.histories:AnyHistory",
         claims_at="antiphon.spec.claims.definitions:VSC_DEFINITIONS",
         family="vsc",
-    ),
-    Entry(
-        "total",
-        "total order by a fixed sequencer, through view changes (JavaGroups' TOTAL)",
-        "antiphon.spec.protocols.total.properties:TotalChecked",
-        claims_at="antiphon.spec.claims.total:TOTAL",
-        family="tot",
-        refinement_at="antiphon.spec.protocols.total.refinement:TOTAL",
     ),
     Entry(
         "two-phase",

@@ -34,7 +34,7 @@ from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.mutation import BOUNDS, FURTHER, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
 from antiphon.spec.catalogue import refinement_of
-from antiphon.spec.claims import Check, Claim
+from antiphon.spec.claims import Check, Claim, is_borrowed
 from antiphon.spec.lang import Program, ir
 from antiphon.spec.lang.variants import Restriction
 from antiphon.spec.lang.walk import nodes
@@ -186,7 +186,7 @@ def strength(
         if wanted := [item for item in plan.mutants if item.digest in _unnoticed(plans)]:
             plan.pursue(wanted, lambda mutant: progress and progress(todo, todo, f"pursued: {mutant}"))
     found = tuple(item for plan in plans for item in plan.strengths())
-    order = {id(check): number for number, (_, check) in enumerate(_held(claims))}
+    order = {id(check): number for number, (_, check) in enumerate(held(claims))}
     family = claims[0].protocol
     return FamilyStrength(
         family,
@@ -198,10 +198,11 @@ def strength(
     )
 
 
-def _held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
+def held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
+    """The checks that are recorded to hold, but for those that an earlier family asks of mutants."""
     for claim in claims:
         for check in claim.checks:
-            if isinstance(check, Check) and check.outcome == "holds":
+            if isinstance(check, Check) and check.outcome == "holds" and not is_borrowed(claim, check):
                 yield claim, check
 
 
@@ -214,7 +215,7 @@ def _groups(claims: tuple[Claim, ...], *, deep: bool) -> tuple[list[Group], int]
     """
     found: dict[tuple[object, ...], Group] = {}
     left = 0
-    for claim, check in _held(claims):
+    for claim, check in held(claims):
         if (check.deep and not deep) or refinement_of(check.spec) is not None:
             left += 1
             continue

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 
 from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.errata import meaning
-from antiphon.conformance.ledger.strength import FamilyStrength, Strength
+from antiphon.conformance.ledger.strength import FamilyStrength, Strength, held
 from antiphon.conformance.report.words import counted, settings
 from antiphon.spec.claims import Check, Claim
 
@@ -61,12 +61,10 @@ def digest(claims: Iterable[Claim]) -> str:
     check.
     """
     meant: list[object] = [FORM]
-    for claim in claims:
-        for check in claim.checks:
-            if isinstance(check, Check) and check.outcome == "holds":
-                bound = program_of(check)
-                constants = sorted(bound.constants.items())
-                meant.append([claim.id, str(check), check.deep, meaning(bound), constants])
+    for claim, check in held(claims):
+        bound = program_of(check)
+        constants = sorted(bound.constants.items())
+        meant.append([claim.id, str(check), check.deep, meaning(bound), constants])
     return hashlib.sha256(json.dumps(meant, default=str).encode()).hexdigest()
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cache
 
 from antiphon.spec.catalogue import ENTRIES
-from antiphon.spec.claims.claim import Claim
+from antiphon.spec.claims.claim import Check, Claim
 from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.hints import did_you_mean, known_names
 
@@ -38,6 +38,20 @@ def claims_of(family: str) -> tuple[Claim, ...]:
     return tuple(
         sorted((claim for entry in entries.values() for claim in entry.claims), key=lambda claim: claim.id)
     )
+
+
+def is_borrowed(claim: Claim, check: Check) -> bool:
+    """Whether a record of an earlier family asks this very check: a comparison asks what the protocols'
+    records ask.
+    """
+    return _askers().get(id(check), claim.protocol) != claim.protocol
+
+
+@cache
+def _askers() -> dict[int, str]:
+    """The first family that asks each check."""
+    asked = [(id(check), claim.protocol) for claim in all_claims() for check in claim.checks]
+    return dict(reversed(asked))
 
 
 def claim_of(identifier: str) -> Claim:

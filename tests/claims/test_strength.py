@@ -10,14 +10,14 @@ from typing import Annotated
 import pytest
 
 from antiphon.conformance.ledger import program_of, strength_text
-from antiphon.conformance.ledger.strength import Answers, FamilyStrength, is_text, strength
+from antiphon.conformance.ledger.strength import Answers, FamilyStrength, held, is_text, strength
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.mutation import Trial, is_always_true, trial
 from antiphon.model.properties import kinds_of
 from antiphon.model.verdict import PropertyKind
 from antiphon.spec.catalogue import refinement_of
-from antiphon.spec.claims import Check, Claim, claim_of, claims_of
+from antiphon.spec.claims import Check, Claim, claim_of, claims_of, families
 from antiphon.spec.environment import Losses
 from antiphon.spec.lang import Between, Program, Spec, action, expect, invariant, program, require
 from antiphon.spec.protocols.moving_sequencer.bounds import MovingSequencerBounded, Urgent
@@ -250,3 +250,16 @@ def test_no_bound_of_dtp_that_is_recorded_to_hold_is_out_of_reach(subtests: pyte
         with subtests.test(f"{bound.name}.{invariant_name} {bound.constants}"):
             assert not is_always_true(bound, invariant_name)
     assert len(asked) > 20
+
+
+def test_what_a_comparison_asks_again_is_asked_of_mutants_in_the_record_that_asked_it_first() -> None:
+    """A comparison of documents repeats the checks of their records, and no mutant is asked twice."""
+    again = [check for claim in claims_of("x") for check in claim.checks if isinstance(check, Check)]
+    own = {id(check) for claim, check in held(claims_of("x"))}
+    first = {id(check) for family in families() if family != "x" for _, check in held(claims_of(family))}
+    assert own
+    assert first
+    assert own.isdisjoint(first)
+    assert {id(check) for check in again if check.outcome == "holds"} == own | (
+        first & {id(check) for check in again}
+    )
