@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
-from antiphon.spec.protocols.irbp.properties import IrbpChecked
+from antiphon.spec.protocols.irbp.properties import IrbpChecked, IrbpLive
 
 Constants = Mapping[str, int | bool]
 
@@ -38,6 +38,7 @@ SAFETY = (
 LIVENESS = (
     "Validity", "UniformAgreement", "Agreement", "VscValidity", "VscTermination", "TimeBoundedBuffering",
 )  # fmt: skip
+FAIR = ("own_messages_arrive", "what_one_delivers_all_deliver", "view_changes_end")
 _DEEP = (_MISLED, _TWO, _TWO_MISLED, _BOTH_AGAIN, _STUCK, _FREE, _FOUR)
 
 
@@ -65,6 +66,13 @@ def _check(
 def _literal(property: str, outcome: RecordedOutcome, length: int | None = None) -> Check:
     deep = length is None or length > 12 or property in LIVENESS
     return Check(IrbpChecked, property, outcome, (), (), _CRASHED, length, deep, long_for_z3=True)
+
+
+def _live(
+    property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
+) -> Check:
+    """On fair runs, with a detector of class eventually S."""
+    return Check(IrbpLive, property, outcome, "all", without, of, length, deep=True, long_for_z3=True)
 
 
 def _deep(check: Check) -> Check:
@@ -260,6 +268,7 @@ IRBP: tuple[Claim, ...] = (
             *(_check(property, "holds", of=_BOTH_AGAIN) for property in SAFETY),
             *(_check(property, "holds", of=_FREE) for property in SAFETY),
             *(_check(property, "holds", of=_FOUR) for property in SAFETY),
+            *(_live(property, "holds", of=of) for of in (_TWO, _MISLED) for property in FAIR),
         ),
     ),
     Claim(

@@ -1,7 +1,9 @@
-"""iRBP: figure 25 is its normal phase, and what that refinement needs of figure 25."""
+"""iRBP: figure 25 is its normal phase, what that needs of figure 25, and the chapter on what is repaired."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,9 @@ import pytest
 from antiphon.conformance.ledger import Reports
 from antiphon.model.refinement import PROPERTY
 from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.claims import claim_of
 from antiphon.spec.lang import program
+from antiphon.spec.protocols.irbp.properties import IrbpChecked
 from antiphon.spec.protocols.irbp.refinement import Figure25Normal
 from antiphon.spec.refinement import refinement_stated_by
 
@@ -55,3 +59,20 @@ def test_without_a_repair_figure_25_is_no_such_phase(
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None
     assert (len(verdict.trace), guard in verdict.reason) == (length, True)
+
+
+def test_the_chapter_for_implementers_names_every_repair_and_claims_that_exist() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "irbp-repaired.md").read_text(encoding="utf-8")
+    answers = {
+        item.name: item.repair.answers for item in program(IrbpChecked).declaration.constants if item.repair
+    }
+    changes = {
+        row.split("|")[2].strip(" `"): row.split("|")[4].strip()
+        for row in page.splitlines()
+        if "| IRB-" in row
+    }
+    assert changes == answers
+    for name in answers:
+        assert f"\n| `{name}` |" in page, f"{name} left out"
+    for claim in re.findall(r"IRB-\d\d", page):
+        assert claim_of(claim).id == claim

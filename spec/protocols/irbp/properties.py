@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from antiphon.spec.lang import invariant, obligation, witness
+from antiphon.spec.environment.detectors import EventuallyStrong
+from antiphon.spec.lang import invariant, leads_to, obligation, witness
 from antiphon.spec.protocols.irbp.bounds import IrbpBounded, NormalSparing
 from antiphon.spec.protocols.irbp.figure32 import Phase
 from antiphon.spec.protocols.irbp.normal_phase import Number
@@ -118,3 +119,37 @@ class IrbpChecked(IrbpProperties, TotalOrderBroadcast, ViewSynchrony):
         return any(self.version[p] > 1 and not self.is_gone(p) for p in self.each(Process)) and all(
             self.is_gone(p) or self.delivered[p][m] for p in self.each(Process) for m in self.each(Message)
         )
+
+
+class IrbpLive(IrbpChecked, EventuallyStrong):
+    """iRBP with a detector of class eventually S, and what comes about on every fair run."""
+
+    def is_broadcast(self, m: Message) -> bool:
+        """M was broadcast."""
+        return self.origin[m] is not None
+
+    def is_broadcast_and_delivered(self, m: Message) -> bool:
+        """M is delivered by its sender, if that is still up."""
+        return any(
+            self.origin[m] == p and (self.delivered[p][m] or self.is_gone(p)) for p in self.each(Process)
+        )
+
+    def is_delivered(self, m: Message) -> bool:
+        """Some process, up or not, has delivered m."""
+        return any(self.delivered[p][m] for p in self.each(Process))
+
+    def is_delivered_by_all(self, m: Message) -> bool:
+        """Every process that is up has delivered m."""
+        return all(self.delivered[p][m] or self.is_gone(p) for p in self.each(Process))
+
+    def is_called(self, v: View) -> bool:
+        """A view change was called in v."""
+        return self.called[v]
+
+    def is_left(self, v: View) -> bool:
+        """Nobody that is up is in v any more."""
+        return not any(self.version[p] == v and not self.is_gone(p) for p in self.each(Process))
+
+    own_messages_arrive = leads_to("is_broadcast", "is_broadcast_and_delivered")
+    what_one_delivers_all_deliver = leads_to("is_delivered", "is_delivered_by_all")
+    view_changes_end = leads_to("is_called", "is_left")

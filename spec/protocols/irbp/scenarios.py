@@ -1,0 +1,86 @@
+"""The scenarios in which the report tested iRBP, as runs of the repaired protocol with regular views.
+
+Source: Barchet-Estefanel 2002, section 5.2.3: "a simple “crash”", "multiple crashes", "temporary network
+partition". Where the report muted a process instead of a suicide, it kills itself here. Constants are those
+of `IrbpChecked`; each run is one of many.
+"""
+
+from __future__ import annotations
+
+SIMPLE_CRASH = (
+    "broadcast(p0, m0)",
+    "receive(p1, m0)",
+    "sequence(p0)",
+    "hear(p1, Ack(1, p0, m0, 1))",
+    "crash(p0)",
+    "call(p1, p0)",
+    "report(p2)",
+    "report(p1)",
+    "decide(p2, {p1, p2})",
+    "adopt(p2)",
+    "deliver(p2, Sequenced(m0, 1))",
+    "install(p2)",
+    "adopt(p1)",
+    "deliver(p1, Sequenced(m0, 1))",
+    "install(p1)",
+    "broadcast(p1, m1)",
+    "receive(p2, m1)",
+    "sequence(p1)",
+    "hear(p2, Ack(2, p1, m1, 2))",
+    "pass_null(p2)",
+    "settle(p2, Sequenced(m1, 2))",
+    "deliver(p2, Sequenced(m1, 2))",
+    "hear(p1, Ack(2, p2, none, 3))",
+    "settle(p1, Sequenced(m1, 2))",
+    "deliver(p1, Sequenced(m1, 2))",
+)
+"""Of three the sequencer fails, and one other has heard of its number: p2 gets number and message by the
+decision, and the two that are left go on with number 2.
+"""
+
+MULTIPLE_CRASHES = (
+    "broadcast(p0, m0)",
+    "receive(p1, m0)",
+    "sequence(p0)",
+    "hear(p1, Ack(1, p0, m0, 1))",
+    "broadcast(p1, m1)",
+    "sequence(p1)",
+    "hear(p4, Ack(1, p1, m1, 2))",
+    "crash(p0)",
+    "crash(p1)",
+    "call(p2, p0)",
+    "report(p2)",
+    "report(p3)",
+    "report(p4)",
+    "decide(p3, {p2, p3, p4})",
+    "adopt(p2)",
+    "install(p2)",
+    "adopt(p3)",
+    "install(p3)",
+    "adopt(p4)",
+    "install(p4)",
+    "broadcast(p2, m2)",
+    "sequence(p2)",
+)
+"""Of five the sequencer and the next one fail, and both messages with them: p4 has heard of number 2 and has
+neither its message nor number 1. Nobody can have delivered them; numbers begin anew with 1.
+"""
+
+PARTITION = (
+    "broadcast(p2, m0)",
+    "suspect(p0, p2)",
+    "call(p0, p2)",
+    "report(p0)",
+    "report(p1)",
+    "decide(p0, {p0, p1})",
+    "adopt(p0)",
+    "install(p0)",
+    "adopt(p1)",
+    "install(p1)",
+    "report(p2)",
+    "adopt(p2)",
+    "install(p2)",
+)
+"""Nothing comes from p2 or to it, until the others have installed a list without it; then it hears of the
+decision, and kills itself. What only p2 had is lost with it.
+"""
