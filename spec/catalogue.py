@@ -115,6 +115,7 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.vsc.properties:VscChecked",
         claims_at="antiphon.spec.claims.vsc:VSC",
         family="vsc",
+        refinement_at="antiphon.spec.protocols.vsc.refinement:VSC",
     ),
     Entry(
         "primary-backup",

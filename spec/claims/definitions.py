@@ -97,6 +97,7 @@ DEFINITIONS: tuple[Claim, ...] = (
                 "UniformIntegrity",
                 "TotalOrder",
                 "UniformTotalOrder",
+                "BroadcastOnce",
             ),
             _check(SequenceChecked, "EverybodyHasEverything", "holds", _SEQUENCE, 10),
             *_fault("Validity", 2, "Agreement", "Integrity", "TotalOrder", not_accepted=True),

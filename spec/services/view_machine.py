@@ -46,31 +46,31 @@ from antiphon.spec.services.events import (
     View,
     Views,
 )
-from antiphon.spec.services.views import ViewSynchrony
+from antiphon.spec.services.views import PartitionableSynchrony, ViewSynchrony
 
 
 class ViewSynchronousMachine(Views):
     """Submit, deliver, install; crash, and stop when left out.
 
-    State: `in_view[p]` is the view of p (0: none), `members_in[v]` the members of a view that somebody has
-    installed (nobody: it is not formed), `sent_by[m]` and `sent_at[m]` who sent m and in which view,
-    `handed[p][m]` the view in which p delivered m (0: it has not), `gone[p]` whether p has stopped.
+    State: `current_view[p]` is the view of p (0: none), `view_members[v]` the members of a view that somebody
+    has installed (nobody: it is not formed), `author[m]` and `sending_view[m]` who sent m and in which view,
+    `delivery_view[p][m]` the view in which p delivered m (0: it has not), `dead[p]` whether p has stopped.
     """
 
-    in_view: Map[Process, Installed] = everywhere(0)
-    members_in: Map[View, Set[Process]] = everywhere(Set())
-    sent_by: Map[Message, Process | None] = everywhere(None)
-    sent_at: Map[Message, Installed] = everywhere(0)
-    handed: Map[Process, Map[Message, Installed]] = everywhere(everywhere(0))
-    gone: Map[Process, bool] = everywhere(False)
+    current_view: Map[Process, Installed] = everywhere(0)
+    view_members: Map[View, Set[Process]] = everywhere(Set())
+    author: Map[Message, Process | None] = everywhere(None)
+    sending_view: Map[Message, Installed] = everywhere(0)
+    delivery_view: Map[Process, Map[Message, Installed]] = everywhere(everywhere(0))
+    dead: Map[Process, bool] = everywhere(False)
 
     @initial
     def found(self) -> None:
         """All but the joiners are in view 1."""
-        self.members_in[1] |= {p for p in self.each(Process) if self.begins_in_first(p)}
+        self.view_members[1] |= {p for p in self.each(Process) if self.begins_in_first(p)}
         for p in self.each(Process):
             if self.begins_in_first(p):
-                self.in_view[p] = 1
+                self.current_view[p] = 1
 
     def latest(self) -> Installed:
         """The last view that has formed; 0: none."""
@@ -79,67 +79,68 @@ class ViewSynchronousMachine(Views):
     def next_view(self, p: Process) -> Installed:
         """The view that p has to install now; 0: none has formed with p in it."""
         return min(
-            (v for v in self.each(View) if v > self.in_view[p] and p in self.members_in[v]),
+            (v for v in self.each(View) if v > self.current_view[p] and p in self.view_members[v]),
             default=0,
         )
 
     def has_formed(self, v: View) -> bool:
         """Somebody has installed v."""
-        return len(self.members_in[v]) > 0
+        return len(self.view_members[v]) > 0
 
     def is_left_out(self, p: Process) -> bool:
         """P was in a view, and a later one has formed without it."""
-        return self.in_view[p] > 0 and any(
-            v > self.in_view[p] and self.has_formed(v) and p not in self.members_in[v]
+        return self.current_view[p] > 0 and any(
+            v > self.current_view[p] and self.has_formed(v) and p not in self.view_members[v]
             for v in self.each(View)
         )
 
     def has_followed(self, q: Process, v: Installed, w: Installed) -> bool:
         """Q has gone from view v to view w, which comes next."""
-        return v > 0 and w > 0 and q in self.members_in[v] and self.in_view[q] >= w
+        return v > 0 and w > 0 and q in self.view_members[v] and self.current_view[q] >= w
 
     # Sending ----------------------------------------------------------------------------------------------
 
     @action
     def submit(self, p: Process, m: Message) -> None:
         """P hands m to the service."""
-        require(not self.gone[p] and self.in_view[p] > 0)
+        require(not self.dead[p] and self.current_view[p] > 0)
         require(self.is_new(m) and self.may_send(p))
-        self.sent_by[m] = p
-        self.sent_at[m] = self.in_view[p]
+        self.author[m] = p
+        self.sending_view[m] = self.current_view[p]
         emit(Broadcast(p, m))
 
     def is_new(self, m: Message) -> bool:
         """M was not submitted before."""
-        return self.sent_by[m] is None
+        return self.author[m] is None
 
     def may_send(self, p: Process) -> bool:
-        """P's view does not end: nobody has gone on to a later one."""
-        return self.in_view[p] == self.latest()
+        """P's view does not end: no next view has formed with p in it. Who was left out cannot know."""
+        return self.next_view(p) == 0
 
     # Delivering -------------------------------------------------------------------------------------------
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
         """P delivers a message of its view, unless those who have gone on did without it."""
-        require(not self.gone[p] and self.in_view[p] > 0)
+        require(not self.dead[p] and self.current_view[p] > 0)
         require(self.is_honest(p, m) and self.is_in_place(p, m) and not self.is_too_late(p, m))
-        self.handed[p][m] = self.in_view[p]
+        self.delivery_view[p][m] = self.current_view[p]
         emit(Deliver(p, m))
 
     def is_honest(self, p: Process, m: Message) -> bool:
         """M was submitted, and p has not delivered it."""
-        return self.sent_by[m] is not None and self.handed[p][m] == 0
+        return self.author[m] is not None and self.delivery_view[p][m] == 0
 
     def is_in_place(self, p: Process, m: Message) -> bool:
         """M was sent in p's view."""
-        return self.sent_at[m] == self.in_view[p]
+        return self.sending_view[m] == self.current_view[p]
 
     def is_too_late(self, p: Process, m: Message) -> bool:
         """Somebody has gone on to p's next view without m."""
-        v = self.in_view[p]
+        v = self.current_view[p]
         return any(
-            self.has_followed(q, v, self.next_view(p)) and self.handed[q][m] != v for q in self.each(Process)
+            self.has_followed(q, v, self.next_view(p)) and self.delivery_view[q][m] != v
+            for q in self.each(Process)
         )
 
     # Going on ---------------------------------------------------------------------------------------------
@@ -147,30 +148,32 @@ class ViewSynchronousMachine(Views):
     @action
     def install(self, p: Process, v: View, members: Set[Process]) -> None:
         """P goes on to view v: as the first, who forms it, or as those before it did."""
-        require(not self.gone[p] and self.has_own(p))
+        require(not self.dead[p] and self.has_own(p))
         require(self.is_told(p, v, members) and self.is_included(p, members))
         if self.has_formed(v):
             require(v == self.next_view(p) and self.has_the_same(p, v))
         else:
             require(v > self.latest() and self.is_primary(p, members) and self.is_complete(p, members))
-            self.members_in[v] = members
-        self.in_view[p] = v
+            self.view_members[v] = members
+        self.current_view[p] = v
         emit(Install(p, v, members))
 
     def stays(self, p: Process) -> bool:
         """P is in the last view that has formed."""
-        return any(v == self.latest() and p in self.members_in[v] for v in self.each(View))
+        return any(v == self.latest() and p in self.view_members[v] for v in self.each(View))
 
     def has_own(self, p: Process) -> bool:
         """P has delivered what it sent in its view."""
         return all(
-            self.sent_by[m] != p or self.sent_at[m] != self.in_view[p] or self.handed[p][m] > 0
+            self.author[m] != p
+            or self.sending_view[m] != self.current_view[p]
+            or self.delivery_view[p][m] > 0
             for m in self.each(Message)
         )
 
     def is_told(self, p: Process, v: View, members: Set[Process]) -> bool:
         """The members are those with whom v has formed, if it has."""
-        return not self.has_formed(v) or members == self.members_in[v]
+        return not self.has_formed(v) or members == self.view_members[v]
 
     def is_included(self, p: Process, members: Set[Process]) -> bool:
         """P is a member of what it installs."""
@@ -178,68 +181,70 @@ class ViewSynchronousMachine(Views):
 
     def has_the_same(self, p: Process, w: View) -> bool:
         """P has delivered in its view what those delivered who have gone on from there to w."""
-        v = self.in_view[p]
+        v = self.current_view[p]
         return all(
-            not self.has_followed(q, v, w) or (self.handed[p][m] == v) == (self.handed[q][m] == v)
+            not self.has_followed(q, v, w)
+            or (self.delivery_view[p][m] == v) == (self.delivery_view[q][m] == v)
             for q in self.each(Process)
             for m in self.each(Message)
         )
 
     def is_primary(self, p: Process, members: Set[Process]) -> bool:
         """P goes on from the last view that has formed, with members of it and new ones."""
-        return self.in_view[p] == self.latest() and all(
-            self.stays(q) or self.in_view[q] == 0 for q in members
+        return self.current_view[p] == self.latest() and all(
+            self.stays(q) or self.current_view[q] == 0 for q in members
         )
 
     def is_complete(self, p: Process, members: Set[Process]) -> bool:
         """P has delivered what any live member that stays has delivered in its view, and what it has sent."""
-        v = self.in_view[p]
+        v = self.current_view[p]
         return all(
-            self.handed[p][m] == v or not (self.has_taken(q, m, v) or self.has_sent(q, m, v))
+            self.delivery_view[p][m] == v or not (self.has_taken(q, m, v) or self.has_sent(q, m, v))
             for q in members
             for m in self.each(Message)
-            if not self.gone[q] and self.in_view[q] == v and v > 0
+            if not self.dead[q] and self.current_view[q] == v and v > 0
         )
 
     def has_taken(self, q: Process, m: Message, v: Installed) -> bool:
         """Q has delivered m in view v."""
-        return self.handed[q][m] == v
+        return self.delivery_view[q][m] == v
 
     def has_sent(self, q: Process, m: Message, v: Installed) -> bool:
         """Q has sent m in view v."""
-        return self.sent_by[m] == q and self.sent_at[m] == v
+        return self.author[m] == q and self.sending_view[m] == v
 
     # Stopping ---------------------------------------------------------------------------------------------
 
     @environment
     def crash(self, p: Process) -> None:
         """P stops for ever."""
-        require(not self.gone[p])
-        self.gone[p] = True
+        require(not self.dead[p])
+        self.dead[p] = True
         emit(Crash(p))
 
     @action
     def commit_suicide(self, p: Process) -> None:
         """P stops for ever, since it was left out: program-controlled crash."""
-        require(not self.gone[p] and self.is_left_out(p))
-        self.gone[p] = True
+        require(not self.dead[p] and self.is_left_out(p))
+        self.dead[p] = True
         emit(Crash(p))
 
     @witness
     def DeliveredAfterAChange(self) -> bool:
         """Every process that has not stopped has delivered a message in a view after the first."""
         return all(
-            self.gone[p] or any(self.handed[p][m] > 1 for m in self.each(Message)) for p in self.each(Process)
+            self.dead[p] or any(self.delivery_view[p][m] > 1 for m in self.each(Message))
+            for p in self.each(Process)
         )
 
     @witness
     def MessageOfTheGone(self) -> bool:
         """Somebody has taken along a message whose sender has stopped."""
         return any(
-            self.sent_by[m] == q
-            and self.gone[q]
-            and self.handed[p][m] > 0
-            and self.in_view[p] > self.handed[p][m]
+            self.author[m] == q
+            and self.dead[q]
+            and self.delivery_view[p][m] > 0
+            and self.current_view[p] > self.delivery_view[p][m]
             for p in self.each(Process)
             for q in self.each(Process)
             for m in self.each(Message)
@@ -249,7 +254,7 @@ class ViewSynchronousMachine(Views):
     def LeftOut(self) -> bool:
         """A process that no later view has goes on in its own."""
         return any(
-            not self.gone[p] and self.in_view[p] > 0 and not self.stays(p) and self.next_view(p) == 0
+            not self.dead[p] and self.current_view[p] > 0 and not self.stays(p) and self.next_view(p) == 0
             for p in self.each(Process)
         )
 
@@ -273,16 +278,16 @@ class NotIncluded(ViewSynchronousMachine):
     @action
     def install_without(self, p: Process, v: View) -> None:
         """The next view, in which p is not."""
-        require(not self.gone[p] and self.is_left_out(p) and p not in self.members_in[v])
+        require(not self.dead[p] and self.is_left_out(p) and p not in self.view_members[v])
         require(self.has_formed(v) and self.is_after(p, v) and self.has_own(p) and self.has_the_same(p, v))
-        self.gone[p] = True
-        emit(Install(p, v, self.members_in[v]))
+        self.dead[p] = True
+        emit(Install(p, v, self.view_members[v]))
         emit(Crash(p))
 
     def is_after(self, p: Process, v: View) -> bool:
         """V has formed after the view of p, and none between."""
-        return v > self.in_view[p] and not any(
-            w > self.in_view[p] and w < v and self.has_formed(w) for w in self.each(View)
+        return v > self.current_view[p] and not any(
+            w > self.current_view[p] and w < v and self.has_formed(w) for w in self.each(View)
         )
 
 
@@ -293,9 +298,9 @@ class InstallsAgain(ViewSynchronousMachine):
     @action
     def install_again(self, p: Process) -> None:
         """The same view, with the same members."""
-        v = self.in_view[p]
-        require(not self.gone[p] and v > 0)
-        emit(Install(p, v, self.members_in[v]))
+        v = self.current_view[p]
+        require(not self.dead[p] and v > 0)
+        emit(Install(p, v, self.view_members[v]))
 
 
 @mutation("a process that was left out forms a view of its own")
@@ -314,9 +319,9 @@ class SendsOutside(ViewSynchronousMachine):
     @environment
     def send_outside(self, p: Process, m: Message) -> None:
         """A message that nobody gets."""
-        require(not self.gone[p] and self.in_view[p] == 0 and self.sent_by[m] is None)
-        self.sent_by[m] = p
-        self.gone[p] = True
+        require(not self.dead[p] and self.current_view[p] == 0 and self.author[m] is None)
+        self.author[m] = p
+        self.dead[p] = True
         emit(Broadcast(p, m))
         emit(Crash(p))
 
@@ -340,9 +345,9 @@ class DeliveredLater(ViewSynchronousMachine):
 
     def is_in_place(self, p: Process, m: Message) -> bool:
         """Nobody has delivered m in another view."""
-        v = self.in_view[p]
-        return self.sent_at[m] <= v and not any(
-            self.handed[q][m] > 0 and self.handed[q][m] != v for q in self.each(Process)
+        v = self.current_view[p]
+        return self.sending_view[m] <= v and not any(
+            self.delivery_view[q][m] > 0 and self.delivery_view[q][m] != v for q in self.each(Process)
         )
 
 
@@ -352,7 +357,7 @@ class DeliveredAnywhere(ViewSynchronousMachine):
 
     def is_in_place(self, p: Process, m: Message) -> bool:
         """M was sent before."""
-        return self.sent_at[m] <= self.in_view[p]
+        return self.sending_view[m] <= self.current_view[p]
 
 
 @mutation("a message is delivered twice")
@@ -361,7 +366,7 @@ class DeliveredTwice(ViewSynchronousMachine):
 
     def is_honest(self, p: Process, m: Message) -> bool:
         """M was submitted."""
-        return self.sent_by[m] is not None
+        return self.author[m] is not None
 
 
 @mutation("a message is broadcast twice")
@@ -371,7 +376,7 @@ class BroadcastTwice(ViewSynchronousMachine):
     @action
     def submit_again(self, p: Process, m: Message) -> None:
         """P has submitted m, and does so again."""
-        require(not self.gone[p] and self.sent_by[m] == p)
+        require(not self.dead[p] and self.author[m] == p)
         emit(Broadcast(p, m))
 
 
@@ -424,18 +429,51 @@ class ViewSynchronyChecked(ViewSynchronousMachine, ViewSynchrony, mutations=FAUL
     def can_be_left_out(self) -> bool:
         """A view is left that could leave p out."""
         return self.latest() < self.views and (
-            sum(1 for q in self.each(Process) if self.gone[q]) < self.crashes
+            sum(1 for q in self.each(Process) if self.dead[q]) < self.crashes
         )
 
     @constraint("install")
     def ends_well(self, v: View, members: Set[Process]) -> bool:
         """Members of the last view are up."""
-        return v < self.views or not any(self.gone[q] for q in members)
+        return v < self.views or not any(self.dead[q] for q in members)
 
     @constraint("submit")
     def is_next(self, m: Message) -> bool:
         """Messages are submitted in their order."""
-        return all(self.sent_by[k] is not None for k in self.each(Message) if k < m)
+        return all(self.author[k] is not None for k in self.each(Message) if k < m)
+
+
+class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):
+    """The mapping of any protocol that emits the events: the state of the machine is what the service of view
+    synchrony has noted of them. A protocol is mapped by composing it with this class.
+    """
+
+    def current_view(self, p: Process) -> Installed:
+        """The view that p has installed last."""
+        return self.view_of(p)
+
+    def view_members(self, v: View) -> Set[Process]:
+        """The members with which v was installed first."""
+        members = self.agreed_members(v)
+        return members if members is not None else Set()
+
+    def author(self, m: Message) -> Process | None:
+        """Who has broadcast m."""
+        return self.origin[m]
+
+    def sending_view(self, m: Message) -> Installed:
+        """The view of the broadcast."""
+        v = self.sent_in[m]
+        return v if v is not None else 0
+
+    def delivery_view(self, p: Process, m: Message) -> Installed:
+        """The view in which p has delivered m."""
+        v = self.delivered_in[p][m]
+        return v if v is not None else 0
+
+    def dead(self, p: Process) -> bool:
+        """P has crashed."""
+        return self.crashed[p]
 
 
 def steps_told(

@@ -21,11 +21,16 @@ from antiphon.spec.claims.ledger import all_claims
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.unordered import BroadcastMachine
+from antiphon.spec.services.view_machine import ViewSynchronousMachine
 
 REFINEMENTS = {name: refinement_named(name) for name in refined()}
 INTEGRITY = {"UniformIntegrity"}
 UNIFORM = INTEGRITY | {"UniformTotalOrder", "UniformPrefixOrder", "UniqueNumbers", "AcknowledgedOnce"}
 SURVIVORS = INTEGRITY | {"Integrity", "TotalOrder", "PrefixOrder", "ViewPrefix"}
+VIEWS = INTEGRITY | {
+    "Integrity", "BroadcastOnce", "ViewAgreement", "SelfInclusion", "LocalMonotonicity", "InitialView",
+    "SendingViewDelivery", "SameViewDelivery", "ViewSynchrony",
+}  # fmt: skip
 LIVENESS = {"Validity", "Agreement", "UniformAgreement"}
 
 
@@ -54,9 +59,13 @@ class Run(NamedTuple):
 
     @property
     def promised(self) -> set[str]:
-        """What the machine without numbers promises, one that forgets crashes, and one that does not."""
+        """What the machine without numbers promises, that of view synchrony, one of numbers that forgets
+        crashes, and one that does not.
+        """
         if self.refinement.abstract is BroadcastMachine:
             return INTEGRITY
+        if self.refinement.abstract is ViewSynchronousMachine:
+            return VIEWS
         return SURVIVORS if self.refinement.sizes.get("forgets") else UNIFORM
 
     @property

@@ -35,6 +35,7 @@ from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, F
 from antiphon.spec.protocols.token_broadcast.refinement import Figure2Ordered, Figure5Ordered
 from antiphon.spec.protocols.total.properties import TotalChecked
 from antiphon.spec.protocols.totem.properties import TotemChecked
+from antiphon.spec.protocols.vsc.properties import VscChecked
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services import Process
 from antiphon.spec.services.ordering import Assigned, OrderingChecked, OrderingMachine, Position
@@ -221,6 +222,9 @@ ONE_ROUND: dict[str, int | bool | str] = {
     "processes": 3, "values": 2, "crashes": 1, "false_suspicions": 1, "rounds": 1, "urgent": True,
     "detected_at_once": True,
 }  # fmt: skip
+ONE_SUSPICION: dict[str, int | bool | str] = {
+    "processes": 3, "messages": 1, "views": 2, "crashes": 0, "false_suspicions": 1, "detected_at_once": True,
+}  # fmt: skip
 JUDGED = {
     "figure-2": Judged(Figure2Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "figure-5": Judged(Figure5Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
@@ -235,6 +239,7 @@ JUDGED = {
     "sequencer": Judged(SequencerChecked, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
     "horus-total": Judged(TotalStack, ("Integrity", "TotalOrder"), APART),
     "horus": Judged(HorusChecked, ("Integrity", "TotalOrder"), FULL_STACK),
+    "vsc": Judged(VscChecked, ("ViewSynchrony", "UniformIntegrity", "VscValidity"), ONE_SUSPICION),
     "chandra-toueg": Judged(ChandraTouegChecked, ("Integrity", "Validity", "UniformAgreement"), ONE_ROUND),
 }
 """Non-uniform properties where the document promises nothing about those that crash; prefixes of a view where

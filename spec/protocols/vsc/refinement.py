@@ -1,0 +1,29 @@
+"""Figure 29, repaired, is the abstract machine of view synchrony: what it multicasts, delivers and installs
+is what the machine may do.
+
+The mapping is that of the events. Messages on their way, sets that are exchanged, calls and consensus are
+stutters.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.protocols.vsc.bounds import VscBounded
+from antiphon.spec.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Crash, Deliver, Install
+from antiphon.spec.services.view_machine import SynchronyOfEvents, ViewSynchronousMachine, steps_told
+
+
+class VscSynchronous(VscBounded, SynchronyOfEvents, refines=ViewSynchronousMachine):
+    """Figure 29, seen as the machine."""
+
+
+VSC = Refinement(
+    VscSynchronous,
+    ViewSynchronousMachine,
+    (Broadcast, Deliver, Install, Crash),
+    steps_told,
+    bounds={
+        "processes": 3, "messages": 1, "views": 2, "crashes": 1, "false_suspicions": 1,
+        "detected_at_once": True,
+    },
+)  # fmt: skip
