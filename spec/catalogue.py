@@ -229,6 +229,22 @@ ENTRIES: tuple[Entry, ...] = (
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS_TOTAL",
     ),
     Entry(
+        "horus-flush",
+        "MBRSHIP of Horus with its flush as messages, judged as view-synchronous communication",
+        "antiphon.spec.protocols.horus.flushed_stacks:FlushViews",
+        claims_at="antiphon.spec.claims.horus:HORUS",
+        family="hor",
+        refinement_at="antiphon.spec.protocols.horus.refinement:FLUSHED_VIEWS",
+    ),
+    Entry(
+        "horus-flush-total",
+        "TOTAL of Horus over MBRSHIP with its flush as messages, judged as total order broadcast",
+        "antiphon.spec.protocols.horus.flushed_stacks:FlushTotal",
+        claims_at="antiphon.spec.claims.horus:HORUS",
+        family="hor",
+        refinement_at="antiphon.spec.protocols.horus.refinement:FLUSHED_TOTAL",
+    ),
+    Entry(
         "horus",
         "the stack TOTAL:MBRSHIP:FRAG:NAK:COM of Horus, judged as total order broadcast",
         "antiphon.spec.protocols.horus.ordered_stacks:HorusChecked",

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack, NakStackRepeated
+from antiphon.spec.protocols.horus.flushed_stacks import FlushTotal, FlushTotalViews, FlushViews
 from antiphon.spec.protocols.horus.ordered_stacks import (
     HorusChecked,
     HorusViews,
@@ -18,6 +19,7 @@ from antiphon.spec.protocols.horus.ordered_stacks import (
     TotalStack,
     TotalViews,
 )
+from antiphon.spec.protocols.horus.refinement import FlushedTotalOrdering, FlushedViewSynchrony
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -56,6 +58,13 @@ _FULL_VIEWS: _Constants = {
     "patient": True,
     "oracle": "one that waits",
 }
+_FLUSH: _Constants = {"processes": 3, "messages": 1, "crashes": 1, "suspicions": 0, "views": 2}
+_FLUSH_TWO: _Constants = {**_FLUSH, "messages": 2}
+_FLUSH_FOUR: _Constants = {**_FLUSH, "processes": 4}
+_FLUSH_AGAIN: _Constants = {**_FLUSH, "crashes": 2, "views": 3}
+_FLUSH_TOTAL: _Constants = {**_FLUSH_TWO, "stride": 1, "oracle": "one that waits"}
+_FLUSH_ANY: _Constants = {**_FLUSH_TWO, "stride": 1}
+_FLUSH_ONE: _Constants = {**_FLUSH_TOTAL, "messages": 1}
 _VIEWS: _Constants = {"processes": 3, "messages": 1, "crashes": 1}
 _CRASH: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _CRASHES: _Constants = {"processes": 3, "messages": 2, "crashes": 2, "stride": 1}
@@ -73,6 +82,9 @@ _STATUS = (
     "and window-based flow control may be "
     "implemented."
 )
+
+_ORDERED = ("TotalOrder", "PrefixOrder", "Agreement", "Validity", "UniformIntegrity", "OneHolder")
+_TOGETHER = ("ViewSynchrony", "ViewAgreement", "SendingViewDelivery", "VscValidity", "VscTermination")
 
 
 def _literal(
@@ -122,8 +134,8 @@ HORUS: tuple[Claim, ...] = (
         "message, and a member delivers what nobody broadcast. A FRAG that throws away what a loss has "
         "touched mends that, and then a message is "
         "missing for good. With a window, so that nothing is lost for good, the stack keeps its promises. "
-        "MBRSHIP is abstract: its flush is "
-        "assumed, not shown.",
+        "There MBRSHIP is abstract; over one whose flush is made of messages TOTAL keeps them too, with "
+        "three members and a crash (HOR-09).",
         (
             _literal(HorusChecked, "Integrity", "violated", _FULL, 6, deep=True),
             Check(HorusChecked, "Agreement", "violated", "all", ("await_room",), _FULL_ROOM, 3, True),
@@ -134,6 +146,14 @@ HORUS: tuple[Claim, ...] = (
             _with("all", HorusChecked, "Agreement", "holds", _FULL_CRASH, deep=True),
             _with("all", HorusChecked, "Validity", "holds", _FULL_CRASH, deep=True),
             _with("all", HorusChecked, "Continued", "holds", _FULL_CRASH, 5, deep=True),
+            *(
+                _literal(FlushTotal, name, "holds", of, deep=of is _FLUSH_ANY)
+                for of in (_FLUSH_TOTAL, _FLUSH_ANY)
+                for name in _ORDERED
+            ),
+            _literal(FlushTotal, "Agreement", "violated", {**_FLUSH_TOTAL, "return_nothing": True}, 4),
+            _literal(FlushTotal, "Continued", "holds", _FLUSH_TOTAL, 7),
+            _literal(FlushedTotalOrdering, "Refinement", "holds", _FLUSH_TOTAL),
             *(
                 _with("all", HorusChecked, name, "holds", _FULL_THREE, deep=True)
                 for name in (
@@ -323,7 +343,12 @@ HORUS: tuple[Claim, ...] = (
         "if members complete one another during the flush. Where they do not, it fails; so it does where a "
         "member of TOTAL does not keep its own messages of the flush, as all others do. The text does not "
         "say whether TOTAL delivers what is left before the application gets the VIEW upcall: only then is a "
-        "message delivered in the view in which it was broadcast.",
+        "message delivered in the view in which it was broadcast. How MBRSHIP does it stands in no section "
+        "that was transcribed. A flush that is ours, made of messages, gives view synchrony with one "
+        "failure: members must return what is unstable, and each must wait for all, since the view may "
+        "overtake what others cast. A second failure, after some have installed a view, makes two views of "
+        "one number: against that a flush has nothing, and the view change of the RBP report's figure 29 "
+        "has consensus (VSC-02).",
         (
             _literal(TotalViews, "VirtualSynchrony", "holds", _VIEWS),
             _with("all", HorusViews, "VirtualSynchrony", "holds", _FULL_VIEWS),
@@ -333,6 +358,25 @@ HORUS: tuple[Claim, ...] = (
             _literal(TotalViews, "SameView", "violated", {**_VIEWS, "view_upcall": "before the rest"}, 7),
             _with("all", HorusViews, "VirtualSynchrony", "violated", {**_FULL_VIEWS, "agreed": False}, 6),
             _with("all", HorusViews, "ViewChanged", "holds", _FULL_VIEWS, 5),
+            *(
+                _literal(FlushViews, name, "holds", of, deep=of is not _FLUSH)
+                for of in (_FLUSH, _FLUSH_TWO, _FLUSH_FOUR)
+                for name in _TOGETHER
+            ),
+            _literal(FlushViews, "ViewSynchrony", "violated", {**_FLUSH, "return_nothing": True}, 11),
+            _literal(
+                FlushViews,
+                "ViewSynchrony",
+                "violated",
+                {**_FLUSH_FOUR, "install_at_once": True},
+                13,
+                deep=True,
+            ),
+            _literal(FlushViews, "ViewAgreement", "violated", _FLUSH_AGAIN, 10),
+            _literal(FlushViews, "DeliveredLater", "holds", _FLUSH, 11),
+            _literal(FlushedViewSynchrony, "Refinement", "holds", {**_FLUSH, "suspicions": 1}),
+            _literal(FlushTotalViews, "ViewSynchrony", "holds", _FLUSH_ONE),
+            _literal(FlushTotalViews, "SendingViewDelivery", "holds", _FLUSH_ONE),
         ),
     ),
     Claim(

@@ -6,8 +6,9 @@ consistent views"; MBRSHIP "adds strong semantics to the VIEW upcall, that is, i
 in the view that were also in the previous view have delivered the same messages." How it does this stands in
 a section that is not transcribed: this layer is abstract, the guarantee itself.
 
-`Mbrship` holds views and the flush; what carries messages is added by a part below it: `MbrshipAlone` here,
-FRAG in `full_stack`. What TOTAL may rely on:
+`Members` is what others may look at; `Mbrship` adds the flush; what carries messages is added by a part below
+it: `MbrshipAlone` here, FRAG in `full_stack`. A flush that is made of messages is in `flush`. What TOTAL may
+rely on:
 1. Views shrink: members that are down or suspected leave, all at once; a view is the same for all its
    members. Nobody joins.
 2. Before a view, every member that stays gets the upcall FLUSH; from then until the VIEW upcall nothing more
@@ -50,26 +51,61 @@ from antiphon.spec.protocols.horus.group import (
 from antiphon.spec.services import Crash, Process, View, Views
 
 
-class Mbrship(Crashes, Views):
-    """Views and flush.
-
-    State: `view[p]` the number of p's view, `left[p]` who is not in it any more, `leaving` whom the flush
-    that is going on leaves behind (nobody: there is no flush), `flushed[p]` whether p has sent what it had to
-    send.
+class Members(Crashes, Views):
+    """What stands above MBRSHIP may look at: `view[p]` the number of p's view, `left[p]` who is not in it any
+    more, `flushed[p]` whether p has sent what it had to send; `suspected` are those taken for dead.
     """
 
     suspicions: Const[int] = 0
-    agreed: Const[bool] = True
 
     view: Map[Process, View] = everywhere(1)
     left: Map[Process, Set[Process]] = everywhere(Set())
     suspected: Map[Process, bool] = everywhere(False)
-    leaving: Set[Process] = Set()
     flushed: Map[Process, bool] = everywhere(False)
 
     def is_current(self, p: Process) -> bool:
         """Whether p was left out by no view so far."""
         return not any(p in self.left[q] for q in self.each(Process))
+
+    def may_fail(self, p: Process) -> bool:
+        """P is not in the last view that there is: nothing could leave it out of the next. With one view
+        only, nothing ever does.
+        """
+        return self.views == 1 or self.view[p] < self.views
+
+    @environment
+    def suspect(self, p: Process) -> None:
+        """P is taken for dead, up to `suspicions` times. It is left out of the next view, and stays in its
+        own.
+        """
+        require(not self.down[p] and not self.suspected[p] and self.is_current(p) and self.may_fail(p))
+        require(sum(1 for q in self.each(Process) if self.suspected[q]) < self.suspicions)
+        self.suspected[p] = True
+
+    @invariant
+    def ConsistentViews(self) -> bool:
+        """Members with the same view number have the same view."""
+        return all(
+            self.view[p] != self.view[q] or self.left[p] == self.left[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    @witness
+    def ViewChanged(self) -> bool:
+        """Somebody was left behind."""
+        return any(len(self.left[p]) > 0 for p in self.each(Process))
+
+
+class Mbrship(Members):
+    """Views and flush.
+
+    State: `leaving` whom the flush that is going on leaves behind (nobody: there is no flush).
+    """
+
+    agreed: Const[bool] = True
+
+    leaving: Set[Process] = Set()
 
     def stays(self, p: Process) -> bool:
         """Whether p is in the view that the flush leads to."""
@@ -78,12 +114,6 @@ class Mbrship(Crashes, Views):
     def must_leave(self, p: Process) -> bool:
         """Whether p is down or suspected, and no flush knows it yet."""
         return self.stays(p) and (self.down[p] or self.suspected[p])
-
-    def may_fail(self, p: Process) -> bool:
-        """P is not in the last view that there is: nothing could leave it out of the next. With one view
-        only, nothing ever does.
-        """
-        return self.views == 1 or self.view[p] < self.views
 
     @action(fairness="weak")
     def start_flush(self) -> None:
@@ -113,29 +143,6 @@ class Mbrship(Crashes, Views):
                 self.flushed[p] = False
                 emit(GroupView(p, Set(q for q in self.each(Process) if self.stays(q))))
         self.leaving = Set()
-
-    @environment
-    def suspect(self, p: Process) -> None:
-        """P is taken for dead, up to `suspicions` times. It is left out of the next view, and stays in its
-        own.
-        """
-        require(not self.down[p] and not self.suspected[p] and self.is_current(p) and self.may_fail(p))
-        require(sum(1 for q in self.each(Process) if self.suspected[q]) < self.suspicions)
-        self.suspected[p] = True
-
-    @invariant
-    def ConsistentViews(self) -> bool:
-        """Members with the same view number have the same view."""
-        return all(
-            self.view[p] != self.view[q] or self.left[p] == self.left[q]
-            for p in self.each(Process)
-            for q in self.each(Process)
-        )
-
-    @witness
-    def ViewChanged(self) -> bool:
-        """Somebody was left behind."""
-        return any(len(self.left[p]) > 0 for p in self.each(Process))
 
 
 class MbrshipAlone(Mbrship):

@@ -29,7 +29,7 @@ from antiphon.spec.protocols.horus.group import (
     Token,
     Unordered,
 )
-from antiphon.spec.protocols.horus.mbrship import Mbrship, MbrshipAlone
+from antiphon.spec.protocols.horus.mbrship import MbrshipAlone, Members
 from antiphon.spec.protocols.horus.properties import (
     FifoBroadcast,
     FragChecked,
@@ -40,7 +40,7 @@ from antiphon.spec.protocols.horus.properties import (
 from antiphon.spec.services import Broadcast, Deliver, Message, Process, TotalOrderBroadcast
 
 
-class OverMbrship(Mbrship, Strides):
+class OverMbrship(Members, Strides):
     """An application over MBRSHIP: it delivers what comes as it comes."""
 
     broadcasts: Annotated[int, Between(0, "messages")] = 0

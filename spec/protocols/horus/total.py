@@ -50,7 +50,7 @@ from antiphon.spec.protocols.horus.group import (
     Token,
     Unordered,
 )
-from antiphon.spec.protocols.horus.mbrship import Mbrship
+from antiphon.spec.protocols.horus.mbrship import Members
 from antiphon.spec.services import Broadcast, Deliver, Message, Process
 
 
@@ -62,7 +62,7 @@ class Numbered:
     source: Process
 
 
-class Total(Mbrship):
+class Total(Members):
     """The layer TOTAL, and the application that broadcasts over it.
 
     State: `waiting[p]` what p has to send, `token[p]` the next number if p holds the token, `next_number[p]`

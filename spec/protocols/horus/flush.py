@@ -1,0 +1,298 @@
+"""MBRSHIP with its flush as messages: FLUSH, what is unstable, FLUSH_OK, the view.
+
+None of this stands in the paper (van Renesse, Birman, Friedman, Hayden, Karr 1995), which says of the flush
+what `Mbrship` assumes. It is ours, after what is known of Horus' documentation: a coordinator, the oldest
+member that has not failed, casts FLUSH; every member returns its unstable messages from failed members, then
+FLUSH_OK, and ignores the failed from then on; the coordinator casts again what is unstable, and then the new
+view comes; new failures begin a new round.
+
+What is decided here:
+1. FLUSH_OK goes to all members that stay, as a marker behind everything that its sender has cast: who has
+   the markers of all has received all casts of all who stay. A member installs the view when it has them,
+   since the view may overtake what others have cast.
+2. No message is known to be stable: everything that was received in a view from a member that has failed is
+   returned. Tokens are not: they are worth nothing in the next view.
+3. Who has failed all learn at once, also whom `suspicions` take for dead: failures are detected outside.
+   A member that is taken for dead hears nothing of it, and stays in its view.
+4. FLUSH, FLUSH_OK and the view say of which view they are, and whom the flush leaves behind. What belongs to
+   a later view waits.
+
+Below are channels that are reliable and in order, as FRAG:NAK:COM gives them with a window.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    AtMost,
+    Map,
+    Seq,
+    Set,
+    action,
+    emit,
+    environment,
+    everywhere,
+    mutation,
+    on,
+    record,
+    require,
+    witness,
+)
+from antiphon.spec.protocols.horus.group import (
+    Body,
+    GroupCast,
+    GroupFlush,
+    GroupReceive,
+    GroupView,
+    Token,
+)
+from antiphon.spec.protocols.horus.mbrship import Members
+from antiphon.spec.services import Crash, Process, View
+
+
+@record
+class Flush:
+    """The coordinator begins to leave these members behind."""
+
+    view: View
+    leaving: Set[Process]
+
+
+@record
+class FlushOk:
+    """The sender has sent what it had to send, and what it has of those who are left behind."""
+
+    view: View
+    leaving: Set[Process]
+
+
+@record
+class NextView:
+    """The view without these members may be installed."""
+
+    view: View
+    leaving: Set[Process]
+
+
+@record
+class Copy:
+    """A message of a member that is left behind, sent on by another."""
+
+    view: View
+    origin: Process
+    body: Body
+
+
+Packet = Body | Flush | FlushOk | NextView | Copy
+
+
+class MbrshipFlush(Members):
+    """MBRSHIP over channels that are reliable and in order.
+
+    State: `channel[q][p]` what is on its way from q to p, `kept[p][q]` what p has received of q in its view,
+    `leaving[p]` whom the flush leaves behind that p takes part in (nobody: it takes part in none), `heard[p]`
+    whose FLUSH_OK p has, `told[p]` whether p may install the view when it has them all.
+    """
+
+    channel: Map[Process, Map[Process, Annotated[Seq[Packet], AtMost("2 * messages + 6")]]] = everywhere(
+        everywhere(())
+    )
+    kept: Map[Process, Map[Process, Annotated[Seq[Body], AtMost("messages")]]] = everywhere(everywhere(()))
+    leaving: Map[Process, Set[Process]] = everywhere(Set())
+    heard: Map[Process, Set[Process]] = everywhere(Set())
+    told: Map[Process, bool] = everywhere(False)
+
+    # Who is who ---------------------------------------------------------------------------------------------
+
+    def has_failed(self, p: Process) -> bool:
+        """P is down, or taken for dead."""
+        return self.down[p] or self.suspected[p]
+
+    def failed_of(self, p: Process) -> Set[Process]:
+        """The members of p's view that have failed."""
+        return Set() | {q for q in self.each(Process) if q not in self.left[p] and self.has_failed(q)}
+
+    def stay(self, p: Process) -> Set[Process]:
+        """The members of p's view that p's flush does not leave behind."""
+        return Set() | {q for q in self.each(Process) if q not in self.left[p] and q not in self.leaving[p]}
+
+    def is_coordinator(self, p: Process) -> bool:
+        """P is the oldest member of its view that has not failed."""
+        return not self.has_failed(p) and all(
+            q in self.left[p] or self.has_failed(q) for q in self.each(Process) if q < p
+        )
+
+    # Casts --------------------------------------------------------------------------------------------------
+
+    @on(GroupCast)
+    def spread(self, call: GroupCast) -> None:
+        """To all others in the view; a token only to whom it is for."""
+        q = call.process
+        body = call.body
+        for p in self.each(Process):
+            if p != q and p not in self.left[q] and not (isinstance(body, Token) and body.to != p):
+                self.send(q, p, body)
+
+    def send(self, q: Process, p: Process, packet: Packet) -> None:
+        """Q sends to p, unless p is down or has left q behind, and would never receive it."""
+        if not self.down[p] and q not in self.left[p] and q not in self.leaving[p]:
+            self.channel[q][p] += (packet,)
+
+    # The flush ----------------------------------------------------------------------------------------------
+
+    @action(fairness="weak", per="p")
+    def start_flush(self, p: Process) -> None:
+        """The coordinator casts FLUSH: members have failed that no flush leaves behind."""
+        failed = self.failed_of(p)
+        require(self.is_coordinator(p) and self.view[p] < self.views)
+        require(not failed <= self.leaving[p])
+        for q in self.each(Process):
+            if q != p and q not in self.left[p] and q not in failed:
+                self.send(p, q, Flush(self.view[p], failed))
+        self.take_part(p, p, failed)
+
+    def take_part(self, p: Process, coordinator: Process, failed: Set[Process]) -> None:
+        """The FLUSH upcall, once a view; then what p has of the failed, then FLUSH_OK, and the failed are
+        ignored.
+        """
+        if not self.flushed[p]:
+            emit(GroupFlush(p))
+        self.flushed[p] = True
+        self.leaving[p] = failed
+        self.heard[p] = Set({p})
+        self.told[p] = False
+        for q in self.each(Process):
+            if q in failed:
+                self.channel[q][p] = ()
+                self.return_unstable(p, coordinator, q)
+        for q in self.each(Process):
+            if q != p and q not in self.left[p] and q not in failed:
+                self.send(p, q, FlushOk(self.view[p], failed))
+
+    def return_unstable(self, p: Process, to: Process, q: Process) -> None:
+        """What p has received of q goes to another."""
+        if to != p:
+            for body in self.kept[p][q]:
+                self.send(p, to, Copy(self.view[p], q, body))
+
+    @action(fairness="weak", per="p")
+    def send_view(self, p: Process) -> None:
+        """The coordinator has every FLUSH_OK: it casts what is unstable, then the view."""
+        require(self.is_coordinator(p) and len(self.leaving[p]) > 0 and not self.told[p])
+        require(self.failed_of(p) <= self.leaving[p] and self.stay(p) <= self.heard[p])
+        self.told[p] = True
+        for q in self.each(Process):
+            if q != p and q in self.stay(p):
+                for r in self.each(Process):
+                    if r in self.leaving[p]:
+                        self.return_unstable(p, q, r)
+                self.send(p, q, NextView(self.view[p], self.leaving[p]))
+
+    @action(fairness="weak", per="p")
+    def install(self, p: Process) -> None:
+        """The VIEW upcall, when p has every FLUSH_OK too."""
+        require(self.told[p] and self.has_all(p))
+        self.left[p] |= self.leaving[p]
+        self.view[p] += 1
+        self.flushed[p] = False
+        self.leaving[p] = Set()
+        self.heard[p] = Set()
+        self.told[p] = False
+        self.kept[p] = everywhere(())
+        emit(GroupView(p, Set(q for q in self.each(Process) if q not in self.left[p])))
+
+    def has_all(self, p: Process) -> bool:
+        """P has received everything that those who stay have cast in this view."""
+        return self.stay(p) <= self.heard[p]
+
+    # Receiving ----------------------------------------------------------------------------------------------
+
+    @action(fairness="weak", per=("p", "q"))
+    def receive(self, p: Process, q: Process) -> None:
+        """P receives what is next from q."""
+        require(len(self.channel[q][p]) > 0 and not self.belongs_later(p, q))
+        packet = self.channel[q][p][0]
+        self.channel[q][p] = self.channel[q][p][1:]
+        if isinstance(packet, Flush):
+            if self.is_newer(p, packet.view, packet.leaving):
+                self.take_part(p, q, packet.leaving)
+        elif isinstance(packet, FlushOk):
+            if packet.view == self.view[p] and packet.leaving == self.leaving[p]:
+                self.heard[p] |= {q}
+        elif isinstance(packet, NextView):
+            if packet.view == self.view[p] and packet.leaving == self.leaving[p]:
+                self.told[p] = True
+        elif isinstance(packet, Copy):
+            if packet.view == self.view[p]:
+                self.accept(p, packet.origin, packet.body)
+        else:
+            self.accept(p, q, packet)
+
+    def is_newer(self, p: Process, v: View, leaving: Set[Process]) -> bool:
+        """A flush of p's view leaves more behind than that which p takes part in."""
+        return v == self.view[p] and self.leaving[p] <= leaving and self.leaving[p] != leaving
+
+    def belongs_later(self, p: Process, q: Process) -> bool:
+        """What is next from q was sent for a flush that p has not heard of, or in a view that p is not in."""
+        packet = self.channel[q][p][0]
+        if isinstance(packet, FlushOk):
+            return packet.view > self.view[p] or self.is_newer(p, packet.view, packet.leaving)
+        if isinstance(packet, Flush | NextView | Copy):
+            return packet.view > self.view[p]
+        return q in self.heard[p]
+
+    def accept(self, p: Process, origin: Process, body: Body) -> None:
+        """What p has not received of origin, it passes up, and keeps unless it is a token."""
+        if body not in self.kept[p][origin]:
+            if not isinstance(body, Token):
+                self.kept[p][origin] += (body,)
+            emit(GroupReceive(p, origin, body))
+
+    # Failures -----------------------------------------------------------------------------------------------
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever; nothing more reaches it."""
+        require(not self.down[p] and self.may_fail(p))
+        require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
+        self.down[p] = True
+        for q in self.each(Process):
+            self.channel[q][p] = ()
+        emit(Crash(p))
+
+    @witness
+    def CopyDelivered(self) -> bool:
+        """A member has what a failed member cast from another, and will go on with it."""
+        return any(
+            isinstance(packet, Copy) and packet.body not in self.kept[p][packet.origin]
+            for p in self.each(Process)
+            for q in self.each(Process)
+            for packet in self.channel[q][p]
+        )
+
+
+# What each sentence is good for -----------------------------------------------------------------------------
+
+
+@mutation("members return nothing: what a failed member has cast stays with who has received it")
+class ReturnNothing(MbrshipFlush):
+    """FLUSH_OK alone."""
+
+    def return_unstable(self, p: Process, to: Process, q: Process) -> None:
+        """Nothing."""
+
+
+@mutation(
+    "a member installs the view as soon as it comes, though it may have overtaken what others have cast"
+)
+class InstallAtOnce(MbrshipFlush):
+    """The coordinator alone waits for every FLUSH_OK."""
+
+    def has_all(self, p: Process) -> bool:
+        """Nobody else does."""
+        return True
+
+
+class MbrshipFlushed(MbrshipFlush, mutations=(ReturnNothing, InstallAtOnce)):
+    """MBRSHIP with its flush, and with what can be broken in it."""

@@ -1,0 +1,57 @@
+"""What stands over MBRSHIP with its flush as messages: an application, judged by view synchrony and as FIFO
+broadcast; TOTAL, judged by view synchrony and as total order broadcast.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set, emit, on, witness
+from antiphon.spec.protocols.horus.flush import MbrshipFlushed
+from antiphon.spec.protocols.horus.group import NewView
+from antiphon.spec.protocols.horus.ordered_stacks import OverMbrship
+from antiphon.spec.protocols.horus.properties import FifoBroadcast, TotalChecked
+from antiphon.spec.services.events import Install, Message, Process
+from antiphon.spec.services.order import TotalOrderBroadcast
+from antiphon.spec.services.views import ViewSynchrony
+
+
+class Installing(MbrshipFlushed):
+    """The upcall to the application, which has been delivered everything of the last view, is an event of the
+    services too.
+    """
+
+    @on(NewView)
+    def tell_members(self, call: NewView) -> None:
+        """The next view, with its members."""
+        p = call.process
+        emit(Install(p, self.view[p], Set(q for q in self.each(Process) if q not in self.left[p])))
+
+
+class OverFlush(OverMbrship, Installing):
+    """An application that delivers what comes as it comes."""
+
+
+class FlushViews(OverFlush, ViewSynchrony):
+    """MBRSHIP with its flush, judged as view-synchronous communication."""
+
+    @witness
+    def DeliveredLater(self) -> bool:
+        """Two members have delivered a message in a later view."""
+        return any(
+            self.delivered_in[p][m] == 2 and self.delivered_in[q][m] == 2
+            for m in self.each(Message)
+            for p in self.each(Process)
+            for q in self.each(Process)
+            if p < q
+        )
+
+
+class FlushFifo(OverFlush, FifoBroadcast):
+    """MBRSHIP with its flush, judged as FIFO broadcast."""
+
+
+class FlushTotal(TotalChecked, MbrshipFlushed, TotalOrderBroadcast):
+    """TOTAL over MBRSHIP with its flush, judged as total order broadcast."""
+
+
+class FlushTotalViews(TotalChecked, Installing, ViewSynchrony):
+    """TOTAL over MBRSHIP with its flush, judged as view-synchronous communication."""
