@@ -132,6 +132,13 @@ ENTRIES: tuple[Entry, ...] = (
         family="pbk",
     ),
     Entry(
+        "reformation",
+        "RBP's Reformation over an abstract normal phase (RBP report, figures 23 and 24)",
+        "antiphon.spec.protocols.reformation.properties:ReformationChecked",
+        claims_at="antiphon.spec.claims.reformation:REFORMATION",
+        family="ref",
+    ),
+    Entry(
         "irbp",
         "iRBP: RBP's normal phase under a view change with suicide (RBP report, figure 32)",
         "antiphon.spec.protocols.irbp.properties:IrbpChecked",

@@ -1,0 +1,498 @@
+"""What the report claims about Reformation (figures 22 to 24), over the abstract normal phase.
+
+Three sites, two reformations unless a bound says otherwise. Messages are lost, repeated and delayed without a
+limit, a reformation begins at any moment, rightly or wrongly, and every timer may expire at any moment; so
+a site
+that fails differs from one that does nothing more only in what others learn of it, and `crashes` is 0
+where they
+learn nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.lang import Spec
+from antiphon.spec.protocols.reformation.lists import ListsChecked
+from antiphon.spec.protocols.reformation.properties import (
+    ReformationChecked,
+    ReformationCounted,
+    ReformationViews,
+)
+
+Constants = Mapping[str, int | bool | str]
+
+_RUNS: Constants = {"processes": 3, "crashes": 0, "terse": True, "eager": True}
+_OPEN: Constants = {"committed": "sequenced", "leaving": "remembers"}
+_PRINTED: Constants = {**_RUNS, "messages": 2, "numbers": 2, "attempts": 2, "views": 3}
+_SMALL: Constants = {**_RUNS, **_OPEN, "messages": 1, "numbers": 1, "attempts": 2, "views": 7}
+_LARGE: Constants = {**_SMALL, "messages": 2, "numbers": 2}
+_FAILING: Constants = {**_SMALL, "crashes": 1}
+_ONCE: Constants = {**_LARGE, "attempts": 1, "views": 4}
+_DUEL: Constants = {**_RUNS, "messages": 1, "numbers": 1, "views": 5, "terse": False, "patient": True}
+_CALM: Constants = {**_RUNS, "messages": 1, "numbers": 1, "attempts": 1, "views": 2, "patient": True}
+_FIVE: Constants = {"processes": 5, "attempts": 3}
+
+
+def _check(
+    property: str,
+    outcome: RecordedOutcome,
+    *without: str,
+    of: Constants,
+    length: int | None = None,
+    deep: bool = False,
+    spec: type[Spec] = ReformationChecked,
+) -> Check:
+    return Check(spec, property, outcome, "all", without, of, length, deep=deep, long_for_z3=True)
+
+
+def _literal(
+    property: str, outcome: RecordedOutcome, length: int | None = None, of: Constants = _PRINTED
+) -> Check:
+    return Check(ReformationChecked, property, outcome, (), (), of, length, long_for_z3=True)
+
+
+def _deep(
+    property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
+) -> Check:
+    return _check(property, outcome, *without, of=of, length=length, deep=True)
+
+
+def _kept(of: Constants = _LARGE) -> tuple[Check, ...]:
+    """What all repairs keep."""
+    return (_deep("DeliveredKept", "holds", of=of), _deep("UniformPrefixOrder", "holds", of=of))
+
+
+def _text(quotation: str, section: str = "3.2.3") -> Source:
+    return Source(Document.RBP, section, quotation)
+
+
+def _figure(figure: str, quotation: str) -> Source:
+    return Source(Document.RBP, "3.2.3", quotation, figure=figure)
+
+
+REFORMATION: tuple[Claim, ...] = (
+    Claim(
+        "REF-01",
+        _text("There must be only one valid token list"),
+        "One token list at a time is valid, and it is the most recent one.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "As printed, two lists with one version number are committed (REF-09). With all repairs an "
+        "originator can "
+        "still gather the last agreement to its list when another list, with a higher version, is valid "
+        "already: "
+        "its site then holds a token, and gives numbers, in a list that a member has left. Such a number is "
+        "never "
+        "stable: not two lists have all their members at work, and what is delivered is one order.",
+        (
+            _literal("OneVersionOneList", "violated", 9),
+            _check("MostRecent", "violated", of=_SMALL, length=10),
+            _deep("NoTwoComplete", "holds", of=_SMALL),
+            _deep("NoTwoComplete", "violated", of={**_SMALL, "any_number": True}, length=6),
+            *_kept(),
+        ),
+        defect="design",
+        repairs=("own_versions",),
+        covered=("own_versions",),
+    ),
+    Claim(
+        "REF-02",
+        _text("In RBP, Reformation is a three-phase commit (3PC) protocol coordinated by the originator"),
+        "Either all sites of a list commit it or none does.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "A slave commits with its own vote in phase II, and the originator may still abort in phase III; "
+        "its Abort "
+        "goes to the new token site alone. A list that some have committed and that never becomes valid "
+        "does no "
+        "harm with all repairs, since only a New Token starts the sequencing.",
+        (
+            _literal("CommitTogether", "violated", 5),
+            _check("CommitTogether", "violated", of=_SMALL, length=5),
+        ),
+        defect="design",
+    ),
+    Claim(
+        "REF-03",
+        _text("It must be composed by the majority of processes"),
+        "No two lists without a common site work at the same time.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "holds",
+        "With a majority of all processes, which is how the sentence is read. Counted among the originator's "
+        "previous list, five sites split in three reformations: p1 and p2 commit a list of three whose "
+        "originator "
+        "has not, go on by themselves, and the others are three of the old five. Among three and four sites "
+        "nothing splits.",
+        (
+            Check(
+                ListsChecked, "NoTwoComplete", "holds", "all", constants=_FIVE, deep=True, long_for_z3=True
+            ),
+            Check(
+                ListsChecked,
+                "NoTwoComplete",
+                "violated",
+                constants={**_FIVE, "majority": "dynamic"},
+                length=3,
+                deep=True,
+                long_for_z3=True,
+            ),
+            Check(
+                ListsChecked,
+                "NoTwoComplete",
+                "holds",
+                constants={**_FIVE, "processes": 4, "majority": "dynamic"},
+                long_for_z3=True,
+            ),
+            _deep("NoTwoComplete", "holds", of={**_SMALL, "majority": "dynamic"}),
+            _deep("DeliveredKept", "violated", of={**_SMALL, "any_number": True}, length=8),
+        ),
+    ),
+    Claim(
+        "REF-04",
+        _text("the own reformation phase must be tolerant to these failures"),
+        "Of several originators one comes through in the end.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "violated",
+        "Two originators refuse each other, each gives up for the other's No, and both restart: nobody has "
+        "failed, "
+        "no timer has expired too early, and but for the version numbers all is as it was. Nothing in the "
+        "figures "
+        "keeps the next round, or the one after it, from going the same way. Section 4.4 says so: “this "
+        "events can force new rounds of the reformation phase”.",
+        (
+            _literal("NoOutcome", "holds", 5, of={**_DUEL, "attempts": 2}),
+            Check(
+                ReformationChecked,
+                "NoOutcome",
+                "holds",
+                (),
+                (),
+                {**_DUEL, "attempts": 4},
+                9,
+                deep=True,
+                long_for_z3=True,
+            ),
+            _check("TwoOriginators", "holds", of=_SMALL, length=2),
+        ),
+        defect="design",
+    ),
+    Claim(
+        "REF-05",
+        _figure("24", "Wait until either “New TL”, “Abort” is received, or TIMEOUTj"),
+        "The failure of an originator leaves nobody waiting.",
+        Standing.IMPLIED,
+        Kind.LIVENESS,
+        "holds",
+        "Whoever waits for an originator that has failed leaves its list in the end, and the list of "
+        "another one "
+        "becomes valid.",
+        (
+            _deep("NobodyWaitsForEver", "holds", of=_FAILING),
+            _deep("NobodyWaitsForEver", "violated", of={**_FAILING, "wait_for_the_failed": True}, length=3),
+            _deep("AfterOriginatorFailed", "holds", of=_FAILING, length=9),
+        ),
+    ),
+    Claim(
+        "REF-06",
+        _figure("24", "Leave the list that previously joined."),
+        "A vote that is counted after its voter has left the list does no harm.",
+        Standing.QUESTION,
+        Kind.SAFETY,
+        "violated",
+        "If a site that leaves forgets its vote: its “previous list” is the one that it has committed, so "
+        "that it "
+        "joins a lower list, works there, joins the first one again by the same invitation, and agrees to "
+        "what was "
+        "chosen by its old vote. It gives up what it has delivered. A site that keeps the highest version "
+        "that it "
+        "voted for joins nothing lower and nothing twice.",
+        (
+            _deep("DeliveredKept", "violated", of={**_SMALL, "leaving": "forgets"}, length=12),
+            _deep("UniformPrefixOrder", "violated", of={**_LARGE, "leaving": "forgets"}, length=17),
+            *_kept(),
+        ),
+        defect="text",
+    ),
+    Claim(
+        "REF-07",
+        _figure("24", "If (“a New Token” is received and j still belongs to this list)"),
+        "A New Token of a list that its site has left does no harm.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "holds",
+        "Such tokens there are, and the test is needed: without it the site works in the old list after it "
+        "has "
+        "voted for another one.",
+        (
+            _check("TokenTooLate", "holds", of=_SMALL, length=6),
+            _deep("DeliveredKept", "violated", of={**_SMALL, "accept_any_token": True}, length=13),
+            *_kept(),
+        ),
+    ),
+    Claim(
+        "REF-08",
+        _text(
+            "the protocol must ensure that messages sent by excluded processes do not interfere with the "
+            "processing"
+        ),
+        "Excluded sites soon have no token any more: they give no more numbers in the old list than they "
+        "are.",
+        Standing.QUESTION,
+        Kind.BOUND,
+        "holds",
+        "The old token goes on until it names a site that has left. Checked with three sites, of which one "
+        "is "
+        "excluded: it gives one number at most that nobody of the new list has. That its messages do not "
+        "interfere "
+        "needs the version of the list in each of them. As printed, where numbers are mixed up, the bound "
+        "means "
+        "nothing.",
+        (
+            _check("ExcludedGoesOn", "holds", of=_SMALL, length=6),
+            _deep("OldListStops", "holds", of=_LARGE),
+            _deep("OneMessageANumber", "violated", of={**_LARGE, "mix_lists": True}, length=8),
+            _deep("OneMessageANumber", "violated", "drop_the_rest", of=_LARGE),
+        ),
+    ),
+    Claim(
+        "REF-09",
+        _figure("23", "Modify TL version number, Wait and Restart"),
+        "Two lists have two version numbers.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "Nothing says how the number is chosen. If it is the next higher than that of the list that an "
+        "originator "
+        "knows, two originators choose the same, and two lists with one number are committed, of which "
+        "messages "
+        "and sites cannot be told apart. With numbers of its own for each originator it cannot be; nor if a "
+        "site "
+        "keeps the highest number that it voted for (REF-06), since two majorities have a site in common.",
+        (
+            _literal("OneVersionOneList", "violated", 9),
+            Check(
+                ReformationViews,
+                "ViewAgreement",
+                "violated",
+                constants={**_PRINTED, "messages": 1, "numbers": 1},
+                length=9,
+                deep=True,
+                long_for_z3=True,
+            ),
+            _deep("OneVersionOneList", "holds", of={**_SMALL, "leaving": "forgets"}),
+            _deep(
+                "OneVersionOneList", "violated", "own_versions", of={**_SMALL, "leaving": "forgets"}, length=9
+            ),
+            _deep("OneVersionOneList", "holds", "own_versions", of=_SMALL),
+            _check("ViewAgreement", "holds", of=_SMALL, deep=True, spec=ReformationViews),
+        ),
+        defect="text",
+        repairs=("own_versions",),
+    ),
+    Claim(
+        "REF-10",
+        _text("No message committed by the old token list is lost."),
+        "What is stable in a list has its number in every later one.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "The originator recovers nothing, so that it works in the new list with numbers of its own, or "
+        "without "
+        "what the others have delivered; and what it asks of the responders is not enough (REF-11), nor "
+        "what the "
+        "slaves do with the answer (REF-12).",
+        (
+            _literal("DeliveredKept", "violated", 8),
+            _deep("DeliveredKept", "violated", "originator_recovers", of=_LARGE, length=12),
+            _deep("UniformPrefixOrder", "violated", "originator_recovers", of=_LARGE, length=16),
+            _deep("DeliveredKept", "violated", of={**_SMALL, "recover_nothing": True}, length=12),
+            _deep("DeliveredKept", "violated", of={**_SMALL, "work_meanwhile": True}, length=8),
+            *_kept(),
+        ),
+        defect="text",
+        repairs=("originator_recovers",),
+    ),
+    Claim(
+        "REF-11",
+        _text("the process with the greatest knowledge from the previous list"),
+        "The new token site has everything that is stable.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "If knowledge is compared by sequence numbers alone: a site that was excluded may have given as "
+        "high a "
+        "number in the list before the last, and is chosen. The list that a number is from must be told, "
+        "and come "
+        "first. Figures 23 and 24 by themselves do not say who becomes the site; with any of the responders "
+        "it "
+        "fails sooner.",
+        (
+            _deep("DeliveredKept", "violated", "most_recent_list", of=_LARGE, length=13),
+            _deep("UniformPrefixOrder", "violated", "most_recent_list", of=_LARGE, length=15),
+            _deep("DeliveredKept", "violated", of={**_SMALL, "any_site": True}, length=11),
+            *_kept(),
+        ),
+        defect="text",
+        repairs=("most_recent_list",),
+    ),
+    Claim(
+        "REF-12",
+        _figure("24", "Recover all missing messages and then Vote “Yes”"),
+        "A site that returns has what the others have.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "Nothing is taken out of seqQ: a site that was excluded keeps the number that it gave to, or got of, "
+        "another message meanwhile, and delivers that one. What the new token site does not have must go.",
+        (
+            _deep("DeliveredKept", "violated", "drop_the_rest", of=_LARGE, length=12),
+            _deep("UniformPrefixOrder", "violated", "drop_the_rest", of=_LARGE, length=13),
+            _deep("OneMessageANumber", "holds", of=_LARGE),
+            *_kept(),
+        ),
+        defect="text",
+        repairs=("drop_the_rest",),
+    ),
+    Claim(
+        "REF-13",
+        _text("a new token does not assign the same sequence number to a different message", "3.2.1"),
+        "What has a number at a site of the new list keeps it.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "If “the most recent committed message” is the most recent stable one, as the Resiliency Test has "
+        "it: a "
+        "site that has a number which is not stable is not preferred, and the number is given again. If it "
+        "is the "
+        "most recent one that has a number, all numbers of the sites that respond are kept through one "
+        "reformation.",
+        (
+            _literal("OneMessageANumber", "violated", 7),
+            _check("NothingDropped", "violated", of={**_ONCE, "committed": "stable"}),
+            _check("NothingDropped", "holds", of=_ONCE),
+            _check("OneMessageANumber", "holds", of=_ONCE),
+        ),
+        defect="text",
+    ),
+    Claim(
+        "REF-14",
+        _text(
+            "the RBP Reformation seems to not provide the Same View Delivery property, which all VSC "
+            "primitives "
+            "present",
+            "4.4.1",
+        ),
+        "Two sites deliver one message in two lists.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "With all repairs, as with none: what was not stable in the old list is delivered in the new one, "
+        "by some.",
+        (
+            _check("SameViewDelivery", "violated", of=_SMALL, length=10, spec=ReformationViews),
+            _check("ViewSynchrony", "violated", of=_SMALL, length=10, spec=ReformationViews),
+        ),
+    ),
+    Claim(
+        "REF-15",
+        _text("it also lacks another important property, the Sending View Delivery", "4.4.1"),
+        "A message is delivered in a later list than the one that it was broadcast in.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "With all repairs, as with none.",
+        (_check("SendingViewDelivery", "violated", of=_SMALL, length=7, spec=ReformationViews),),
+    ),
+    Claim(
+        "REF-16",
+        _text(
+            "As the garbage collection is too aggressive, likely this process will be unable to acquire the "
+            "missing messages",
+            "4.4.1",
+        ),
+        "A site that returns cannot get what was collected while it was excluded.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "If what is delivered is collected, a site that is invited again, and is put on the New TL, cannot "
+        "recover "
+        "what the new token site has collected. By figure 24 it never votes Yes, and the list that contains "
+        "it "
+        "never becomes valid: it does not only remain inconsistent, it keeps the others from going on. If "
+        "nothing "
+        "is collected, it returns.",
+        (
+            _deep("CannotReturn", "holds", of={**_SMALL, "collection": "at delivery"}),
+            _deep("CannotReturn", "unknown", of=_SMALL),
+            _deep("Rejoined", "holds", of=_SMALL, length=11),
+        ),
+    ),
+    Claim(
+        "REF-17",
+        _text("RBP does not force excluded process to crash", "4.4"),
+        "A site that is on no valid list goes on with the old one.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "It may even hold the old list's token, and give a number.",
+        (
+            _check("ExcludedGoesOn", "holds", of=_SMALL, length=6),
+            _check("OneToken", "violated", of=_SMALL, length=5),
+        ),
+    ),
+    Claim(
+        "REF-18",
+        _text("Note that the reformation phase is blocking"),
+        "A site that is in Reformation must not go on with its old list.",
+        Standing.IMPLIED,
+        Kind.PERFORMANCE,
+        "holds",
+        "That it does not is how the sentence is modelled. It must not: if it goes on, a message becomes "
+        "stable in "
+        "the old list that the new token site never heard of. The sentence that follows, that no failure "
+        "situation "
+        "allows the processing to continue, is judged in RBP-30.",
+        (
+            _deep("DeliveredKept", "violated", of={**_SMALL, "work_meanwhile": True}, length=8),
+            *_kept(),
+        ),
+    ),
+    Claim(
+        "REF-19",
+        _text("It starts when the originator contacts each process in the new token list"),
+        "A good run of n sites costs 4 (n - 1) messages and the token.",
+        Standing.QUESTION,
+        Kind.BOUND,
+        "holds",
+        "As many invitations, votes, lists and votes again as there are other sites, and one New Token, "
+        "which an "
+        "originator that is the token site itself does not send. That the new token site brings the others "
+        "up to "
+        "date is not counted. Figure 22 is a drawing.",
+        (
+            _check("GoodRunCosts", "holds", of=_CALM, spec=ReformationCounted),
+            _check("GoodRun", "holds", of=_CALM, length=7, spec=ReformationCounted),
+            _check(
+                "GoodRunCosts", "violated", of={**_CALM, "patient": False}, deep=True, spec=ReformationCounted
+            ),
+        ),
+    ),
+    Claim(
+        "REF-20",
+        _text("RBP needs to include a “Token list version” in all messages exchanged", "4.4.1"),
+        "The version in each message, and its test, cost what Sending View Delivery would save.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "unknown",
+        "That they are needed is shown: without the test numbers of two lists are mixed. What they cost is "
+        "not "
+        "measured, and no view-synchronous RBP is here to compare with.",
+        (_deep("OneMessageANumber", "violated", of={**_LARGE, "mix_lists": True}, length=8),),
+    ),
+)

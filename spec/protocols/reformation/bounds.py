@@ -1,0 +1,76 @@
+"""What bounds an exploration of Reformation: the restrictions that leave out runs in which nothing else goes
+wrong.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import constraint, restriction
+from antiphon.spec.protocols.reformation.faults import MUTATIONS
+from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Stage
+from antiphon.spec.protocols.reformation.normal_phase import NormalPhase
+from antiphon.spec.protocols.reformation.readings import READINGS
+from antiphon.spec.protocols.reformation.repairs import REPAIRS
+from antiphon.spec.services.events import Process
+
+
+@restriction("a `No` is lost, and a `Yes` comes while the originator still waits for it")
+class Terse(NormalPhase):
+    """A `No` that comes makes an originator do what its timer does. Who votes too late only waits in vain."""
+
+    @constraint("refuse")
+    def is_wanted(self) -> bool:
+        """Never."""
+        return False
+
+    @constraint("vote")
+    def is_in_time(self, a: Attempt) -> bool:
+        """The originator of attempt a waits for votes."""
+        return any(
+            self.has_begun(p, a)
+            and self.belongs[p] == a
+            and self.stage[p] is Stage.inviting
+            and not self.down[p]
+            for p in self.each(Process)
+        )
+
+
+@restriction("what can be delivered is delivered before anything else happens, the first process first")
+class Eager(NormalPhase):
+    """Delivery reads and writes one process's own state."""
+
+    def can_deliver(self, p: Process) -> bool:
+        """P has something to deliver."""
+        return not self.down[p] and self.works(p) and self.last_delivered[p] < self.stable_up_to(p)
+
+    @constraint(
+        "invite", "announce", "generate_token", "vote", "agree", "accept_token", "give_up", "time_out",
+        "sequence", "learn", "crash",
+    )  # fmt: skip
+    def nobody_delivers(self) -> bool:
+        """Nobody has something to deliver."""
+        return not any(self.can_deliver(q) for q in self.each(Process))
+
+    @constraint("deliver")
+    def is_first(self, p: Process) -> bool:
+        """Nobody before p has something to deliver."""
+        return not any(self.can_deliver(q) for q in self.each(Process) if q < p)
+
+
+@restriction("no timer expires too early")
+class Patient(NormalPhase):
+    """What a site waits for comes, or never will."""
+
+    @constraint("time_out")
+    def is_due(self) -> bool:
+        """Never."""
+        return False
+
+
+class ReformationBounded(
+    NormalPhase,
+    repairs=REPAIRS,
+    readings=READINGS,
+    mutations=MUTATIONS,
+    restrictions=(Terse, Eager, Patient),
+):
+    """Reformation within bounds, with all that can be switched on."""

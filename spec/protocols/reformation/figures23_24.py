@@ -1,0 +1,395 @@
+"""RBP's Reformation, as figures 23 and 24 print it: originators, slaves and the new token site agree on a new
+token list in three phases.
+
+Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
+2002, section 3.2.3, figures 22 to 24 (after Chang and Maxemchuk 1984). The figures have no line numbers; a
+step is cited by its figure and phase. What the sites do before and after Reformation is not in them: this
+file asks for it by four helpers, which normal_phase.py answers: `recent`, `list_told`, `can_recover`,
+`recover`.
+
+| figures 23, 24                           | here                                                            |
+|------------------------------------------|-----------------------------------------------------------------|
+| an originator's reformation, restarted   | an `Attempt`, numbered in the order of their beginning          |
+| Reformation Invitation, TL version number| `invitation[a]`: its originator and its version                 |
+| Vote "Yes" of j, phase I                 | `votes[a][j]`, with what j has                                  |
+| Vote "No", phase I                       | `refusals[a]`                                                   |
+| New TL, New Token Site                   | `new_list[a]`                                                   |
+| Vote "Yes", phase II                     | `agreements[a]`                                                 |
+| a New Token                              | `tokens[a]`                                                     |
+| the reformation list that j belongs to   | `belongs[j]`                                                    |
+| the list that j has committed            | `current[j]`; 0 is the list of the beginning, all sites         |
+| TL version number, as it is modified     | `highest[p]`                                                    |
+
+What is abstracted, and why that is sound:
+1. What was sent stays: nobody has to receive it, and who has received it may receive it again, later than
+   anything else. So messages are lost, repeated, delayed and reordered without a budget.
+2. An originator's timer may expire at any moment, so it goes on with any of the answers that were sent. What
+   it does with an answer it does then: that an answer has come is no state.
+3. "Abort" and the second "No" make a site do what its timer makes it do. They are not kept. A first "No"
+   is: by it an originator must give up that no timer makes give up. Answers that no originator will look
+   at any more are not kept either.
+4. A site that is in Reformation does nothing for its old list: "the reformation phase is blocking" (section
+   3.2.3).
+
+What is decided, because the figures are silent:
+1. An originator is a member of its own list, and answers no invitation before it gives up.
+2. A site's first version number is one more than the highest that it has committed or proposed, and so is
+   a number that is modified.
+3. The `Else` of figure 24, phase II, "Vote No", is aligned with the outer `If` ("New TL" is received); as
+   there is nothing to vote on without a New TL, it is read as that of the inner one ("j still belongs").
+4. `j` in phase III of figure 24 is k. A slave that commits before it knows of the others ends there.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from antiphon.spec.environment import Crashes
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Map,
+    Set,
+    action,
+    emit,
+    environment,
+    everywhere,
+    record,
+    require,
+)
+from antiphon.spec.services.events import Install, Process, View, Views
+
+Attempt = Annotated[int, Between(1, "attempts")]
+"""An invitation, and what follows from it."""
+
+ListName = Annotated[int, Between(0, "attempts")]
+"""The attempt that a token list comes from. 0: the list of the beginning."""
+
+LastNumber = Annotated[int, Between(0, "numbers")]
+
+
+class Stage(Enum):
+    """Where a site stands in figures 23 and 24."""
+
+    normal, waiting, inviting, announcing, invited, authorising = range(6)
+
+
+@record
+class Invitation:
+    """Reformation Invitation, to all sites."""
+
+    originator: Process
+    version: View
+
+
+@record
+class Knowledge:
+    """What a vote tells of the voter: the list that its knowledge is from, and the number up to which it
+    has it.
+    """
+
+    list: ListName
+    number: LastNumber
+
+
+@record
+class TokenList:
+    """New TL: its members, and which of them is the new token site."""
+
+    members: Set[Process]
+    site: Process
+
+
+class Reformation(Crashes, Views):
+    """Reformation, figures 23 and 24."""
+
+    attempts: Const[int] = 2
+    """How many reformations are begun, restarts included."""
+
+    numbers: Const[int] = 2
+    """How many sequence numbers there are."""
+
+    begun: ListName = 0
+    invitation: Map[Attempt, Invitation | None] = everywhere(None)
+    votes: Map[Attempt, Map[Process, Knowledge | None]] = everywhere(everywhere(None))
+    refusals: Map[Attempt, Set[Process]] = everywhere(Set())
+    new_list: Map[Attempt, TokenList | None] = everywhere(None)
+    agreements: Map[Attempt, Set[Process]] = everywhere(Set())
+    tokens: Map[Attempt, bool] = everywhere(False)
+    stage: Map[Process, Stage] = everywhere(Stage.normal)
+    belongs: Map[Process, ListName] = everywhere(0)
+    current: Map[Process, ListName] = everywhere(0)
+    highest: Map[Process, View] = everywhere(1)
+
+    # Lists --------------------------------------------------------------------------------------------------
+
+    def version(self, a: ListName) -> int:
+        """The version number of a list. That of the beginning has 1."""
+        if a == 0:
+            return 1
+        sent = self.invitation[a]
+        return sent.version if sent is not None else 1
+
+    def members(self, a: ListName) -> Set[Process]:
+        """The sites of a list. All are on that of the beginning."""
+        if a == 0:
+            return Set() | {q for q in self.each(Process)}
+        made = self.new_list[a]
+        return made.members if made is not None else Set()
+
+    def has_begun(self, p: Process, a: ListName) -> bool:
+        """P is the originator of attempt a."""
+        if a == 0:
+            return False
+        sent = self.invitation[a]
+        return sent is not None and sent.originator == p
+
+    def is_site(self, p: Process, a: ListName) -> bool:
+        """P is the token site of list a: p1 in the beginning."""
+        if a == 0:
+            return p == Process(0)
+        made = self.new_list[a]
+        return made is not None and made.site == p
+
+    # The normal phase, seen from here -----------------------------------------------------------------------
+
+    def works(self, p: Process) -> bool:
+        """P is not in Reformation."""
+        return self.stage[p] is Stage.normal
+
+    def recent(self, p: Process) -> int:
+        """The number of the most recent message that p knows to be committed (section 3.2.3)."""
+        return 0
+
+    def list_told(self, p: Process) -> ListName:
+        """What a vote tells of the list that the voter's knowledge is from: nothing."""
+        return 0
+
+    def can_recover(self, j: Process, a: Attempt) -> bool:
+        """Somebody can give j what it misses."""
+        return True
+
+    def recover(self, j: Process, a: Attempt) -> None:
+        """Figure 24, phase II: `Recover all missing messages`."""
+
+    # Figure 23: the originator ------------------------------------------------------------------------------
+
+    @action
+    def invite(self, p: Process) -> None:
+        """Figure 23, phase I: a failure or recovery is detected, or p restarts. It may be wrong about it."""
+        require(self.works(p) or self.stage[p] is Stage.waiting)
+        require(self.begun < self.attempts and self.next_version(p) <= self.views)
+        a = self.begun + 1
+        self.begun = a
+        self.invitation[a] = Invitation(p, self.next_version(p))
+        self.highest[p] = self.next_version(p)
+        self.belongs[p] = a
+        self.stage[p] = Stage.inviting
+
+    def next_version(self, p: Process) -> int:
+        """The version number that p proposes."""
+        return self.highest[p] + 1
+
+    @action(fairness="weak")
+    def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
+        """Figure 23, phase II: `If (all responses = "yes" and pass Majority and Resiliency Tests)`, `New TL ←
+        {all sites that responded}`, `Announce New TL`. Those who responded are p, and others that voted.
+        """
+        a = self.belongs[p]
+        require(self.stage[p] is Stage.inviting and p in responders)
+        require(all(q == p or self.has_voted(a, q) for q in responders))
+        require(self.has_majority(p, responders))
+        require(self.is_resilient(p, responders))
+        require(self.is_new_site(p, responders, site))
+        self.new_list[a] = TokenList(responders, site)
+        self.stage[p] = Stage.announcing
+        self.forget_answers(a)
+
+    def is_heard(self, a: Attempt) -> bool:
+        """The originator still waits for answers in attempt a, so that they are kept."""
+        return any(self.has_begun(p, a) and self.belongs[p] == a for p in self.each(Process))
+
+    def forget_answers(self, a: Attempt) -> None:
+        """Nobody looks at the answers of this phase any more."""
+        self.votes[a] = everywhere(None)
+        self.refusals[a] = Set()
+        self.agreements[a] = Set()
+
+    def has_voted(self, a: ListName, q: Process) -> bool:
+        """A "Yes" of q is there."""
+        return a > 0 and self.votes[a][q] is not None
+
+    def has_majority(self, p: Process, responders: Set[Process]) -> bool:
+        """Majority test: `The list must have a majority of the processes`."""
+        return 2 * len(responders) > self.processes
+
+    def is_resilient(self, p: Process, responders: Set[Process]) -> bool:
+        """Resiliency test: `At least one site must have all committed (stable) messages`, of those that the
+        responders tell of.
+        """
+        return any(self.is_greatest(p, responders, s) for s in responders)
+
+    def is_new_site(self, p: Process, responders: Set[Process], site: Process) -> bool:
+        """Section 3.2.3: the new sequencer is `the process with the greatest knowledge from the previous
+        list, i.e., the process with the most recent committed message`.
+        """
+        return site in responders and self.is_greatest(p, responders, site)
+
+    def is_greatest(self, p: Process, responders: Set[Process], s: Process) -> bool:
+        """Nobody told p of more than s did."""
+        return not any(self.tells_more(p, q, s) for q in responders)
+
+    def tells_more(self, p: Process, q: Process, s: Process) -> bool:
+        """Q told p of more than s did. Of itself p needs no message."""
+        mine = Knowledge(self.list_told(p), self.recent(p))
+        a = mine if q == p else self.votes[self.belongs[p]][q]
+        b = mine if s == p else self.votes[self.belongs[p]][s]
+        return a is not None and b is not None and self.is_more(a, b)
+
+    def is_more(self, a: Knowledge, b: Knowledge) -> bool:
+        """A tells of a more recent message than b."""
+        return a.number > b.number
+
+    @action(fairness="weak")
+    def generate_token(self, p: Process) -> None:
+        """Figure 23, phase III: all sites of the New TL have voted "Yes"; p passes a New Token, and
+        commits.
+        """
+        a = self.belongs[p]
+        require(self.stage[p] is Stage.announcing)
+        require(all(q == p or q in self.agreements[a] for q in self.members(a)))
+        self.tokens[a] = True
+        self.forget_answers(a)
+        self.before_commit(p, a)
+        self.end(p, a)
+
+    def before_commit(self, p: Process, a: Attempt) -> None:
+        """Figure 23, phase III: the originator recovers nothing."""
+
+    # Figure 24: the slave -----------------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def vote(self, j: Process, a: Attempt) -> None:
+        """Figure 24, phase I: `Vote "Yes"`. J belongs to the reformation list from now on."""
+        require(self.is_invited(j, a) and self.may_join(j, a))
+        if not self.has_voted(a, j) and self.is_heard(a):
+            self.votes[a] |= {j: Knowledge(self.list_told(j), self.recent(j))}
+        self.join(j, a)
+
+    def join(self, j: Process, a: Attempt) -> None:
+        """J belongs to reformation list a."""
+        self.belongs[j] = a
+        self.stage[j] = Stage.invited
+
+    @action(fairness="weak")
+    def refuse(self, j: Process, a: Attempt) -> None:
+        """Figure 24, phase I: `Else Vote "No"`."""
+        require(self.is_invited(j, a) and not self.may_join(j, a))
+        require(j not in self.refusals[a] and not self.has_voted(a, j))
+        self.refusals[a] |= {q for q in self.each(Process) if q == j and self.is_heard(a)}
+
+    def is_invited(self, j: Process, a: Attempt) -> bool:
+        """Figure 23, phase I: `Broadcast an invitation to all sites in the broadcast group`."""
+        return self.invitation[a] is not None and not self.has_begun(j, a)
+
+    def may_join(self, j: Process, a: Attempt) -> bool:
+        """Figure 24, phase I: `Sequence Test passes and j does not belong to any reformation list`."""
+        return self.belongs[j] == 0 and self.passes_sequence_test(j, a)
+
+    def passes_sequence_test(self, j: Process, a: Attempt) -> bool:
+        """`A site can only join a list with a version number greatest than its previous list`: the one it has
+        committed.
+        """
+        return self.version(a) > self.version(self.current[j])
+
+    @action(fairness="weak")
+    def agree(self, j: Process) -> None:
+        """Figure 24, phase II: j still belongs to the New TL, recovers all missing messages, votes "Yes" and
+        commits. The new token site goes on to phase III.
+        """
+        a = self.belongs[j]
+        require(self.stage[j] is Stage.invited and j in self.members(a))
+        require(self.can_recover(j, a))
+        self.recover(j, a)
+        self.agreements[a] |= {q for q in self.each(Process) if q == j and self.is_heard(a)}
+        self.end(j, a)
+        if self.is_site(j, a):
+            self.belongs[j] = a
+            self.stage[j] = Stage.authorising
+
+    def end(self, p: Process, a: Attempt) -> None:
+        """`Commit New TL; End of Reformation Phase`."""
+        self.current[p] = a
+        self.highest[p] = max(self.highest[p], self.version(a))
+        self.belongs[p] = 0
+        self.stage[p] = Stage.normal
+        emit(Install(p, self.version(a), self.members(a)))
+
+    @action(fairness="weak")
+    def accept_token(self, k: Process) -> None:
+        """Figure 24, phase III: the New Token has come, and k still belongs to the list."""
+        require(self.stage[k] is Stage.authorising and self.tokens[self.belongs[k]])
+        self.belongs[k] = 0
+        self.stage[k] = Stage.normal
+
+    # Abort and the timers -----------------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def give_up(self, p: Process) -> None:
+        """Figures 23 and 24: "Abort" has come, or what p waits for never will."""
+        require(self.is_at_it(p) and self.waits_in_vain(p))
+        self.withdraw(p)
+
+    @environment
+    def time_out(self, p: Process) -> None:
+        """TIMEOUT_i, TIMEOUT_j or TIMEOUT_k comes too early."""
+        require(self.is_at_it(p) and not self.waits_in_vain(p) and not self.down[p])
+        self.withdraw(p)
+
+    def is_at_it(self, p: Process) -> bool:
+        """P waits for an answer, for an announcement or for the token."""
+        return self.stage[p] is not Stage.normal and self.stage[p] is not Stage.waiting
+
+    def waits_in_vain(self, p: Process) -> bool:
+        """An originator got a "No", or waits for the answer of a site that cannot give it. A slave waits
+        for an
+        originator that has failed or given up, for a New TL that it is not on, or for what nobody can give
+        it.
+        """
+        a = self.belongs[p]
+        if self.misses(p) and not any(b == a and self.can_recover(p, b) for b in self.each(Attempt)):
+            return True
+        if self.has_begun(p, a):
+            return len(self.refusals[a]) > 0 or any(self.is_silent(q, p) for q in self.each(Process))
+        if self.new_list[a] is not None and p not in self.members(a):
+            return True
+        return not self.tokens[a] and all(
+            not self.has_begun(q, a) or self.has_left(q, a) for q in self.each(Process)
+        )
+
+    def is_silent(self, q: Process, p: Process) -> bool:
+        """Originator p has no answer of q, and q will not give one: it has failed, or has another list."""
+        a = self.belongs[p]
+        if self.stage[p] is Stage.announcing:
+            return q in self.members(a) and q != p and q not in self.agreements[a] and self.has_left(q, a)
+        return (
+            q != p
+            and not self.has_voted(a, q)
+            and (self.down[q] or not any(b == a and self.may_join(q, b) for b in self.each(Attempt)))
+        )
+
+    def misses(self, p: Process) -> bool:
+        """P must recover missing messages before it goes on."""
+        return self.stage[p] is Stage.invited and p in self.members(self.belongs[p])
+
+    def has_left(self, q: Process, a: ListName) -> bool:
+        """Q has failed, or no longer belongs to list a."""
+        return self.down[q] or self.belongs[q] != a
+
+    def withdraw(self, p: Process) -> None:
+        """`Leave the list that previously joined`, `Wait and Restart`."""
+        if self.has_begun(p, self.belongs[p]):
+            self.forget_answers(self.belongs[p])
+        self.belongs[p] = 0
+        self.stage[p] = Stage.waiting

@@ -1,0 +1,88 @@
+"""Reformations as single steps: which sites respond, which of them commit, and whether all do. For many
+sites, where
+the figures themselves have too many runs.
+
+Source: Barchet-Estefanel 2002, section 3.2.3, figures 23 and 24. A step stands for a reformation in which
+nobody
+else interferes: its version number is higher than all before, its votes come, its New TL reaches some of the
+sites, and it is valid if they all agree. What goes wrong here goes wrong in the figures.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Const, Map, Set, action, ambiguity, everywhere, invariant, require, witness
+from antiphon.spec.protocols.reformation.figures23_24 import Attempt, ListName
+from antiphon.spec.services.events import Group, Process
+
+majority = ambiguity(
+    "majority",
+    "static",
+    about="`The list must have a majority of the processes`: of all processes, or of the originator's "
+    "previous "
+    "list",
+)
+
+
+class TokenLists(Group):
+    """The token lists that come of reformations."""
+
+    attempts: Const[int] = 3
+    begun: ListName = 0
+    members: Map[Attempt, Set[Process]] = everywhere(Set())
+    current: Map[Process, ListName] = everywhere(0)
+
+    @action
+    def reform(self, p: Process, responders: Set[Process], committed: Set[Process]) -> None:
+        """P invites, `responders` vote "Yes", and `committed` of them commit."""
+        require(self.begun < self.attempts)
+        require(p in responders and committed <= responders and len(committed) > 0)
+        require(self.has_majority(p, responders))
+        require(all(q == p or q > p or self.current[q] != self.current[p] for q in responders))
+        a = self.begun + 1
+        self.begun = a
+        self.members[a] = responders
+        for q in committed:
+            self.current[q] = a
+
+    def has_majority(self, p: Process, responders: Set[Process]) -> bool:
+        """Majority test, of all processes."""
+        return 2 * len(responders) > self.processes
+
+    def list_of(self, p: Process) -> Set[Process]:
+        """The members of the list that p has committed last."""
+        a = self.current[p]
+        return self.members[a] if a > 0 else Set() | {q for q in self.each(Process)}
+
+
+@majority.reading("dynamic")
+class ListsDynamic(TokenLists):
+    """Majority test, of the list that the originator has committed last."""
+
+    def has_majority(self, p: Process, responders: Set[Process]) -> bool:
+        """More than half of that list."""
+        return 2 * len(responders & self.list_of(p)) > len(self.list_of(p))
+
+
+class ListsChecked(TokenLists, readings=(majority,)):
+    """Token lists, and whether they split the group."""
+
+    def is_complete(self, a: ListName) -> bool:
+        """All sites of list a have it as their last."""
+        return all(self.current[q] == a for q in self.each(Process) if a == 0 or q in self.members[a])
+
+    @invariant
+    def NoTwoComplete(self) -> bool:
+        """Not two lists are, each, the list in which all their sites work."""
+        return not any(
+            a < b and b <= self.begun and self.is_complete(a) and self.is_complete(b)
+            for a in self.each(ListName)
+            for b in self.each(ListName)
+        )
+
+    @witness
+    def MinorityWorks(self) -> bool:
+        """A list without a majority of all processes is complete."""
+        return any(
+            a > 0 and a <= self.begun and self.is_complete(a) and 2 * len(self.members[a]) <= self.processes
+            for a in self.each(ListName)
+        )
