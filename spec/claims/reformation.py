@@ -102,7 +102,7 @@ REFORMATION: tuple[Claim, ...] = (
         "REF-02",
         _text("In RBP, Reformation is a three-phase commit (3PC) protocol coordinated by the originator"),
         "Either all sites of a list commit it or none does.",
-        Standing.IMPLIED,
+        Standing.QUESTION,
         Kind.SAFETY,
         "violated",
         "A slave commits with its own vote in phase II, and the originator may still abort in phase III; "
@@ -156,7 +156,7 @@ REFORMATION: tuple[Claim, ...] = (
         "REF-04",
         _text("the own reformation phase must be tolerant to these failures"),
         "Of several originators one comes through in the end.",
-        Standing.IMPLIED,
+        Standing.QUESTION,
         Kind.LIVENESS,
         "violated",
         "Two originators refuse each other, each gives up for the other's No, and both restart: nobody has "
@@ -166,11 +166,11 @@ REFORMATION: tuple[Claim, ...] = (
         "keeps the next round, or the one after it, from going the same way. Section 4.4 says so: “this "
         "events can force new rounds of the reformation phase”.",
         (
-            _literal("NoOutcome", "holds", 5, of={**_DUEL, "attempts": 2}),
+            _literal("OneComesThrough", "violated", 5, of={**_DUEL, "attempts": 2}),
             Check(
                 ReformationChecked,
-                "NoOutcome",
-                "holds",
+                "OneComesThrough",
+                "violated",
                 (),
                 (),
                 {**_DUEL, "attempts": 4},
@@ -257,7 +257,7 @@ REFORMATION: tuple[Claim, ...] = (
             _check("ExcludedGoesOn", "holds", of=_SMALL, length=6),
             _deep("OldListStops", "holds", of=_LARGE),
             _deep("OneMessageANumber", "violated", of={**_LARGE, "mix_lists": True}, length=8),
-            _deep("OneMessageANumber", "violated", "drop_the_rest", of=_LARGE),
+            _deep("OneMessageANumber", "violated", "drop_the_rest", of=_LARGE, length=11),
         ),
     ),
     Claim(
@@ -371,14 +371,17 @@ REFORMATION: tuple[Claim, ...] = (
         "site that has a number which is not stable is not preferred, and the number is given again. If it "
         "is the "
         "most recent one that has a number, all numbers of the sites that respond are kept through one "
-        "reformation.",
+        "reformation; through several, if a site gives up what the others gave anew.",
         (
             _literal("OneMessageANumber", "violated", 7),
-            _check("NothingDropped", "violated", of={**_ONCE, "committed": "stable"}),
+            _check("NothingDropped", "violated", of={**_ONCE, "committed": "stable"}, length=5),
             _check("NothingDropped", "holds", of=_ONCE),
-            _check("OneMessageANumber", "holds", of=_ONCE),
+            _deep("OneMessageANumber", "violated", "drop_the_rest", of=_LARGE, length=11),
+            _deep("OneMessageANumber", "violated", "originator_recovers", of=_LARGE, length=14),
+            _deep("OneMessageANumber", "holds", of=_LARGE),
         ),
         defect="text",
+        repairs=("drop_the_rest", "originator_recovers"),
     ),
     Claim(
         "REF-14",
@@ -479,7 +482,12 @@ REFORMATION: tuple[Claim, ...] = (
             _check("GoodRunCosts", "holds", of=_CALM, spec=ReformationCounted),
             _check("GoodRun", "holds", of=_CALM, length=7, spec=ReformationCounted),
             _check(
-                "GoodRunCosts", "violated", of={**_CALM, "patient": False}, deep=True, spec=ReformationCounted
+                "GoodRunCosts",
+                "violated",
+                of={**_CALM, "patient": False},
+                length=9,
+                deep=True,
+                spec=ReformationCounted,
             ),
         ),
     ),

@@ -84,6 +84,11 @@ class ReformationProperties(ReformationBounded):
             for p in self.each(Process)
         )
 
+    @invariant
+    def OneComesThrough(self) -> bool:
+        """Not every reformation that may begin is given up while all sites are up."""
+        return not self.NoOutcome()
+
     # Properties: numbers and messages -----------------------------------------------------------------------
 
     def agree_up_to(self, p: Process, q: Process, k: LastNumber) -> bool:
