@@ -196,10 +196,22 @@ def record(cls: type[T]) -> type[T]:
         if _active:
             _active[-1].check_made(self)
 
+    def written(self: object) -> str:
+        fields = ", ".join(f"{name}={_in_order(value)}" for name, value in vars(self).items())
+        return f"{type(self).__qualname__}({fields})"
+
     cls.__post_init__ = settle  # type: ignore[attr-defined]
-    made = dataclasses.dataclass(frozen=True)(cls)
+    cls.__repr__ = written  # type: ignore[method-assign]
+    made = dataclasses.dataclass(frozen=True, repr=False)(cls)
     note_place(made)
     return made
+
+
+def _in_order(value: object) -> str:
+    """The value as text, the same in every process: the elements of a set in the order of their texts."""
+    if isinstance(value, frozenset):
+        return f"Set({{{', '.join(sorted(map(_in_order, value)))}}})"
+    return repr(value)
 
 
 def note_place(cls: type) -> None:

@@ -17,6 +17,7 @@ from antiphon.spec.services import (
     Broadcast,
     Crash,
     Deliver,
+    Install,
     Message,
     Process,
     ReliableBroadcast,
@@ -194,3 +195,11 @@ def test_reliable_broadcast_alone_has_no_order() -> None:
     refusals = [refusal for event in events("b0:0 b1:1 d0:0 d0:1 d1:1 d1:0") for refusal in judge.feed(event)]
     assert refusals == []
     assert all(judge.holds(name) for name in OBLIGATIONS)
+
+
+def test_an_event_that_holds_a_set_is_written_the_same_however_the_set_was_made() -> None:
+    """Texts of counterexamples are compared from one process to the next."""
+    members = [Process(number) for number in range(12)]
+    written = {repr(Install(members[0], 1, frozenset(some))) for some in (members, members[::-1])}
+    listed = ", ".join(sorted(map(repr, members)))
+    assert written == {f"Install(process=Process(0), view=1, members=Set({{{listed}}}))"}
