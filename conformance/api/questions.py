@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from antiphon.model import explore
 from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Violated
-from antiphon.model.engines import StorageOptions, compiled_machine
+from antiphon.model.engines import StorageOptions
 from antiphon.model.limits import within
 from antiphon.model.notation import short_places
 from antiphon.model.properties import kinds_of
@@ -121,7 +121,11 @@ def check(
     judge = symbolic.prove if prove else symbolic.check_bounded
     return Report.of(
         judge(
-            bound, depth=depth, properties=properties, max_seconds=max_seconds, progress=progress,
+            bound,
+            depth=depth,
+            properties=properties,
+            max_seconds=max_seconds,
+            progress=progress,
             violated=violated,
         )
     )
@@ -209,6 +213,9 @@ def simulate(
     seed: int = 0,
     walks: int = 100,
     steps: int = 100,
+    swarm: bool = False,
+    engine: str = "auto",
+    threads: int | None = None,
     max_depth: int | None = None,
     max_states: int | None = None,
     max_seconds: float | None = None,
@@ -223,8 +230,12 @@ def simulate(
         seed: number of the random run; the same seed gives the same walks.
         walks: how many walks.
         steps: greatest number of steps of a walk.
+        swarm: each walk draws which faults may happen at all, and a weight for each action.
+        engine: what takes the walks, "generated", "native" or "reference"; "auto" takes machine code for
+            100,000 steps and more. The walks are the same.
+        threads: how many, of "native"; None for as many as there are processors.
         max_depth: the same; the smaller of the two counts.
-        max_states: take no further walk after so many different states.
+        max_states: take no further walk after visits of so many states.
         max_seconds: take no further walk after this time.
         max_memory_mb: take no further walk at this size of the process, in MiB.
         progress: called after each walk with walks and steps so far.
@@ -239,17 +250,13 @@ def simulate(
     bound, bounds = program_of(subject), Bounds(max_states, max_seconds, max_depth, max_memory_mb)
     with within(bounds) as limits:
         try:
-            machine = compiled_machine(bound)
+            found = walk(
+                bound, seed=seed, walks=walks, steps=steps, swarm=swarm, engine=engine, threads=threads,
+                bounds=bounds, progress=progress, violated=violated,
+            )  # fmt: skip
         except Enough as enough:
-            return Report.of(
-                unfinished(bound, kinds_of(bound), enough.stop, limits.elapsed(), "simulate")
-            )
-        return Report.of(
-            walk(
-                bound, machine, seed=seed, walks=walks, steps=steps, bounds=bounds, progress=progress,
-                violated=violated,
-            )
-        )  # fmt: skip
+            found = unfinished(bound, kinds_of(bound), enough.stop, limits.elapsed(), "simulate")
+        return Report.of(found)
 
 
 def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.MultiDiGraph:

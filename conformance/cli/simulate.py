@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,6 +19,20 @@ def simulate(
     seed: options.Seed = None,
     walks: Annotated[int, typer.Option("--walks", min=1, help="How many walks.")] = 100,
     steps: Annotated[int, typer.Option("--steps", min=1, help="Greatest number of steps of a walk.")] = 100,
+    swarm: Annotated[
+        bool,
+        typer.Option(
+            "--swarm", help="Each walk draws which faults may happen at all, and a weight for each action."
+        ),
+    ] = False,
+    engine: Annotated[
+        Literal["auto", "native", "generated", "reference"],
+        typer.Option("--engine", help="What takes the walks, which are the same whatever it is."),
+    ] = "auto",
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", min=1, help="How many threads, of the engine native. Without: all."),
+    ] = None,
     *,
     variant: Variant,
     limits: Limits,
@@ -37,12 +51,18 @@ def simulate(
             seed=chosen,
             walks=walks,
             steps=steps,
+            swarm=swarm,
+            engine=engine,
+            threads=threads,
             progress=show,
             violated=None if showing.json else found_in(specification, console),
             **limits.asked(),
         )
     again = job.command(
-        "--seed", str(chosen), "--walks", str(walks), "--steps", str(steps), *limits.words(), verb="simulate"
+        *("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps)),
+        *(["--swarm"] if swarm else []),
+        *limits.words(),
+        verb="simulate",
     )
     outcome, worst = report.outcome, report.counterexample
     saved = output.keep(worst, showing.save)
@@ -60,7 +80,6 @@ def simulate(
     explored = report.exploration
     output.last_line(
         outcome,
-        f"{walks:,} walks, {explored.transitions:,} steps, "
-        f"{explored.states:,} different states, seed {chosen}",
+        f"{explored.states - explored.transitions:,} walks, {explored.transitions:,} steps, seed {chosen}",
     )
     return outcome.exit_code

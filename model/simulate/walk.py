@@ -1,22 +1,31 @@
 """Random walks take enabled steps by chance from an initial state, and every state and step is judged on the
 way.
 
-The verdicts are measured: that nothing was found says something about these walks only. Walk k of seed s is
-the same whatever the others do. An obligation is judged where a walk ends because nothing but faults can
-happen. Where only a spent budget keeps a step from happening, it is not
-judged: the walk might have gone on.
+1. The verdicts are measured: that nothing was found says something about these walks only.
+2. Walk k of seed s is the same whatever the others do and whatever executes it (`engines/chance.py`), so that
+   walks are shared out among threads, and verdicts and traces do not depend on how: of two violations the
+   shorter counts, then that of the earlier walk.
+3. An obligation is judged where nothing but faults can happen. Where only a spent budget keeps a step from
+   happening, it is not judged: the walk might have gone on.
+4. Many walks are taken by machine code, few by a machine that runs the specification as it stands; where
+   machine code finds the specification itself wrong, that machine takes the walk again, and says why.
 """
 
 from __future__ import annotations
 
-import random
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, Violated, Violation
+from antiphon.model.engines.chance import Chance, seed_word
+from antiphon.model.engines.choice import Engine, engine_named
+from antiphon.model.engines.python.machine import compiled_machine
 from antiphon.model.ground.budgets import held_step, short_of_budget
+from antiphon.model.ground.codes import Codes
 from antiphon.model.limits import begun
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
@@ -33,7 +42,16 @@ from antiphon.model.verdict import (
 from antiphon.spec.lang import Machine, Program, State, Step
 from antiphon.spec.lang.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from antiphon.model.engines.native.walker import NativeWalker, Noted
+
 ENGINE = "simulate"
+MANY_STEPS = 100_000
+"""From so many steps on machine code is worth compiling."""
+MOST_REMEMBERED = 1 << 18
+"""Of how many states it is remembered whether a budget is to blame."""
+TOGETHER = 256
+"""How many walks a thread takes at a time."""
 
 
 def simulate(
@@ -43,6 +61,9 @@ def simulate(
     seed: int,
     walks: int = 100,
     steps: int = 100,
+    swarm: bool = False,
+    engine: Engine | str = Engine.AUTO,
+    threads: int | None = None,
     bounds: Bounds = UNBOUNDED,
     progress: Callable[[int, int], None] | None = None,
     violated: Violated | None = None,
@@ -50,107 +71,332 @@ def simulate(
     """Takes `walks` walks of at most `steps` steps each and judges every property; the shortest violation
     found is the trace.
 
-    `machine` executes the specification (the reference when None); `bounds` are looked at between walks, and
-    their depth bounds a walk as `steps` does; `progress` is called after each walk with walks and steps so
-    far, `violated` with each violated property when a walk first shows it.
+    Args:
+        program: the specification with its constants.
+        machine: executes the specification where machine code does not; None: the one of the engine.
+        seed: number of the random run.
+        walks: how many walks.
+        steps: the greatest number of steps of a walk.
+        swarm: each walk draws which faults may happen, and a weight for each action.
+        engine: what takes the walks; `auto` takes machine code for many steps, unless a machine is given.
+        threads: how many, of the native engine; None for as many as there are processors.
+        bounds: looked at between walks; their depth bounds a walk as `steps` does, and states count as often
+            as they are visited.
+        progress: called between walks with walks and steps so far.
+        violated: called with each violated property when a walk first shows it.
 
     Raises:
         ArgumentError: fewer than one walk or step.
+        SpecError: the specification is wrong, or the engine unknown.
     """
     if walks < 1 or steps < 1:
         raise ArgumentError(f"walks is {walks} and steps is {steps}; both are at least 1")
-    began, stopped = begun(), None
-    tally = _Tally(program, machine or program.reference, violated)
+    began = begun()
     length = steps if bounds.depth is None else min(steps, bounds.depth)
-    done = 0
-    while done < walks and stopped is None:
-        tally.walk(random.Random(f"{seed}:{done}"), length)
-        done += 1
-        if progress is not None:
-            progress(done, tally.steps)
-        stopped = bounds.reached(len(tally.states), time.monotonic() - began) if done < walks else None
-    return tally.report(seed, done, time.monotonic() - began, stopped)
+    chosen = engine_named(engine)
+    if chosen is Engine.AUTO:
+        many = machine is None and walks * length >= MANY_STEPS
+        chosen = Engine.NATIVE if many else Engine.GENERATED
+    if machine is None:
+        machine = program.reference if chosen is Engine.REFERENCE else compiled_machine(program)
+    faults = {method.name for method in program.declaration.marked("environment")}
+    chance = Chance(seed_word(seed), [name in faults for name in Codes.of(program).names], swarm)
+    tally = _Tally(program, machine, chance, length, violated)
+    watch = _Watch(tally, walks, bounds, began, progress)
+    if chosen is Engine.NATIVE:
+        _in_threads(tally, watch, threads)
+    else:
+        for walk in range(walks):
+            tally.walk(walk)
+            if watch.stops(1):
+                break
+    return tally.report(seed, watch.done, time.monotonic() - began, watch.stopped)
+
+
+@dataclass
+class _Watch:
+    """How far the walks are, and whether they go on."""
+
+    tally: _Tally
+    walks: int
+    bounds: Bounds
+    began: float
+    progress: Callable[[int, int], None] | None
+    begun: int = 0
+    done: int = 0
+    stopped: Stop | None = None
+
+    def next(self) -> range:
+        """The walks that a thread takes next; none: it is over."""
+        first = self.begun
+        self.begun = first if self.stopped is not None else min(first + TOGETHER, self.walks)
+        return range(first, self.begun)
+
+    def stops(self, walks: int) -> bool:
+        """So many walks more were taken; whether that is all."""
+        self.done += walks
+        if self.progress is not None:
+            self.progress(self.done, self.tally.steps)
+        if self.done < self.walks and self.stopped is None:
+            self.stopped = self.bounds.reached(self.tally.visited(self.done), time.monotonic() - self.began)
+        return self.stopped is not None
+
+
+def _in_threads(tally: _Tally, watch: _Watch, threads: int | None) -> None:
+    """All walks by machine code. What is found is told under one lock; the code runs without it."""
+    from antiphon.model.engines.native.space import default_threads
+
+    lock, failures = threading.Lock(), list[BaseException]()
+    walkers = [tally.native() for _ in range(threads or default_threads())]
+    seen = [(0, 0, 0)] * len(walkers)
+
+    def take(number: int) -> None:
+        walker = walkers[number]
+        try:
+            while not failures:
+                with lock:
+                    some = watch.next()
+                if not some:
+                    return
+                at = some.start
+                while at < some.stop and not failures:
+                    at, wrong = walker.run(at, some.stop)
+                    noted = walker.noted()
+                    with lock:
+                        if wrong:
+                            tally.walk(at - 1)
+                        elif noted:
+                            tally.hear(walker, at - 1, noted)
+                with lock:
+                    seen[number] = tally.add(walker, seen[number])
+                    watch.stops(len(some))
+        except BaseException as failure:  # noqa: BLE001 - told by the thread that waits
+            failures.append(failure)
+
+    others = [threading.Thread(target=take, args=(number,)) for number in range(1, len(walkers))]
+    for other in others:
+        other.start()
+    take(0)
+    for other in others:
+        other.join()
+    if failures:
+        raise failures[0]
+    for walker in walkers:
+        tally.fired.update(walker.fired())
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The run that shows a property: its walk, its beginning, its steps, what it shows."""
+
+    walk: int
+    start: State
+    steps: tuple[Step, ...]
+    why: str
 
 
 @dataclass
 class _Tally:
-    """What was seen so far: the shortest run for each property that one shows, how often steps fired, where
-    walks ended quietly.
+    """What was seen so far: the shortest run for each property that one shows, how often steps fired, how
+    often walks were quiet.
     """
 
     program: Program
     machine: Machine
+    chance: Chance
+    length: int
     violated: Violated | None
     steps: int = 0
     deepest: int = 0
     quiet: int = 0
-    states: set[State] = field(default_factory=set)
     fired: Counter[str] = field(default_factory=Counter)
-    found: dict[str, tuple[State, tuple[Step, ...], str]] = field(default_factory=dict)
-    budget_limited: dict[str, str] = field(default_factory=dict)
+    found: dict[str, _Run] = field(default_factory=dict)
+    budget_limited: dict[str, tuple[int, int, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.kinds = kinds_of(self.program)
-        self.faults = {method.name for method in self.program.declaration.marked("environment")}
+        self.codes = Codes.of(self.program)
         self.initial = list(self.machine.initial())
+        self._numbers: dict[Step, tuple[int, int]] = {}
+        self._steps: dict[int, Step] = {}
+        self._shows: dict[State, tuple[str, ...]] = {}
+        self._held: dict[State | bytes, tuple[Step, str] | None] = {}
 
-    def walk(self, chance: random.Random, length: int) -> None:
+    def visited(self, walks: int) -> int:
+        """In how many states so many walks have been, each time counted."""
+        return self.steps + walks
+
+    # A walk by a machine ------------------------------------------------------------------------------------
+
+    def walk(self, walk: int) -> None:
         """One walk, judged as it goes."""
-        start = state = chance.choice(self.initial)
+        chance, key = self.chance, self.chance.key(walk)
+        weights = chance.weights(key)
+        start = state = self.initial[chance.start(key, len(self.initial))]
         taken: list[Step] = []
-        self._judge(start, taken, state)
-        while len(taken) < length:
-            enabled = list(self.machine.enabled(state))
-            if not any(step.action not in self.faults for step in enabled):
+        self._judge(walk, start, taken, state)
+        while len(taken) < self.length:
+            enabled = [(step, *self._number(step)) for step in self.machine.enabled(state)]
+            if all(chance.faults[action] for _, action, _ in enabled):
                 self.quiet += 1
-                self._oblige(start, taken, state)
-            if not enabled:
+                self._oblige(walk, start, taken, state)
+            base = chance.base(key, len(taken))
+            drawn = [
+                (chance.draw(base, code, weights[action]), code, step)
+                for step, action, code in enabled
+                if weights[action]
+            ]
+            if not drawn:
                 break
-            transition = self.machine.apply(state, chance.choice(enabled))
+            transition = self.machine.apply(state, min(drawn, key=lambda item: item[:2])[2])
             taken.append(transition.step)
-            self.steps += 1
             self.fired[transition.step.action] += 1
             for refusal in transition.refused:
-                self._note(refusal.property, start, taken, str(refusal))
+                self.note(refusal.property, _Run(walk, start, tuple(taken), str(refusal)))
             state = transition.state
-            self._judge(start, taken, state)
+            self._judge(walk, start, taken, state)
+        self.steps += len(taken)
         self.deepest = max(self.deepest, len(taken))
 
-    def _judge(self, start: State, taken: list[Step], state: State) -> None:
-        """Invariants and witnesses, in states that no walk has seen."""
-        if state in self.states:
-            return
-        self.states.add(state)
+    def _number(self, step: Step) -> tuple[int, int]:
+        """The numbers of its action, and of the step."""
+        known = self._numbers.get(step)
+        if known is None:
+            action = self.codes.names.index(step.action)
+            method = list(self.program.declaration.marked("action", "environment"))[action]
+            ranks = [
+                self.program.domain(parameter.type).rank(argument)
+                for parameter, argument in zip(method.parameters, step.arguments, strict=True)
+            ]
+            known = self._numbers[step] = action, self.codes.code(action, ranks)
+        return known
+
+    def _judge(self, walk: int, start: State, taken: list[Step], state: State) -> None:
+        """Invariants and witnesses; of a state they are asked once."""
+        shown = self._shows.get(state)
+        if shown is None:
+            shown = self._shows[state] = tuple(
+                name
+                for name, kind in self.kinds.items()
+                if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS)
+                and self.machine.holds(state, name) is (kind is PropertyKind.WITNESS)
+            )
+        for name in shown:
+            self.note(name, _Run(walk, start, tuple(taken), self._said(name, len(taken))))
+
+    def _said(self, name: str, length: int) -> str:
+        said = "is true" if self.kinds[name] is PropertyKind.WITNESS else "is false"
+        return f"{name} {said} after {length} steps"
+
+    def _oblige(self, walk: int, start: State, taken: list[Step], state: State) -> None:
         for name, kind in self.kinds.items():
-            if kind in (PropertyKind.INVARIANT, PropertyKind.WITNESS) and self.machine.holds(state, name) is (
-                kind is PropertyKind.WITNESS
-            ):
-                said = "is true" if kind is PropertyKind.WITNESS else "is false"
-                self._note(name, start, taken, f"{name} {said} after {len(taken)} steps")
+            if kind is PropertyKind.OBLIGATION and not self.machine.holds(state, name):
+                if state not in self._held:
+                    self._held[state] = held_step(self.program, state)
+                self._miss(name, walk, start, tuple(taken), self._held[state])
 
-    def _oblige(self, start: State, taken: list[Step], state: State) -> None:
-        missed = [
-            name
-            for name, kind in self.kinds.items()
-            if kind is PropertyKind.OBLIGATION and not self.machine.holds(state, name)
-        ]
-        held = held_step(self.program, state) if missed else None
-        for name in missed:
-            if held is not None:
-                self.budget_limited.setdefault(name, short_of_budget(len(taken), held))
+    def _miss(
+        self,
+        name: str,
+        walk: int,
+        start: State,
+        taken: tuple[Step, ...],
+        held: tuple[Step, str] | None,
+    ) -> None:
+        """An obligation is false where nothing but faults can happen; a step may be `held` by a budget."""
+        if held is None:
+            why = f"quiescence: after {len(taken)} steps nothing but faults can happen and it is false"
+            self.note(name, _Run(walk, start, taken, why))
+        else:
+            reason = walk, len(taken), short_of_budget(len(taken), held)
+            self.budget_limited[name] = min(reason, self.budget_limited.get(name, reason))
+
+    def note(self, name: str, run: _Run) -> None:
+        """A run shows a property."""
+        old = self.found.get(name)
+        if old is None and self.violated and self.kinds.get(name) is not PropertyKind.WITNESS:
+            self.violated(Violation(name, len(run.steps), self.steps))
+        if old is None or (len(run.steps), run.walk) < (len(old.steps), old.walk):
+            self.found[name] = run
+
+    # Walks by machine code ----------------------------------------------------------------------------------
+
+    def native(self) -> NativeWalker:
+        """What takes walks by machine code."""
+        from antiphon.model.engines.native import walks
+        from antiphon.model.engines.native.walker import NativeWalker
+
+        roles = {
+            PropertyKind.INVARIANT: walks.INVARIANT,
+            PropertyKind.WITNESS: walks.WITNESS,
+            PropertyKind.OBLIGATION: walks.OBLIGATION,
+        }
+        asked = {name: roles[kind] for name, kind in self.kinds.items() if kind in roles}
+        return NativeWalker(self.program, self.initial, self.chance, self.length, asked)
+
+    def hear(self, walker: NativeWalker, walk: int, noted: list[Noted]) -> None:
+        """What a walk by machine code has shown."""
+        start = self.initial[self.chance.start(self.chance.key(walk), len(self.initial))]
+        for item in noted:
+            is_obligation = self.kinds.get(item.property) is PropertyKind.OBLIGATION
+            if is_obligation and item.words not in self._held:
+                if len(self._held) >= MOST_REMEMBERED:
+                    self._held.clear()
+                self._held[item.words] = held_step(self.program, walker.state(item.words))
+            if is_obligation and self._is_known(item, walk):
+                continue
+            steps = tuple(self._step(code) for code in walker.taken(item.length))
+            if is_obligation:
+                self._miss(item.property, walk, start, steps, self._held[item.words])
+                if item.property in self.found:
+                    walker.know(item.property, len(self.found[item.property].steps))
+            elif item.property in self.found and len(steps) > len(self.found[item.property].steps):
+                walker.know(item.property, len(self.found[item.property].steps))
             else:
-                self._note(
-                    name,
-                    start,
-                    taken,
-                    f"quiescence: after {len(taken)} steps nothing but faults can happen and it is false",
-                )
+                why = self._refusal(item.property, start, steps) or self._said(item.property, len(steps))
+                self.note(item.property, _Run(walk, start, steps, why))
 
-    def _note(self, name: str, start: State, taken: list[Step], why: str) -> None:
-        if name not in self.found and self.violated and self.kinds.get(name) is not PropertyKind.WITNESS:
-            self.violated(Violation(name, len(taken), len(self.states)))
-        if name not in self.found or len(taken) < len(self.found[name][1]):
-            self.found[name] = (start, tuple(taken), why)
+    def _is_known(self, item: Noted, walk: int) -> bool:
+        """Whether only a spent budget is to blame, as in an earlier walk."""
+        return (
+            self._held[item.words] is not None
+            and item.property in self.budget_limited
+            and self.budget_limited[item.property][0] < walk
+        )
+
+    def _step(self, code: int) -> Step:
+        """The step of this number."""
+        if code not in self._steps:
+            action = self.codes.action(code)
+            method = list(self.program.declaration.marked("action", "environment"))[action]
+            self._steps[code] = Step(
+                method.name,
+                tuple(
+                    self.program.domain(parameter.type).value(rank)
+                    for parameter, rank in zip(method.parameters, self.codes.ranks(code), strict=True)
+                ),
+            )
+        return self._steps[code]
+
+    def _refusal(self, name: str, start: State, steps: tuple[Step, ...]) -> str:
+        """How the last step breaks the property, or nothing."""
+        if self.kinds.get(name) in (PropertyKind.INVARIANT, PropertyKind.WITNESS):
+            return ""
+        state = start
+        for step in steps[:-1]:
+            state = self.machine.apply(state, step).state
+        refused = self.program.reference.apply(state, steps[-1]).refused
+        return next((str(refusal) for refusal in refused if refusal.property == name), "")
+
+    def add(self, walker: NativeWalker, before: tuple[int, int, int]) -> tuple[int, int, int]:
+        """What a walker has counted since it had counted `before`."""
+        steps, deepest, quiet = walker.counts()
+        self.steps += steps - before[0]
+        self.deepest = max(self.deepest, deepest)
+        self.quiet += quiet - before[2]
+        return steps, deepest, quiet
+
+    # Verdicts -----------------------------------------------------------------------------------------------
 
     def report(self, seed: int, walks: int, seconds: float, stopped: Stop | None) -> Report:
         """The verdicts on all walks together."""
@@ -162,7 +408,7 @@ class _Tally:
         never = tuple(name for name in actions if not self.fired[name])
         reason = stopped.reason if stopped is not None else None
         explored = Exploration(
-            len(self.states),
+            self.visited(walks),
             self.steps,
             self.deepest,
             complete=False,
@@ -175,8 +421,9 @@ class _Tally:
 
     def _verdict(self, name: str, kind: PropertyKind, evidence: Evidence, provenance: Provenance) -> Verdict:
         if name in self.found:
-            start, steps, why = self.found[name]
-            trace = replay(self.program, start, steps, shows=name, why=why)
+            run = self.found[name]
+            why = run.why
+            trace = replay(self.program, run.start, run.steps, shows=name, why=why)
             outcome = Outcome.HOLDS if kind is PropertyKind.WITNESS else Outcome.VIOLATED
             return Verdict(name, kind, outcome, evidence, provenance, why, trace)
         reason = ""
@@ -185,7 +432,7 @@ class _Tally:
         elif kind is PropertyKind.WITNESS:
             reason = "no walk reached it"
         elif name in self.budget_limited:
-            reason = self.budget_limited[name]
+            reason = self.budget_limited[name][2]
         elif kind is PropertyKind.OBLIGATION and not self.quiet:
             reason = "no walk ended where nothing but faults can happen"
         elif kind is PropertyKind.LIVENESS:

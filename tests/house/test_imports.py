@@ -21,7 +21,7 @@ WITHIN_MODEL = {
     "explore": {"engines", "ground"},
     "refinement": {"engines", "explore", "ground"},
     "mutation": {"engines", "explore", "ground"},
-    "simulate": {"ground"},
+    "simulate": {"engines", "ground"},
     "symbolic": {"ground"},
     "export": {"ground"},
     "composition": set(),

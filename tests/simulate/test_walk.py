@@ -6,9 +6,22 @@ import pytest
 
 from antiphon.model.bounds import Bounds
 from antiphon.model.simulate import simulate
-from antiphon.model.verdict import EvidenceKind, Outcome
+from antiphon.model.verdict import EvidenceKind, Outcome, Report
+from antiphon.spec.examples.nbacg_guer01 import NbacgGuer01
 from antiphon.spec.examples.two_phase import TwoPhase
-from antiphon.spec.lang import Between, Spec, action, invariant, obligation, program, require, witness
+from antiphon.spec.lang import (
+    Between,
+    Program,
+    Spec,
+    SpecError,
+    action,
+    environment,
+    invariant,
+    obligation,
+    program,
+    require,
+    witness,
+)
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 
@@ -100,23 +113,132 @@ def test_the_shortest_violation_of_all_walks_is_kept_and_replays() -> None:
 
 
 def test_a_seed_gives_the_same_walks_and_another_seed_others() -> None:
-    bound = program(TwoPhase)
+    bound = program(RbpChecked, repairs="all", processes=2, messages=1)
     first, same, other = (
-        simulate(bound, seed=seed, walks=5, steps=10).exploration.states for seed in (3, 3, 4)
+        simulate(bound, seed=seed, walks=5, steps=40).exploration.transitions for seed in (3, 3, 4)
     )
     assert first == same != other
 
 
+def seen(report: Report) -> tuple[object, ...]:
+    """Everything that a report says but how long it took."""
+    verdicts = [
+        (
+            verdict.property,
+            verdict.outcome,
+            verdict.reason,
+            [] if verdict.trace is None else [verdict.trace.states, verdict.trace.steps],
+        )
+        for verdict in report.verdicts
+    ]
+    explored = report.exploration
+    return verdicts, explored.states, explored.transitions, explored.depth, explored.never_fired
+
+
+WALKED = [
+    program(Climber),
+    program(TwoPhase),
+    program(RbpChecked, processes=2, messages=1),
+    program(RbpChecked, repairs="all", processes=2, messages=1, losses=1),
+    program(NbacgGuer01),
+]
+
+
+@pytest.mark.parametrize("bound", WALKED, ids=lambda bound: f"{bound.name}")
+@pytest.mark.parametrize("swarm", [False, True])
+def test_every_engine_takes_the_same_walks(bound: Program, swarm: bool) -> None:
+    """Outcomes, reasons, traces and counts; with one thread and with three."""
+
+    def walked(engine: str, threads: int | None = None) -> tuple[object, ...]:
+        return seen(simulate(bound, seed=7, walks=40, steps=25, engine=engine, swarm=swarm, threads=threads))
+
+    assert walked("native", 1) == walked("native", 3) == walked("generated") == walked("reference")
+
+
+def test_threads_share_many_walks_and_find_the_same() -> None:
+    bound = program(RbpChecked, processes=2, messages=1)
+    first, second = (
+        simulate(bound, seed=3, walks=2000, steps=30, engine="native", threads=threads) for threads in (1, 2)
+    )
+    assert seen(first) == seen(second)
+    assert first["Integrity"].outcome is Outcome.VIOLATED
+    assert first.exploration.states == first.exploration.transitions + 2000
+
+
+class Planted(Spec):
+    """Nothing goes wrong unless one of two faults never happens: a walk with both on finds it hardly ever."""
+
+    noise: Annotated[int, Between(0, 20)] = 0
+    signal: Annotated[int, Between(0, 20)] = 0
+
+    @environment
+    def disturb(self) -> None:
+        """Spoils everything."""
+        require(self.noise < 20)
+        self.noise += 1
+
+    @environment
+    def prepare(self) -> None:
+        """Needed twenty times."""
+        require(self.signal < 20 and self.noise == 0)
+        self.signal += 1
+
+    @action
+    def rest(self) -> None:
+        """Nothing."""
+        require(self.noise > 0 and self.signal < 0)
+
+    @invariant
+    def Safe(self) -> bool:
+        """Planted: twenty signals and no noise."""
+        return self.signal < 20
+
+
+@pytest.mark.parametrize("engine", ["reference", "generated", "native"])
+def test_a_swarm_finds_what_walks_of_one_kind_miss(engine: str) -> None:
+    alike = simulate(program(Planted), seed=1, walks=200, steps=30, engine=engine)
+    swarm = simulate(program(Planted), seed=1, walks=200, steps=30, engine=engine, swarm=True)
+    assert alike["Safe"].outcome is Outcome.HOLDS
+    assert swarm["Safe"].outcome is Outcome.VIOLATED
+    assert [step.action for step in swarm["Safe"].trace.steps] == ["prepare"] * 20
+
+
+class Wrong(Spec):
+    """Leaves its domain in the end."""
+
+    count: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def add(self) -> None:
+        """One more, once too often."""
+        self.count += 1
+
+
+@pytest.mark.parametrize("engine", ["reference", "generated", "native"])
+def test_a_wrong_specification_is_told_by_whichever_engine(engine: str) -> None:
+    with pytest.raises(SpecError, match="leaves its domain, the integers 0 to 3"):
+        simulate(program(Wrong), seed=1, walks=3, steps=9, engine=engine)
+
+
+def test_many_steps_are_taken_by_machine_code() -> None:
+    told: list[tuple[int, int]] = []
+    report = simulate(
+        program(TwoPhase), seed=1, walks=3000, steps=40, progress=lambda *done: told.append(done)
+    )
+    assert told[-1] == (3000, report.exploration.transitions)
+    assert len(told) == 12
+
+
 def test_a_walk_does_not_depend_on_how_many_follow() -> None:
     bound = program(TwoPhase)
-    seen: list[list[int]] = []
+    found: list[list[int]] = []
     for walks in (2, 4):
         steps: list[int] = []
         simulate(
             bound, seed=5, walks=walks, steps=10, progress=lambda _, done, steps=steps: steps.append(done)
         )
-        seen.append(steps)
-    assert seen[1][:2] == seen[0]
+        found.append(steps)
+    assert found[1][:2] == found[0]
 
 
 def test_an_obligation_without_a_quiet_end_is_unknown() -> None:

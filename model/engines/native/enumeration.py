@@ -30,6 +30,7 @@ from antiphon.model.engines.native.specialise import (
 )
 from antiphon.model.engines.native.steps import is_false
 from antiphon.model.ground import Evaluator, LargeStep, ground, make
+from antiphon.model.ground.codes import Codes
 from antiphon.model.ground.footprint import conjuncts
 from antiphon.model.ground.form import Bits, Expression, GroundStep, InputInfo, Operator
 from antiphon.model.ground.layout import plan
@@ -127,51 +128,6 @@ class ActionPlan:
     parameters: tuple[Parameter, ...]
     strides: tuple[int, ...]
     branches: tuple[Branch, ...]
-
-
-@dataclass(frozen=True)
-class Codes:
-    """Steps as numbers: for each action where its codes begin and how many values each parameter has."""
-
-    names: tuple[str, ...]
-    bases: tuple[int, ...]
-    sizes: tuple[tuple[int, ...], ...]
-
-    @staticmethod
-    def of(program: Program) -> Codes:
-        """The codes of a program's steps."""
-        methods = list(program.declaration.marked("action", "environment"))
-        sizes = tuple(
-            tuple(program.domain(parameter.type).cardinality for parameter in method.parameters)
-            for method in methods
-        )
-        counts = [math.prod(size) for size in sizes]
-        return Codes(
-            tuple(method.name for method in methods), tuple(itertools.accumulate(counts, initial=0)), sizes
-        )
-
-    @property
-    def count(self) -> int:
-        """How many steps there are."""
-        return self.bases[-1]
-
-    def action(self, code: int) -> int:
-        """The number of the action that a code belongs to."""
-        return max(
-            number
-            for number, base in enumerate(self.bases[:-1])
-            if base <= code and self.bases[number + 1] > base
-        )
-
-    def ranks(self, code: int) -> tuple[int, ...]:
-        """The ranks of the arguments of a code."""
-        number = self.action(code)
-        rest = code - self.bases[number]
-        found = []
-        for size in reversed(self.sizes[number]):
-            rest, rank = divmod(rest, size)
-            found.append(rank)
-        return tuple(reversed(found))
 
 
 def plan_actions(program: Program, reduction: Reduction = WHOLE) -> list[ActionPlan]:

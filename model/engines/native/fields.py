@@ -34,4 +34,5 @@ where a successor is written; what is begun of its root: both sides, which of th
 """
 FIELDS = 42
 
-DIRECT, WHOLE, FINGERPRINT, TREE = range(4)
+DIRECT, WHOLE, FINGERPRINT, TREE, WALK = range(5)
+"""How a table keeps states; with `WALK` there is none (`walks`)."""

@@ -24,14 +24,15 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from antiphon.model.cache import Cache
-from antiphon.model.engines.native import fields, runtime, tree
-from antiphon.model.engines.native.enumeration import Codes, plan_actions
+from antiphon.model.engines.native import fields, runtime, tree, walks
+from antiphon.model.engines.native.enumeration import plan_actions
 from antiphon.model.engines.native.lower import DECLARATIONS, lower
 from antiphon.model.engines.native.reduction import WHOLE, Reduction
 from antiphon.model.engines.native.steps import StepWriter, number_function, predicate_function
 from antiphon.model.engines.native.successors import Successors
 from antiphon.model.engines.native.symmetry import columns, comparisons, exchange_step, exchanges
 from antiphon.model.ground import ground_predicate, layout, make
+from antiphon.model.ground.codes import Codes
 from antiphon.model.ground.form import Expression
 from antiphon.model.ground.intern import forget
 from antiphon.model.ground.words import WordPacking
@@ -92,8 +93,12 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
     sorted_by = columns(program, reduction.kept(program)) if reduction.symmetric else None
 
     def assembled() -> list[bytes]:
+        steps = steps_texts(program, packing, reduction)
+        if mode == fields.WALK:
+            steps[0] += _dispatch("holds", "i64 %state", "ptr %s", len(predicates))
+            return assemble(steps, walks_text(packing))
         around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
-        return assemble(steps_texts(program, packing, reduction), around)
+        return assemble(steps, around)
 
     engine, built = _engine(key_of(program, mode, reduction), assembled, kept=_is_kept(program))
     names = [
@@ -170,7 +175,7 @@ def uncollected() -> Iterator[None]:
 _ARGUMENTS = {
     "hash_row": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "fresh_states": 1, "settle": 2,
     "origin": 4, "empty": 1, "rebuild": 4, "move": 5, "lookup": 3, "recover": 4, "link": 3,
-    "sweep": 2, "read": 4, "enter_nodes": 3, "root_of": 2, "scan": 4, "fill": 4,
+    "sweep": 2, "read": 4, "enter_nodes": 3, "root_of": 2, "scan": 4, "fill": 4, "walk_all": 3,
 }  # fmt: skip
 
 
@@ -288,6 +293,8 @@ def recently(words: int) -> int:
 
 def exported(mode: int) -> tuple[str, ...]:
     """The names of the functions between the steps that a kernel of this mode has."""
+    if mode == fields.WALK:
+        return walks.EXPORTED
     return runtime.EXPORTED + (tree.EXPORTED if mode == fields.TREE else ())
 
 
@@ -334,9 +341,20 @@ def runtime_text(
     )
 
 
+def walks_text(packing: WordPacking) -> str:
+    """The LLVM text of the functions that walk, in the place of those that store states."""
+    return (
+        SUCCESSORS
+        + HOLDS
+        + DECLARATIONS
+        + lower(walks.FUNCTIONS, {"W": packing.words}, exported=(*walks.EXPORTED, "take"))
+    )
+
+
 TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64)\n"
 EXCHANGE = "declare i64 @exchange(i64, i64, i64)\ndeclare i64 @order(i64, i64)\n"
 NO_TREES = "declare i64 @compress(i64, i64, i64)\ndeclare i64 @decompress(i64, i64)\n"
+HOLDS = "declare i64 @holds(i64, i64)\n"
 SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
 
 _LOOP = """

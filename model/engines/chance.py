@@ -1,0 +1,81 @@
+"""Chance is arithmetic: which step a walk takes follows from the seed, its number and its length alone.
+
+Every enabled step draws 64 bits of its own, from the walk, the position in it and the number of the step
+(`model/ground/codes.py`), and the least wins. So the choice does not depend on the order in which an engine
+finds steps, nor on what other walks do, and no engine has a generator to keep in order. A step of weight w
+has its draw divided by w.
+
+In a swarm each walk draws which faults may happen at all, and a weight for each action: walks that differ in
+kind find what walks of one kind all miss (Groce, Zhang, Eide, Chen, Regehr, "Swarm testing", ISSTA 2012).
+
+`native/walks.py` computes the same in machine code, with these constants.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+GAMMA = 0x9E3779B97F4A7C15
+STRIDE = 0xC2B2AE3D27D4EB4F
+FINISHER = 0xD6E8FEB86659FD93
+START = 0xA5A5A5A5A5A5A5A5
+WEIGHTS = 3
+"""A weight in a swarm is 1, 2, 4 or 8: two to the power of these bits of a draw."""
+OFF = 63
+"""The bit of the draw of a fault that leaves it out."""
+_WORD = (1 << 64) - 1
+
+
+def mix(value: int) -> int:
+    """64 bits that look independent of those of other values."""
+    value = (value ^ value >> 32) * FINISHER & _WORD
+    value = (value ^ value >> 29) * FINISHER & _WORD
+    return value ^ value >> 32
+
+
+def seed_word(seed: int) -> int:
+    """64 bits of any integer."""
+    return int.from_bytes(hashlib.blake2b(str(seed).encode(), digest_size=8).digest(), "little")
+
+
+@dataclass(frozen=True)
+class Chance:
+    """What the walks of a seed draw.
+
+    Attributes:
+        seed: 64 bits (`seed_word`).
+        faults: for each action whether it is a fault.
+        swarm: whether walks differ in kind.
+    """
+
+    seed: int
+    faults: Sequence[bool]
+    swarm: bool = False
+
+    def key(self, walk: int) -> int:
+        """The bits of a walk."""
+        return mix(self.seed + (walk + 1) * GAMMA & _WORD)
+
+    def start(self, key: int, count: int) -> int:
+        """Which of so many initial states the walk begins in."""
+        return mix(key ^ START) % count
+
+    def weights(self, key: int) -> list[int]:
+        """The weight of each action in the walk; 0 leaves it out."""
+        return [self._weight(key, action, fault) for action, fault in enumerate(self.faults)]
+
+    def _weight(self, key: int, action: int, fault: bool) -> int:
+        if not self.swarm:
+            return 1
+        drawn = mix(key ^ (action + 1) * STRIDE & _WORD)
+        return 0 if fault and drawn >> OFF else 1 << (drawn & WEIGHTS)
+
+    def base(self, key: int, position: int) -> int:
+        """The bits of a position in the walk."""
+        return mix(key + (position + 1) * GAMMA & _WORD)
+
+    def draw(self, base: int, code: int, weight: int) -> int:
+        """What a step draws at a position: the least is taken."""
+        return mix(base ^ (code + 1) * STRIDE & _WORD) // weight

@@ -1,0 +1,145 @@
+"""Takes walks by machine code, and says what they found: the arrays that `walks` needs, around its kernel.
+
+A walker belongs to one thread; several share a kernel, and no lock: the code is called without Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from antiphon.model.engines.chance import Chance
+from antiphon.model.engines.native import fields, walks
+from antiphon.model.engines.native.kernel import kernel_of
+from antiphon.model.ground import flatten, unflatten
+from antiphon.spec.lang import Program, State
+
+Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A walk shows something about a property after its first `length` steps, in the state of these words."""
+
+    property: str
+    length: int
+    words: bytes
+
+
+class NativeWalker:
+    """Takes the walks of a seed by their numbers.
+
+    Args:
+        program: the specification with its constants.
+        initial: its initial states.
+        chance: what walks draw.
+        length: the greatest number of steps of a walk.
+        roles: what each predicate is for (`walks.INVARIANT` and so on); others are not asked.
+    """
+
+    name = "native"
+
+    def __init__(
+        self,
+        program: Program,
+        initial: Sequence[State],
+        chance: Chance,
+        length: int,
+        roles: Mapping[str, int],
+    ) -> None:
+        self.program = program
+        kernel = self.kernel = kernel_of(program, fields.WALK)
+        self.kinds = (*kernel.properties, *kernel.predicates)
+        width, codes = kernel.packing.words, kernel.codes
+        room = len(self.kinds) + (length + 1) * sum(role == walks.OBLIGATION for role in roles.values())
+        actions = [
+            np.full(codes.bases[number + 1] - codes.bases[number], number, dtype=np.uint32)
+            for number in range(len(codes.names))
+        ]
+        starts = [kernel.packing.pack(flatten(program, state)) for state in initial]
+        self._shortest = _words(len(self.kinds))
+        self._shortest[:] = length + 1
+        self._fired, self._taken = _words(len(codes.names)), _words(length)
+        self._found = np.zeros((room, width + 2), dtype=np.uint64)
+        self._kept: dict[int, npt.NDArray[Any]] = {
+            walks.ACTIONS: np.concatenate(actions) if actions else np.zeros(1, dtype=np.uint32),
+            walks.FAULTS: np.array(chance.faults, dtype=np.uint8),
+            walks.STARTS: np.array(starts, dtype=np.uint64),
+            walks.ROLES: np.array([roles.get(name, 0) for name in kernel.predicates], dtype=np.uint64),
+            walks.WEIGHT: _words(len(codes.names)),
+            walks.FIRED: self._fired,
+            walks.TAKEN: self._taken,
+            walks.FOUND: self._found,
+            walks.SHORTEST: self._shortest,
+            walks.PLACES: _words(3 * width),
+        }
+        numbers = {
+            walks.ACTION_COUNT: len(codes.names),
+            walks.START_COUNT: len(starts),
+            walks.LENGTH: length,
+            walks.SEED: chance.seed,
+            walks.SWARM: int(chance.swarm),
+            walks.PROPERTIES: len(kernel.properties),
+            walks.PREDICATES: len(kernel.predicates),
+        }
+        self._context = _words(walks.FIELDS)
+        for field, array in self._kept.items():
+            self._context[field] = array.ctypes.data
+        for field, number in numbers.items():
+            self._context[field] = number
+
+    def run(self, first: int, last: int) -> tuple[int, bool]:
+        """Walks from number `first` on: to `last`, or to one in which something was found or went wrong. The
+        number of the next one, and whether it went wrong: then nothing of the last walk counts.
+        """
+        fired, counts = self._fired.copy(), self.counts()
+        after = int(self.kernel.functions["walk_all"](self._context.ctypes.data, first, last))
+        if not self._context[walks.FAILED]:
+            return after, False
+        self._context[walks.FAILED] = self._context[walks.NOTED] = 0
+        self._fired[:] = fired
+        for field, count in zip(_COUNTS, counts, strict=True):
+            self._context[field] = count
+        if after - 1 > first:  # the walks before it are taken again, and counted
+            self.kernel.functions["walk_all"](self._context.ctypes.data, first, after - 1)
+        return after, True
+
+    def noted(self) -> list[Noted]:
+        """What the last walk showed, for the first time in so few steps; asked once."""
+        rows = self._found[: int(self._context[walks.NOTED])]
+        self._context[walks.NOTED] = 0
+        return [Noted(self.kinds[int(row[0])], int(row[1]), row[2:].tobytes()) for row in rows]
+
+    def state(self, words: bytes) -> State:
+        """The state of these words."""
+        found = [int(word) for word in np.frombuffer(words, dtype=np.uint64)]
+        return unflatten(self.program, self.kernel.packing.unpack(found))
+
+    def taken(self, length: int) -> list[int]:
+        """The first steps of the last walk, by their numbers."""
+        return [int(code) for code in self._taken[:length]]
+
+    def know(self, property: str, length: int) -> None:
+        """A run of this length shows the property: only shorter ones are of interest."""
+        number = self.kinds.index(property)
+        self._shortest[number] = min(int(self._shortest[number]), length)
+
+    def fired(self) -> dict[str, int]:
+        """How often each action was taken."""
+        return dict(zip(self.kernel.codes.names, map(int, self._fired), strict=True))
+
+    def counts(self) -> tuple[int, int, int]:
+        """Steps of all walks, those of the longest, and how often nothing but faults was possible."""
+        steps, deepest, quiet = (int(self._context[field]) for field in _COUNTS)
+        return steps, deepest, quiet
+
+
+_COUNTS = (walks.STEPS, walks.DEEPEST, walks.QUIET)
+
+
+def _words(count: int) -> Words:
+    return np.zeros(max(1, count), dtype=np.uint64)

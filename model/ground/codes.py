@@ -1,0 +1,65 @@
+"""Steps have numbers: those of an action stand together, in the order of its arguments.
+
+This file knows of no engine: whatever executes a program, its steps have the same numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from antiphon.spec.lang import Program
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Steps as numbers: for each action where its codes begin and how many values each parameter has."""
+
+    names: tuple[str, ...]
+    bases: tuple[int, ...]
+    sizes: tuple[tuple[int, ...], ...]
+
+    @staticmethod
+    def of(program: Program) -> Codes:
+        """The codes of a program's steps."""
+        methods = list(program.declaration.marked("action", "environment"))
+        sizes = tuple(
+            tuple(program.domain(parameter.type).cardinality for parameter in method.parameters)
+            for method in methods
+        )
+        counts = [math.prod(size) for size in sizes]
+        return Codes(
+            tuple(method.name for method in methods), tuple(itertools.accumulate(counts, initial=0)), sizes
+        )
+
+    @property
+    def count(self) -> int:
+        """How many steps there are."""
+        return self.bases[-1]
+
+    def action(self, code: int) -> int:
+        """The number of the action that a code belongs to."""
+        return max(
+            number
+            for number, base in enumerate(self.bases[:-1])
+            if base <= code and self.bases[number + 1] > base
+        )
+
+    def code(self, action: int, ranks: Iterable[int]) -> int:
+        """The code of an action's step with arguments of these ranks."""
+        found = 0
+        for size, rank in zip(self.sizes[action], ranks, strict=True):
+            found = found * size + rank
+        return self.bases[action] + found
+
+    def ranks(self, code: int) -> tuple[int, ...]:
+        """The ranks of the arguments of a code."""
+        number = self.action(code)
+        rest = code - self.bases[number]
+        found = []
+        for size in reversed(self.sizes[number]):
+            rest, rank = divmod(rest, size)
+            found.append(rank)
+        return tuple(reversed(found))
