@@ -144,6 +144,7 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.irbp.properties:IrbpChecked",
         claims_at="antiphon.spec.claims.irbp:IRBP",
         family="irb",
+        refinement_at="antiphon.spec.protocols.irbp.refinement:IRBP",
     ),
     Entry(
         "rmp",

@@ -24,6 +24,7 @@ from antiphon.spec.protocols.chandra_toueg.properties import ChandraTouegChecked
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
 from antiphon.spec.protocols.dtp.properties import DtpChecked
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, TotalStack
+from antiphon.spec.protocols.irbp.properties import IrbpChecked
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
 from antiphon.spec.protocols.moving_sequencer.refinement import MOVING_SEQUENCER
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
@@ -225,12 +226,17 @@ ONE_ROUND: dict[str, int | bool | str] = {
 ONE_SUSPICION: dict[str, int | bool | str] = {
     "processes": 3, "messages": 1, "views": 2, "crashes": 0, "false_suspicions": 1, "detected_at_once": True,
 }  # fmt: skip
+IRBP_CRASH: dict[str, int | bool | str] = {
+    "processes": 3, "messages": 1, "highest": 3, "crashes": 1, "false_suspicions": 0, "assigned": True,
+    "detected_at_once": True, "urgent": True,
+}  # fmt: skip
 JUDGED = {
     "figure-2": Judged(Figure2Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "figure-5": Judged(Figure5Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "moving-sequencer": Judged(MovingSequencerChecked, ("UniqueNumbers", *UNIFORM), FIGURE_12),
     "rbp": Judged(RbpChecked, ("UniqueNumbers", *UNIFORM), FIGURE_16),
     "rbp-resilient": Judged(RbpResilientChecked, ("UniqueNumbers", *UNIFORM), FIGURE_25),
+    "irbp": Judged(IrbpChecked, UNIFORM, IRBP_CRASH),
     "dtp": Judged(DtpChecked, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
     "chang-maxemchuk": Judged(ChangMaxemchukChecked, UNIFORM, {"processes": 2, "messages": 2}),
     "pinwheel": Judged(PinwheelChecked, UNIFORM, {"processes": 2, "messages": 1}),

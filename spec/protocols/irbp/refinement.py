@@ -8,9 +8,9 @@ under which somebody has delivered.
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Const, Set
-from antiphon.spec.protocols.irbp.bounds import NormalFinite
-from antiphon.spec.protocols.irbp.normal_phase import Ack, Data, Sequenced
+from antiphon.spec.lang import Const, Set, on
+from antiphon.spec.protocols.irbp.bounds import IrbpBounded, NormalFinite
+from antiphon.spec.protocols.irbp.normal_phase import Ack, Data, Number, Sequenced
 from antiphon.spec.protocols.rbp_resilient import figure25
 from antiphon.spec.protocols.rbp_resilient.figure25 import Body
 from antiphon.spec.protocols.rbp_resilient.refinement import RbpResilientOrdering
@@ -19,6 +19,7 @@ from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, 
 from antiphon.spec.services.ordering import (
     Assigned,
     OrderingMachine,
+    OrderingOfDeliveries,
     OrderingView,
     Position,
     steps_between,
@@ -144,4 +145,54 @@ NORMAL_PHASE = Refinement(
     steps_between,
     sizes={"series": 1, "numbers": "highest"},
     bounds={"processes": 2, "messages": 2, "views": 1, "crashes": 1, "highest": 4},
+)
+
+
+class IrbpOrdering(IrbpBounded, OrderingOfDeliveries):
+    """iRBP, seen as the abstract ordering machine, through all its lists.
+
+    A list may take back a number that nobody has delivered, so that the history is what was delivered
+    (`given`, which no step of the protocol reads). What a process went beyond without delivering it was spent
+    on nothing.
+    """
+
+    @on(Deliver)
+    def remember(self, event: Deliver) -> None:
+        """What is delivered, with its number: lastdelivered_p has just become it."""
+        p = event.process
+        m = event.message
+        for k in self.each(Number):
+            if m is not None and k == self.last_delivered[p]:
+                self.given[p] |= {Assigned(1, k, m)}
+
+    def submitted(self) -> Set[Message]:
+        """Messages are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+    def passed_over(self, p: Process) -> Set[Assigned]:
+        """Numbers below one under which p has delivered a message, and under which it has delivered none."""
+        return Set() | {
+            Assigned(1, k, None)
+            for k in self.each(Number)
+            if any(item.number > k for item in self.given[p])
+            and not any(item.number == k for item in self.given[p])
+        }
+
+
+IRBP = Refinement(
+    IrbpOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": 1, "numbers": "highest"},
+    bounds={
+        "processes": 3,
+        "messages": 2,
+        "highest": 6,
+        "crashes": 1,
+        "false_suspicions": 0,
+        "detected_at_once": True,
+        "assigned": True,
+        "urgent": True,
+    },
 )
