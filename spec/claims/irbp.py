@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
-from antiphon.spec.protocols.irbp.properties import IrbpChecked, IrbpLive
+from antiphon.spec.protocols.irbp.properties import IrbpChecked, IrbpLive, IrbpMembers
 
 Constants = Mapping[str, int | bool]
 
@@ -28,6 +28,9 @@ _TWO_MISLED: Constants = {**_MISLED, "messages": 2, "highest": 6}
 _BOTH: Constants = {**_CRASHED, "false_suspicions": 1}
 _BOTH_AGAIN: Constants = {**_BOTH, "messages": 2, "views": 3}
 _STUCK: Constants = {**_BOTH, "views": 3, "highest": 2}
+_LEAVING: Constants = {**_CRASHED, "crashes": 0, "views": 3, "leaves": 1, "joiners": 0}
+_JOINING: Constants = {**_LEAVING, "joiners": 1}
+_UNWATCHED: Constants = {**_LEAVING, "leaves": 0, "crashes": 1, "unwatched": True}
 _FREE: Constants = {**_BOTH, "highest": 4, "assigned": False, "urgent": False}
 _FOUR: Constants = {**_BOTH, "processes": 4, "highest": 5}
 
@@ -37,6 +40,10 @@ SAFETY = (
 )  # fmt: skip
 LIVENESS = (
     "Validity", "UniformAgreement", "Agreement", "VscValidity", "VscTermination", "TimeBoundedBuffering",
+)  # fmt: skip
+VIEWS = (
+    "UniformIntegrity", "UniformTotalOrder", "ViewAgreement", "ViewSynchrony", "SameViewDelivery",
+    "SendingViewDelivery", "FreshNumber", "OldBuffersEmpty",
 )  # fmt: skip
 FAIR = ("own_messages_arrive", "what_one_delivers_all_deliver", "view_changes_end")
 _DEEP = (_MISLED, _TWO, _TWO_MISLED, _BOTH_AGAIN, _STUCK, _FREE, _FOUR)
@@ -66,6 +73,11 @@ def _check(
 def _literal(property: str, outcome: RecordedOutcome, length: int | None = None) -> Check:
     deep = length is None or length > 12 or property in LIVENESS
     return Check(IrbpChecked, property, outcome, (), (), _CRASHED, length, deep, long_for_z3=True)
+
+
+def _members(property: str, outcome: RecordedOutcome, *, of: Constants, length: int | None = None) -> Check:
+    """Where processes join and leave."""
+    return Check(IrbpMembers, property, outcome, "all", (), of, length, deep=True, long_for_z3=True)
 
 
 def _live(
@@ -333,6 +345,69 @@ IRBP: tuple[Claim, ...] = (
         ),
         defect="text",
         repairs=("forget_received",),
+    ),
+    Claim(
+        "IRB-20",
+        _text("4.4.4", "processes are no more forced to manipulate lists of messages"),
+        "The view change of figure 34 is lighter than that of figure 32.",
+        Standing.STATED,
+        Kind.PERFORMANCE,
+        "holds",
+        "By reading: step 1 sends an ack instead of seqQ, and consensus is on a list of processes instead "
+        "of a list and messages. The repaired figure 32 sends more than the printed one, recvQ too "
+        "(IRB-04). Whether the lighter one is safe is another question.",
+    ),
+    Claim(
+        "IRB-21",
+        _text(
+            "4.4.5",
+            "when a member joins or leaves the group, no permutation on the i-view can reflect these changes",
+        ),
+        "Members join and leave by regular view changes.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "How, the report does not say. Here who leaves reports and is not on the list that is proposed, "
+        "who joins is put on it, and begins where the others begin the list. Order and view synchrony hold "
+        "for all, and each change ends. What was delivered before is not delivered to who joins: Agreement "
+        "is true of the members of the view in which a message was sent.",
+        (
+            _members("Joined", "holds", of=_JOINING, length=15),
+            *(_members(property, "holds", of=_JOINING) for property in (*VIEWS, "VscTermination")),
+            _members("Agreement", "violated", of=_JOINING, length=7),
+            _members("Agreement", "holds", of=_LEAVING),
+        ),
+    ),
+    Claim(
+        "IRB-22",
+        _text(
+            "4.4.5",
+            "Otherwise, a new view will be generated only when this process is suspected by a conservative "
+            "failure detector",
+        ),
+        "Who leaves before it kills itself is replaced by the next view at once, without a suspicion.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "With leave the others go on, and all that was promised comes about, though nobody is suspected. Who "
+        "stops without it, and is suspected by nobody, stops the token for ever.",
+        (
+            replace(_members("LeftByItself", "holds", of=_LEAVING, length=9), deep=False),
+            *(_members(property, "holds", of=_LEAVING) for property in (*VIEWS, *LIVENESS)),
+            _members("VscTermination", "violated", of=_UNWATCHED, length=2),
+            _members("Validity", "violated", of=_UNWATCHED, length=2),
+        ),
+    ),
+    Claim(
+        "IRB-23",
+        _text("4.4.5", "suspicions from the conservative failure detector generate regular view changes"),
+        "The two detectors of section 4.1 start the two kinds of view change.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "holds",
+        "By reading: figure 32 begins upon suspicion of some process in TL_i, by whatever detector, and "
+        "figure 34 upon suspicion by an aggressive one. Nothing in figure 32 depends on how fast a "
+        "suspicion comes; how often it is wrong decides how many processes kill themselves (IRB-29).",
     ),
     Claim(
         "IRB-25",

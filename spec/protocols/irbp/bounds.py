@@ -150,10 +150,18 @@ class LivesOn(ViewChange):
         """P does not go on, and does not stop."""
 
 
+@mutation("nobody is suspected")
+class Unwatched(ViewChange):
+    """No detector watches anybody."""
+
+    def monitors(self, p: Process, q: Process) -> bool:
+        return False
+
+
 class IrbpBounded(
     ViewsFinite,
     repairs=REPAIRS,
     restrictions=(DetectedAtOnce, Urgent, Assigned),
-    mutations=(Unfiltered, LivesOn),
+    mutations=(Unfiltered, LivesOn, Unwatched),
 ):
     """iRBP with what can be switched on."""

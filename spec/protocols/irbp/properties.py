@@ -6,6 +6,7 @@ from antiphon.spec.environment.detectors import EventuallyStrong
 from antiphon.spec.lang import invariant, leads_to, obligation, witness
 from antiphon.spec.protocols.irbp.bounds import IrbpBounded, NormalSparing
 from antiphon.spec.protocols.irbp.figure32 import Phase
+from antiphon.spec.protocols.irbp.members import JoinAndLeave
 from antiphon.spec.protocols.irbp.normal_phase import Number
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast, View, ViewSynchrony
 
@@ -153,3 +154,27 @@ class IrbpLive(IrbpChecked, EventuallyStrong):
     own_messages_arrive = leads_to("is_broadcast", "is_broadcast_and_delivered")
     what_one_delivers_all_deliver = leads_to("is_delivered", "is_delivered_by_all")
     view_changes_end = leads_to("is_called", "is_left")
+
+
+class IrbpMembers(IrbpChecked, JoinAndLeave):
+    """iRBP, where processes join and leave."""
+
+    @witness
+    def Joined(self) -> bool:
+        """Who joined has delivered a message."""
+        return any(
+            not self.begins_in_first(p) and any(self.delivered[p][m] for m in self.each(Message))
+            for p in self.each(Process)
+        )
+
+    @witness
+    def LeftByItself(self) -> bool:
+        """Nobody has failed or was suspected, and the others go on without a process that left."""
+        return any(
+            self.leaving[p]
+            and self.left[p]
+            and any(self.version[q] > self.version[p] and not self.is_gone(q) for q in self.each(Process))
+            for p in self.each(Process)
+        ) and not any(
+            self.down[p] or self.suspected[p][q] for p in self.each(Process) for q in self.each(Process)
+        )

@@ -1,0 +1,102 @@
+"""Processes join and leave iRBP by regular views, as section 4.4.5 asks for; how, the report does not say.
+
+Source: Barchet-Estefanel 2002, section 4.4.5: "The most obvious events that require regular views are those
+who explicitly force the modification of the membership group, i.e., the join and leave operations", and the
+"fair" suicide: to "execute leave before committing suicide".
+
+What is decided here, in the way of figure 32:
+1. Who leaves calls a view change and says so in its report. It takes part in the steps, and is not on the
+   list that is proposed: so it delivers what the others deliver, and stops at step 7.
+2. Who joins asks a member, which calls a view change. Whoever proposes puts on the list who has asked.
+3. A process that joined begins where the others begin the list: their ts and lastdelivered come with it. What
+   was delivered before belongs to the state that an application hands over, and is not delivered to it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Map,
+    Set,
+    action,
+    emit,
+    environment,
+    everywhere,
+    guard,
+    initial,
+    require,
+)
+from antiphon.spec.protocols.irbp.bounds import ViewsFinite
+from antiphon.spec.protocols.irbp.figure32 import Phase, Proposal
+from antiphon.spec.protocols.irbp.normal_phase import LastNumber
+from antiphon.spec.services import Install, Process, View
+
+
+class JoinAndLeave(ViewsFinite):
+    """iRBP, where up to `leaves` members leave, and the last `joiners` processes may join."""
+
+    leaves: Const[int] = 1
+
+    asked_to_leave: Annotated[int, Between(0, "leaves")] = 0
+    leaving: Map[Process, bool] = everywhere(False)
+    joining: Set[Process] = Set()
+    begun_after: Map[View, LastNumber] = everywhere(0)
+
+    @initial
+    def start(self) -> None:
+        """The first list has all but the joiners."""
+        super().start()
+        self.listed[1] -= {p for p in self.each(Process) if not self.begins_in_first(p)}
+
+    @guard
+    def is_member(self, p: Process) -> bool:
+        """P is on the list that it uses."""
+        return p in self.token_list(p)
+
+    def is_active(self, p: Process) -> bool:
+        """P is a member, too."""
+        return super().is_active(p) and self.is_member(p)
+
+    @environment
+    def ask_to_leave(self, p: Process) -> None:
+        """The application of p wants to leave: R-Broadcast (reformation, i)."""
+        require(self.asked_to_leave < self.leaves and self.is_member(p) and not self.is_gone(p))
+        require(self.phase[p] == Phase.normal and not self.leaving[p] and self.version[p] < self.views)
+        self.asked_to_leave += 1
+        self.leaving[p] = True
+        self.called[self.version[p]] = True
+
+    @environment
+    def ask_to_join(self, p: Process, q: Process) -> None:
+        """P asks q to be taken in; q calls a view change."""
+        require(not self.begins_in_first(p) and p not in self.joining and not self.is_gone(p))
+        require(self.is_member(q) and not self.is_gone(q))
+        require(self.phase[q] == Phase.normal and self.version[q] < self.views)
+        self.joining |= {p}
+        self.called[self.version[q]] = True
+
+    def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
+        """Step 3: without those that leave, with those that join."""
+        made = super().proposal(p, heard)
+        members = {q for q in made.members if not self.leaving[q]} | {
+            q for q in self.joining if not any(q in self.listed[v] for v in self.each(View))
+        }
+        return Proposal(members, made.messages, made.bodies)
+
+    def enter(self, p: Process, members: Set[Process]) -> None:
+        """Step 7, and what who joined will be told."""
+        super().enter(p, members)
+        self.begun_after[self.version[p]] = self.last_number[p]
+
+    @action(fairness="weak")
+    def admit(self, v: View, p: Process) -> None:
+        """P is on a list that a member has installed, and begins with it."""
+        require(not self.is_member(p) and not self.is_gone(p) and p in self.listed[v])
+        self.version[p] = v
+        self.last_delivered[p] = self.begun_after[v]
+        self.last_number[p] = self.begun_after[v]
+        self.begins[p] = self.first_of(self.listed[v]) == p
+        emit(Install(p, v, self.listed[v]))
