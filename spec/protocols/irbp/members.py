@@ -81,10 +81,17 @@ class JoinAndLeave(ViewsFinite):
     def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
         """Step 3: without those that leave, with those that join."""
         made = super().proposal(p, heard)
-        members = {q for q in made.members if not self.leaving[q]} | {
-            q for q in self.joining if not any(q in self.listed[v] for v in self.each(View))
+        return Proposal(self.members_after(made.members), made.messages, made.bodies)
+
+    def members_after(self, heard: Set[Process]) -> Set[Process]:
+        """Who is on the next list."""
+        return Set() | {
+            q for q in self.each(Process) if (q in heard and not self.leaving[q]) or self.is_taken_in(q)
         }
-        return Proposal(members, made.messages, made.bodies)
+
+    def is_taken_in(self, p: Process) -> bool:
+        """P has asked to join, and was on no list yet."""
+        return p in self.joining and not any(p in self.listed[v] for v in self.each(View))
 
     def enter(self, p: Process, members: Set[Process]) -> None:
         """Step 7, and what who joined will be told."""
