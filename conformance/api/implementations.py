@@ -100,7 +100,7 @@ def verify(
     Args:
         path: a directory of runs (`<run>/process-<p>.ndjson`), or a dataset made from one.
         promise: what the system promises, of "total-order", "virtual-synchrony",
-            "extended-virtual-synchrony" and "safe-delivery".
+            "extended-virtual-synchrony", "safe-delivery", "fifo-order" and "causal-order".
         master: Spark's master.
         output: keep the tables in this new directory.
 

@@ -33,7 +33,7 @@ def verify(
         typer.Option(
             "--promise",
             help="What the system promises: total-order (the default), virtual-synchrony, "
-            "extended-virtual-synchrony, safe-delivery; repeat it for several.",
+            "extended-virtual-synchrony, safe-delivery, fifo-order, causal-order; repeat it for several.",
             show_default=False,
         ),
     ] = None,

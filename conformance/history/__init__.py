@@ -5,16 +5,16 @@ many runs. It knows the trace schema and the definitions; it must not know Spark
 logs came from. The machines of `spec.services` define the properties that they know; tests compare the two.
 """
 
-from antiphon.conformance.history.finding import PROPERTIES, VIEW_PROPERTIES, Finding, History, Place
+from antiphon.conformance.history.finding import FURTHER_PROPERTIES, PROPERTIES, Finding, History, Place
 from antiphon.conformance.history.notation import history
 from antiphon.conformance.history.promises import PROMISES, TOTAL_ORDER, PromiseError, properties_of
 from antiphon.conformance.history.verdicts import RunFindings, judge_history, judge_run, outcome_of
 
 __all__ = [
+    "FURTHER_PROPERTIES",
     "PROMISES",
     "PROPERTIES",
     "TOTAL_ORDER",
-    "VIEW_PROPERTIES",
     "Finding",
     "History",
     "Place",

@@ -13,9 +13,11 @@ from typing import Final
 from antiphon.conformance.history.finding import (
     AGREEMENT,
     BROADCAST_ONCE,
+    CAUSAL,
     CAUSALITY,
     DATAGRAM_INTEGRITY,
     FAILURE_ATOMICITY,
+    FIFO,
     HANDOVER,
     INITIAL_VIEW,
     LOCAL_MONOTONICITY,
@@ -38,12 +40,18 @@ from antiphon.conformance.history.finding import (
     VSC_TERMINATION,
     VSC_VALIDITY,
 )
-from antiphon.conformance.history.promises import EXTENDED_VIRTUAL_SYNCHRONY, SAFE, VIRTUAL_SYNCHRONY
+from antiphon.conformance.history.promises import (
+    CAUSAL_ORDER,
+    EXTENDED_VIRTUAL_SYNCHRONY,
+    SAFE,
+    VIRTUAL_SYNCHRONY,
+)
 
 BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
     AGREEMENT: frozenset({UNIFORM_AGREEMENT}),
     UNIFORM_TOTAL_ORDER: frozenset({UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING}),
     SAME_VIEW_DELIVERY: frozenset({SENDING_VIEW_DELIVERY}),
+    FIFO: frozenset({CAUSAL}),
 }
 """What is broken whenever a property is."""
 
@@ -89,9 +97,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 
 _PRIMARY: Final = (VIRTUAL_SYNCHRONY,)
 _UNIFORM: Final = (VIRTUAL_SYNCHRONY, SAFE)
+_CAUSAL: Final = (CAUSAL_ORDER,)
 _PARTS: Final = (EXTENDED_VIRTUAL_SYNCHRONY, SAFE)
 
-VIEW_EXAMPLES: Final[Mapping[str, tuple[tuple[str, ...], str, frozenset[str]]]] = {
+FURTHER_EXAMPLES: Final[Mapping[str, tuple[tuple[str, ...], str, frozenset[str]]]] = {
     name: (promise, text, frozenset(broken))
     for promise, name, text, broken in (
         (_UNIFORM, "all is well in views", "0: +a a [2=01] b | 1: a [2=01] +b b | 2: a !", set[str]()),
@@ -113,6 +122,9 @@ VIEW_EXAMPLES: Final[Mapping[str, tuple[tuple[str, ...], str, frozenset[str]]]] 
         (_PRIMARY, "not got by its source", "0: +a [2=01] b | 1: [2=01] +b b", {VSC_VALIDITY}),
         (_PRIMARY, "missed in a view that stays", "0: +a a | 1: a | 2: !", {VSC_TERMINATION}),
         (_UNIFORM, "taken to the grave", "0: [2=01] +a a | 1: [2=01] a | 2: +c c !", {UNIFORM_DELIVERY}),
+        (_CAUSAL, "an answer", "0: +a a b | 1: a +b b | 2: a b", set[str]()),
+        (_CAUSAL, "an answer first", "0: +a a b | 1: a +b b | 2: b a", {CAUSAL}),
+        (_CAUSAL, "a later one first", "0: +a +0:2 a 0:2 | 1: 0:2 a", {FIFO, CAUSAL}),
         (_PARTS, "two parts", "0: +a a [01] [2=01] | 1: a [01] [2=01] | 2: a +c [2] c [3=2]", set[str]()),
         (_PARTS, "no part", "0: +a a [2=01] | 1: a [01] [2=01]", {TRANSITIONAL_SET}),
         (_PARTS, "another part", "0: +a a [0] [2=01] | 1: a [01] [2=01]", {TRANSITIONAL_SET}),
@@ -120,4 +132,4 @@ VIEW_EXAMPLES: Final[Mapping[str, tuple[tuple[str, ...], str, frozenset[str]]]] 
         (_PARTS, "left alone", "0: +a a [01] [2=01] | 1: a [01] [2=01] | 2: [2] [3=2]", {SAFE_DELIVERY}),
     )
 }
-"""The same where views change: what the system promises, the history, and the properties that it breaks."""
+"""The same where more is promised, or something else: the promise, the history, what it breaks."""

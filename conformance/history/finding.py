@@ -41,6 +41,8 @@ UNIFORM_DELIVERY: Final = "UniformDelivery"
 TRANSITIONAL_SET: Final = "TransitionalSet"
 FAILURE_ATOMICITY: Final = "FailureAtomicity"
 SAFE_DELIVERY: Final = "SafeDelivery"
+FIFO: Final = "Fifo"
+CAUSAL: Final = "Causal"
 PROPERTIES: Final = (
     BROADCAST_ONCE,
     VALIDITY,
@@ -59,7 +61,7 @@ PROPERTIES: Final = (
 that crash too.
 """
 
-VIEW_PROPERTIES: Final = (
+FURTHER_PROPERTIES: Final = (
     INITIAL_VIEW,
     SELF_INCLUSION,
     LOCAL_MONOTONICITY,
@@ -74,8 +76,10 @@ VIEW_PROPERTIES: Final = (
     TRANSITIONAL_SET,
     FAILURE_ATOMICITY,
     SAFE_DELIVERY,
+    FIFO,
+    CAUSAL,
 )
-"""What may be judged of a group with views, in the order of report, after the others."""
+"""What is judged where more is promised, or something else, in the order of report after the others."""
 
 LIVENESS: Final = (
     VALIDITY,

@@ -4,6 +4,7 @@ A promise is a set of these words. `total-order` alone is the promise of a group
 `virtual-synchrony` (a primary partition) or `extended-virtual-synchrony` (parts that go on, each by itself)
 what is said of all processes is no promise any more, since they come and go: it is said of views.
 `safe-delivery` adds that nobody delivers what another, to whom the delivery promises it, will not.
+`fifo-order` and `causal-order` go with everything, or stand alone.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from typing import Final
 from antiphon.conformance.history.finding import (
     AGREEMENT,
     BROADCAST_ONCE,
+    CAUSAL,
     CAUSALITY,
     DATAGRAM_INTEGRITY,
     FAILURE_ATOMICITY,
+    FIFO,
+    FURTHER_PROPERTIES,
     HANDOVER,
     INITIAL_VIEW,
     LOCAL_MONOTONICITY,
@@ -36,7 +40,6 @@ from antiphon.conformance.history.finding import (
     UNIFORM_TOTAL_ORDER,
     VALIDITY,
     VIEW_AGREEMENT,
-    VIEW_PROPERTIES,
     VIEW_SYNCHRONY,
     VSC_TERMINATION,
     VSC_VALIDITY,
@@ -47,7 +50,16 @@ TOTAL_ORDER: Final = "total-order"
 VIRTUAL_SYNCHRONY: Final = "virtual-synchrony"
 EXTENDED_VIRTUAL_SYNCHRONY: Final = "extended-virtual-synchrony"
 SAFE: Final = "safe-delivery"
-PROMISES: Final = (TOTAL_ORDER, VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, SAFE)
+FIFO_ORDER: Final = "fifo-order"
+CAUSAL_ORDER: Final = "causal-order"
+PROMISES: Final = (
+    TOTAL_ORDER,
+    VIRTUAL_SYNCHRONY,
+    EXTENDED_VIRTUAL_SYNCHRONY,
+    SAFE,
+    FIFO_ORDER,
+    CAUSAL_ORDER,
+)
 
 _ALWAYS: Final = {
     BROADCAST_ONCE, UNIFORM_INTEGRITY, DATAGRAM_INTEGRITY, CAUSALITY, HANDOVER, NO_VIOLATION,
@@ -94,4 +106,6 @@ def properties_of(promise: Collection[str]) -> tuple[str, ...]:
         )
     if TOTAL_ORDER in words:
         wanted |= {UNIFORM_TOTAL_ORDER, UNIFORM_NUMBERING} if wanted & _VIEWS else _STATIC
-    return tuple(name for name in PROPERTIES + VIEW_PROPERTIES if name in wanted)
+    wanted |= {FIFO} if words & {FIFO_ORDER, CAUSAL_ORDER} else set()
+    wanted |= {CAUSAL} if CAUSAL_ORDER in words else set()
+    return tuple(name for name in PROPERTIES + FURTHER_PROPERTIES if name in wanted)

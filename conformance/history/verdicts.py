@@ -22,13 +22,16 @@ from antiphon.conformance.history.broadcast import (
     uniform_agreement,
     validity,
 )
+from antiphon.conformance.history.causal import causal_delivery, fifo_order
 from antiphon.conformance.history.datagrams import causality, datagram_integrity
 from antiphon.conformance.history.finding import (
     ABSENT,
     AGREEMENT,
     BROADCAST_ONCE,
+    CAUSAL,
     CAUSALITY,
     DATAGRAM_INTEGRITY,
+    FIFO,
     HANDOVER,
     LIVENESS,
     NO_VIOLATION,
@@ -90,8 +93,10 @@ _CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
     CAUSALITY: causality,
     HANDOVER: handover,
     NO_VIOLATION: no_violation,
+    FIFO: fifo_order,
+    CAUSAL: causal_delivery,
 }
-"""What judges each of `PROPERTIES`."""
+"""What judges each property that does not speak of views."""
 
 
 def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -> tuple[Finding, ...]:
@@ -102,8 +107,9 @@ def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -
     """
     names = properties_of(promise)
     of_views = tuple(name for name in names if name not in _CHECKS)
-    findings = tuple(_CHECKS[name](history) for name in names if name in _CHECKS)
-    return findings + (judge_views(history, of_views) if of_views else ())
+    findings = {name: _CHECKS[name](history) for name in names if name in _CHECKS}
+    findings |= {found.property: found for found in judge_views(history, of_views)} if of_views else {}
+    return tuple(findings[name] for name in names)
 
 
 def judge_run(run: Run, promise: Collection[str] = (TOTAL_ORDER,)) -> RunFindings:

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
 
 from antiphon.conformance.history import (
+    FURTHER_PROPERTIES,
     PROPERTIES,
-    VIEW_PROPERTIES,
     History,
     Place,
     judge_history,
@@ -39,7 +39,7 @@ def verdicts_of(events: DataFrame, damage: DataFrame, promise: Collection[str]) 
 
 def property_rank(name: str) -> Column:
     """Give the place of a property in the order of report."""
-    return F.array_position(F.array(*map(F.lit, PROPERTIES + VIEW_PROPERTIES)), F.col(name))
+    return F.array_position(F.array(*map(F.lit, PROPERTIES + FURTHER_PROPERTIES)), F.col(name))
 
 
 def _judge_by(promise: tuple[str, ...]) -> Callable[[tuple[pa.Scalar, ...], pa.Table, pa.Table], pa.Table]:

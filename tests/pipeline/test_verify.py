@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from antiphon.conformance.cli import main
 from antiphon.conformance.cli.documents import AnyDocument
 from antiphon.conformance.history import PROPERTIES, judge_run
-from antiphon.conformance.history.examples import EXAMPLES, VIEW_EXAMPLES
+from antiphon.conformance.history.examples import EXAMPLES, FURTHER_EXAMPLES
 from antiphon.conformance.pipeline import InputError, PipelineError, VerifyReport, dataset, verify
 from antiphon.conformance.trace import (
     AFTER_CRASH,
@@ -126,11 +126,11 @@ def test_each_violation_is_found_by_name_with_the_events_that_clash(report: Veri
 def test_runs_are_judged_by_what_their_system_promises(
     tmp_path: Path, write_run: WriteRun, master: str
 ) -> None:
-    for name, (_, text, _) in VIEW_EXAMPLES.items():
+    for name, (_, text, _) in FURTHER_EXAMPLES.items():
         write_run(tmp_path / name, text)
     promise = ["extended-virtual-synchrony", "safe-delivery"]
     judged = verify(tmp_path, master, promise=promise)
-    for name in VIEW_EXAMPLES:
+    for name in FURTHER_EXAMPLES:
         assert outcomes(judged, name) == judge_run(load_run(tmp_path / name), promise).outcomes
     assert {verdict.finding.property for verdict in judged.violations} > {"SafeDelivery", "FailureAtomicity"}
     with pytest.raises(InputError, match="unknown promise 'safety'"):

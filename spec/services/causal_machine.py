@@ -1,0 +1,101 @@
+"""Reliable causal broadcast as a machine: a message waits for everything that happened before it.
+
+It is `unordered` with a past. That it keeps FIFO and causal order is checked (`CausalChecked`), in views too,
+with a fault for each property.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Map, Set, action, emit, everywhere, mutation, require, witness
+from antiphon.spec.services.causal import CausalOrder, ReliableOrderInViews
+from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, Views
+
+
+class CausalMachine(Views):
+    """Submit, deliver.
+
+    State: `sender_of[m]` who submitted m, `before[m]` what happened before m: what its sender had submitted
+    or delivered, and what happened before that; `taken[p]` what p delivered.
+    """
+
+    sender_of: Map[Message, Process | None] = everywhere(None)
+    before: Map[Message, Set[Message]] = everywhere(Set())
+    taken: Map[Process, Set[Message]] = everywhere(Set())
+
+    @action
+    def submit(self, p: Process, m: Message) -> None:
+        """P hands m to the service."""
+        require(self.sender_of[m] is None)
+        known = {k for k in self.each(Message) if k in self.taken[p] or self.sender_of[k] == p}
+        self.sender_of[m] = p
+        self.before[m] |= known | {j for k in known for j in self.before[k]}
+        emit(Broadcast(p, m))
+
+    @action
+    def deliver(self, p: Process, m: Message) -> None:
+        """P delivers m, when it has all that happened before."""
+        require(self.sender_of[m] is not None and m not in self.taken[p] and self.may_follow(p, m))
+        self.taken[p] |= {m}
+        emit(Deliver(p, m))
+
+    def may_follow(self, p: Process, m: Message) -> bool:
+        """P has delivered what happened before m."""
+        return self.before[m] <= self.taken[p]
+
+    def own_before(self, m: Message) -> Set[Message]:
+        """What its sender submitted before m."""
+        return Set() | {k for k in self.before[m] if self.sender_of[k] == self.sender_of[m]}
+
+    @witness
+    def Chain(self) -> bool:
+        """A process has delivered an answer to an answer."""
+        return any(
+            len(self.before[m]) > 1 and m in self.taken[p]
+            for m in self.each(Message)
+            for p in self.each(Process)
+        )
+
+
+@mutation("a message waits for those of its own sender only")
+class OwnSenderOnly(CausalMachine):
+    """Breaks `Causal` and `ReliableCausal`."""
+
+    def may_follow(self, p: Process, m: Message) -> bool:
+        """What its sender submitted."""
+        return self.own_before(m) <= self.taken[p]
+
+
+@mutation("a message waits for nothing")
+class Unordered(CausalMachine):
+    """Breaks `Fifo` too, and with it all others."""
+
+    def may_follow(self, p: Process, m: Message) -> bool:
+        """At once."""
+        return True
+
+
+@mutation("what a message waits for is passed over instead")
+class WithGaps(CausalMachine):
+    """Breaks `ReliableFifo` and `ReliableCausal`: what comes too late is not delivered."""
+
+    def may_follow(self, p: Process, m: Message) -> bool:
+        """Nothing was delivered that m happened before."""
+        return not any(m in self.before[k] for k in self.taken[p])
+
+
+@mutation("what another sent is passed over, what the sender itself sent is waited for")
+class GapsBetweenSenders(CausalMachine):
+    """Breaks `ReliableCausal`."""
+
+    def may_follow(self, p: Process, m: Message) -> bool:
+        """The sender's own messages are there, and nothing that m happened before."""
+        return self.own_before(m) <= self.taken[p] and not any(m in self.before[k] for k in self.taken[p])
+
+
+class CausalChecked(
+    CausalMachine,
+    CausalOrder,
+    ReliableOrderInViews,
+    mutations=(OwnSenderOnly, Unordered, WithGaps, GapsBetweenSenders),
+):
+    """The machine in one view, judged by FIFO and causal order, with gaps and without."""

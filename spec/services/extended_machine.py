@@ -1,0 +1,284 @@
+"""Extended virtual synchrony as a machine: a view parts, each part agrees on what it delivers, and nobody
+asks for a majority.
+
+1. A part of a view moves to its transitional configuration, its first member deciding for all what was
+   delivered before; then to the next view, which has the part's members, its first member deciding what was
+   delivered at all.
+2. What is delivered before the transitional configuration is safe: no member of the view leaves it without.
+
+Parts do not merge here. That the machine gives extended virtual synchrony with safe delivery is checked
+(`ExtendedChecked`), with a fault for each property that it adds to `view_machine`.
+
+Source: Moser, Amir, Melliar-Smith and Agarwal 1994, in sense.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import (
+    Const,
+    Map,
+    Set,
+    action,
+    constraint,
+    emit,
+    environment,
+    everywhere,
+    initial,
+    mutation,
+    require,
+    witness,
+)
+from antiphon.spec.services.events import (
+    Broadcast,
+    Crash,
+    Deliver,
+    Install,
+    Message,
+    Process,
+    Transition,
+    View,
+    Views,
+)
+from antiphon.spec.services.extended import SafeExtendedSynchrony
+
+
+class ExtendedMachine(Views):
+    """Submit, deliver, move, install; crash.
+
+    State: `place[p]` is the view of p, `part[p]` the transitional configuration that p is in (None: in none),
+    `formed[v]` the members of a view, `author[m]` and `home[m]` who sent m and in which view,
+    `taken_early[p]` and `taken_late[p]` what p delivered before transitional configurations and in them,
+    `dead[p]` whether p has crashed, `split[v]` the parts into which v has parted so far.
+    """
+
+    place: Map[Process, View] = everywhere(1)
+    part: Map[Process, Set[Process] | None] = everywhere(None)
+    formed: Map[View, Set[Process]] = everywhere(Set())
+    author: Map[Message, Process | None] = everywhere(None)
+    home: Map[Message, View] = everywhere(1)
+    taken_early: Map[Process, Set[Message]] = everywhere(Set())
+    taken_late: Map[Process, Set[Message]] = everywhere(Set())
+    dead: Map[Process, bool] = everywhere(False)
+    split: Map[View, Set[Set[Process]]] = everywhere(Set())
+
+    @initial
+    def found(self) -> None:
+        """All are in view 1."""
+        self.formed[1] |= {p for p in self.each(Process)}
+
+    def own_part(self, p: Process) -> Set[Process]:
+        """The part of its view that p belongs to; nobody: that is not decided."""
+        return Set() | {q for part in self.split[self.place[p]] if p in part for q in part}
+
+    def has_moved(self, q: Process, p: Process) -> bool:
+        """Q is of p's part, and in its transitional configuration or beyond."""
+        is_there = self.place[q] == self.place[p] and self.part[q] is not None
+        return q in self.own_part(p) and (is_there or self.place[q] > self.place[p])
+
+    def has_left(self, q: Process, v: View) -> bool:
+        """Q was in v, and has installed a later view."""
+        return q in self.formed[v] and self.place[q] > v
+
+    def has(self, p: Process, m: Message) -> bool:
+        """P has delivered m."""
+        return m in self.taken_early[p] or m in self.taken_late[p]
+
+    @action
+    def submit(self, p: Process, m: Message) -> None:
+        """P hands m to the service, unless its view ends."""
+        require(not self.dead[p] and self.author[m] is None and len(self.own_part(p)) == 0)
+        self.author[m] = p
+        self.home[m] = self.place[p]
+        emit(Broadcast(p, m))
+
+    # Delivering -------------------------------------------------------------------------------------------
+
+    @action
+    def deliver(self, p: Process, m: Message) -> None:
+        """P delivers a message of its view."""
+        require(not self.dead[p] and self.author[m] is not None and not self.has(p, m))
+        require(self.home[m] == self.place[p])
+        if self.part[p] is None:
+            require(self.may_be_early(p, m) and self.is_safe(p, m))
+            self.taken_early[p] |= {m}
+        else:
+            require(not any(self.has_left(q, self.place[p]) and not self.has(q, m) for q in self.own_part(p)))
+            self.taken_late[p] |= {m}
+        emit(Deliver(p, m))
+
+    def may_be_early(self, p: Process, m: Message) -> bool:
+        """Nobody of p's part has moved without m."""
+        return all(m in self.taken_early[q] or not self.has_moved(q, p) for q in self.each(Process))
+
+    def is_safe(self, p: Process, m: Message) -> bool:
+        """Nobody has left p's view without m."""
+        return all(self.has(q, m) or not self.has_left(q, self.place[p]) for q in self.each(Process))
+
+    # Going on ---------------------------------------------------------------------------------------------
+
+    @action
+    def move(self, p: Process, members: Set[Process]) -> None:
+        """P enters the transitional configuration: as the first, who decides it, or as others before it."""
+        v = self.place[p]
+        require(not self.dead[p] and self.part[p] is None and p in members)
+        if len(self.own_part(p)) > 0:
+            require(members == self.own_part(p) and self.has_the_same_early(p))
+        else:
+            require(members <= self.formed[v] and not any(q in members for w in self.split[v] for q in w))
+            require(all(self.is_ahead(p, q, v) for q in members))
+            self.split[v] |= {members}
+        self.part[p] = members
+        self.tell(p, members)
+
+    def tell(self, p: Process, members: Set[Process]) -> None:
+        """The transitional configuration is told."""
+        emit(Transition(p, members))
+
+    def has_the_same_early(self, p: Process) -> bool:
+        """P has delivered what those delivered who moved before it."""
+        return all(
+            not self.has_moved(q, p) or self.early_in(q, self.place[p]) == self.early_in(p, self.place[p])
+            for q in self.each(Process)
+        )
+
+    def early_in(self, p: Process, v: View) -> Set[Message]:
+        """What p delivered in v before the transitional configuration."""
+        return Set() | {m for m in self.taken_early[p] if self.home[m] == v}
+
+    def is_ahead(self, p: Process, q: Process, v: View) -> bool:
+        """P has delivered what q, if it is up, has delivered in v."""
+        return self.dead[q] or self.early_in(q, v) <= self.early_in(p, v)
+
+    @action
+    def install(self, p: Process, w: View) -> None:
+        """P goes on to the next view, which has the members of its part."""
+        members = self.own_part(p)
+        require(not self.dead[p] and self.part[p] is not None and w > self.place[p])
+        require(self.has_own(p) and self.has_safe(p))
+        if len(self.formed[w]) > 0:
+            require(members == self.formed[w] and self.is_next_of(p, w) and self.has_the_same(p))
+        else:
+            require(all(len(self.formed[x]) == 0 for x in self.each(View) if x >= w))
+            require(not any(self.has_left(q, self.place[p]) for q in members) and self.has_all(p, members))
+            self.formed[w] = members
+        self.place[p] = w
+        self.part[p] = None
+        emit(Install(p, w, members))
+
+    def is_next_of(self, p: Process, w: View) -> bool:
+        """W is the first view of these members after p's."""
+        return not any(
+            x > self.place[p] and x < w and self.formed[x] == self.formed[w] for x in self.each(View)
+        )
+
+    def has_own(self, p: Process) -> bool:
+        """P has delivered what it sent in its view."""
+        return all(
+            self.author[m] != p or self.home[m] != self.place[p] or self.has(p, m) for m in self.each(Message)
+        )
+
+    def has_safe(self, p: Process) -> bool:
+        """P has delivered what anybody delivered in its view before a transitional configuration."""
+        return all(
+            self.has(p, m) or m not in self.taken_early[q] or self.home[m] != self.place[p]
+            for q in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    def has_the_same(self, p: Process) -> bool:
+        """P has delivered in its view what those of its part did who have left it."""
+        v = self.place[p]
+        return all(
+            not self.has_left(q, v) or self.home[m] != v or self.has(p, m) == self.has(q, m)
+            for q in self.own_part(p)
+            for m in self.each(Message)
+        )
+
+    def has_all(self, p: Process, members: Set[Process]) -> bool:
+        """P has delivered in its view what any member of its part has delivered there, and what those have
+        sent that are up.
+        """
+        return all(
+            self.has(p, m)
+            or self.home[m] != self.place[p]
+            or not (self.has(q, m) or (self.author[m] == q and not self.dead[q]))
+            for q in members
+            for m in self.each(Message)
+        )
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever."""
+        require(not self.dead[p])
+        self.dead[p] = True
+        emit(Crash(p))
+
+    @witness
+    def Parted(self) -> bool:
+        """Two parts have each gone on to a view of their own."""
+        return any(
+            not self.dead[p]
+            and not self.dead[q]
+            and p < q
+            and self.formed[self.place[p]] == Set({p})
+            and self.formed[self.place[q]] == Set({q})
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+    @witness
+    def DeliveredByOnePart(self) -> bool:
+        """A message was delivered in a transitional configuration, and another part went on without it."""
+        return any(
+            m in self.taken_late[p] and self.has_left(q, self.home[m]) and not self.has(q, m)
+            for p in self.each(Process)
+            for q in self.each(Process)
+            for m in self.each(Message)
+        )
+
+
+@mutation("a process is told that it goes on alone")
+class ToldAlone(ExtendedMachine):
+    """Breaks `TransitionalSet`."""
+
+    def tell(self, p: Process, members: Set[Process]) -> None:
+        """P is told of itself only, if all deliver the same there."""
+        emit(Transition(p, Set({p})))
+
+
+@mutation("a process moves before it has what those who moved have delivered")
+class MovesEarly(ExtendedMachine):
+    """Breaks `FailureAtomicity`."""
+
+    def has_the_same_early(self, p: Process) -> bool:
+        """Whatever it has delivered; the rest comes late."""
+        return True
+
+
+@mutation("what is delivered before the transitional configuration holds for the own part only")
+class NotSafe(ExtendedMachine):
+    """Breaks `SafeDelivery`."""
+
+    def is_safe(self, p: Process, m: Message) -> bool:
+        """Whoever has left."""
+        return True
+
+    def has_safe(self, p: Process) -> bool:
+        """Whatever the others have delivered."""
+        return True
+
+
+class ExtendedChecked(ExtendedMachine, SafeExtendedSynchrony, mutations=(ToldAlone, MovesEarly, NotSafe)):
+    """The machine, judged by extended virtual synchrony with safe delivery."""
+
+    crashes: Const[int] = 1
+
+    @constraint("crash")
+    def may_crash(self) -> bool:
+        """Up to `crashes` processes."""
+        return sum(1 for p in self.each(Process) if self.dead[p]) < self.crashes
+
+    @constraint("submit")
+    def is_next(self, m: Message) -> bool:
+        """Messages are submitted in their order."""
+        return all(self.author[k] is not None for k in self.each(Message) if k < m)

@@ -1,0 +1,44 @@
+"""The machine that parts gives extended virtual synchrony, and has a fault for each property that this adds.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from antiphon.conformance.ledger import Reports
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Spec, program
+from antiphon.spec.services import UniformViewSynchrony
+from antiphon.spec.services.extended_machine import ExtendedChecked
+from antiphon.spec.services.view_machine import ViewSynchronousMachine
+
+check = Reports.private().check
+"""What this code has explored before is read."""
+
+
+def broken(spec: type[Spec], **constants: int | bool) -> set[str]:
+    report = check(program(spec, processes=2, messages=1, views=3, **constants))
+    return {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED}
+
+
+def test_the_machine_gives_every_property_and_lets_parts_go_on() -> None:
+    report = check(program(ExtendedChecked, processes=2, messages=1, views=3))
+    assert (report.exploration.states, report.exploration.never_fired) == (5_328, ())
+    assert {verdict.outcome for verdict in report.verdicts} == {Outcome.HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [("told_alone", "TransitionalSet"), ("moves_early", "FailureAtomicity"), ("not_safe", "SafeDelivery")],
+)
+def test_a_fault_breaks_one_property(fault: str, name: str) -> None:
+    assert broken(ExtendedChecked, **{fault: True}) == {name}
+
+
+class Uniform(ViewSynchronousMachine, UniformViewSynchrony):
+    """The machine of view synchrony without a bound on crashes, judged uniformly."""
+
+
+def test_view_synchrony_lets_who_crashes_have_delivered_more() -> None:
+    """In the last view nobody can be left out any more, which is why it terminates in none."""
+    assert broken(Uniform) == {"UniformDelivery", "VscTermination"}
