@@ -13,7 +13,7 @@ from antiphon.spec.protocols.rmp.properties import RingsChecked, RmpChecked
 
 _Constants = Mapping[str, int | bool | str]
 
-_PAIR: _Constants = {"processes": 2, "messages": 2, "views": 1, "highest": 4, "crashes": 0}
+_PAIR: _Constants = {"processes": 2, "messages": 2, "views": 1, "highest": 3, "crashes": 0}
 _TWO_IN_ONE: _Constants = {**_PAIR, "batch": 2, "level": 2}
 _RING: _Constants = {"processes": 3, "messages": 1, "views": 1, "highest": 3}
 _ORDERED: _Constants = {**_RING, "messages": 2}
@@ -96,6 +96,7 @@ RMP: tuple[Claim, ...] = (
         "does.",
         (
             _level("DeliveredSurvives", "holds", _RING, level=2, crashes=1),
+            _level("AllDelivered", "holds", _RING, 12, level=2, crashes=1),
             _level("DeliveredSurvives", "violated", _RING, 8, level=2, crashes=2),
             _level("DeliveredSurvives", "holds", _RING, level=3, crashes=2),
             _level("DeliveredSurvives", "violated", _RING, 4, level=1, crashes=2),
@@ -168,7 +169,6 @@ RMP: tuple[Claim, ...] = (
         "In one ring of all, the failure of any member does.",
         (
             _rings("PrimariesDeliver", "holds", _REMOTE),
-            _rings("UniformTotalOrder", "holds", _REMOTE, messages=2),
             _rings("PrimariesDeliver", "violated", {**_RINGS, "crashes": 1}, 2, primaries=3),
         ),
     ),
