@@ -59,6 +59,7 @@ _FULL_VIEWS: _Constants = {
     "oracle": "one that waits",
 }
 _FLUSH: _Constants = {"processes": 3, "messages": 1, "crashes": 1, "suspicions": 0, "views": 2}
+_FLUSH_EITHER: _Constants = {**_FLUSH, "suspicions": 1, "one_failure": True}
 _FLUSH_TWO: _Constants = {**_FLUSH, "messages": 2}
 _FLUSH_FOUR: _Constants = {**_FLUSH, "processes": 4}
 _FLUSH_AGAIN: _Constants = {**_FLUSH, "crashes": 2, "views": 3}
@@ -147,13 +148,13 @@ HORUS: tuple[Claim, ...] = (
             _with("all", HorusChecked, "Validity", "holds", _FULL_CRASH, deep=True),
             _with("all", HorusChecked, "Continued", "holds", _FULL_CRASH, 5, deep=True),
             *(
-                _literal(FlushTotal, name, "holds", of, deep=of is _FLUSH_ANY)
+                _with("all", FlushTotal, name, "holds", of, deep=of is _FLUSH_ANY)
                 for of in (_FLUSH_TOTAL, _FLUSH_ANY)
                 for name in _ORDERED
             ),
-            _literal(FlushTotal, "Agreement", "violated", {**_FLUSH_TOTAL, "return_nothing": True}, 4),
-            _literal(FlushTotal, "Continued", "holds", _FLUSH_TOTAL, 7),
-            _literal(FlushedTotalOrdering, "Refinement", "holds", _FLUSH_TOTAL),
+            _with("all", FlushTotal, "Agreement", "violated", {**_FLUSH_TOTAL, "return_nothing": True}, 4),
+            _with("all", FlushTotal, "Continued", "holds", _FLUSH_TOTAL, 7),
+            _with("all", FlushedTotalOrdering, "Refinement", "holds", _FLUSH_TOTAL),
             *(
                 _with("all", HorusChecked, name, "holds", _FULL_THREE, deep=True)
                 for name in (
@@ -346,9 +347,9 @@ HORUS: tuple[Claim, ...] = (
         "message delivered in the view in which it was broadcast. How MBRSHIP does it stands in no section "
         "that was transcribed. A flush that is ours, made of messages, gives view synchrony with one "
         "failure: members must return what is unstable, and each must wait for all, since the view may "
-        "overtake what others cast. A second failure, after some have installed a view, makes two views of "
-        "one number: against that a flush has nothing, and the view change of the RBP report's figure 29 "
-        "has consensus (VSC-02).",
+        "overtake what others cast. (A member that is wrongly taken for dead stays where it is.) A second "
+        "failure, after some have installed a view, makes two views of one number: against that a flush has "
+        "nothing, and the view change of the RBP report's figure 29 has consensus (VSC-02).",
         (
             _literal(TotalViews, "VirtualSynchrony", "holds", _VIEWS),
             _with("all", HorusViews, "VirtualSynchrony", "holds", _FULL_VIEWS),
@@ -374,9 +375,12 @@ HORUS: tuple[Claim, ...] = (
             ),
             _literal(FlushViews, "ViewAgreement", "violated", _FLUSH_AGAIN, 10),
             _literal(FlushViews, "DeliveredLater", "holds", _FLUSH, 11),
-            _literal(FlushedViewSynchrony, "Refinement", "holds", {**_FLUSH, "suspicions": 1}),
-            _literal(FlushTotalViews, "ViewSynchrony", "holds", _FLUSH_ONE),
-            _literal(FlushTotalViews, "SendingViewDelivery", "holds", _FLUSH_ONE),
+            _literal(FlushedViewSynchrony, "Refinement", "holds", _FLUSH_EITHER),
+            _literal(FlushViews, "ViewSynchrony", "holds", _FLUSH_EITHER),
+            _literal(FlushViews, "ViewAgreement", "holds", _FLUSH_EITHER),
+            _literal(FlushViews, "VscTermination", "violated", _FLUSH_EITHER, 4),
+            _with("all", FlushTotalViews, "ViewSynchrony", "holds", _FLUSH_ONE),
+            _with("all", FlushTotalViews, "SendingViewDelivery", "holds", _FLUSH_ONE),
         ),
     ),
     Claim(

@@ -491,11 +491,19 @@ TOTAL: tuple[Claim, ...] = (
         "holds",
         "In every other respect repaired, members that go on together still differ in what they passed up, "
         "without any loss. Messages that a member requests again in the new view are then passed up twice by "
-        "those who had them. With a flush, they agree, and repeating requests is safe.",
+        "those who had them. With a flush, they agree, and repeating requests is safe. By itself the flush "
+        "gives order, and no more: as long as members begin a view with ids that they expected in the last "
+        "(TOT-10), they still differ. What is refuted about ids, requests and lost suffixes it leaves as it "
+        "is.",
         (
             _check("ViewAgreement", "violated", "flush", length=4, **_NEXT),
             _check("UniformIntegrity", "violated", "flush", length=7, **_NEXT),
             _check("TotalOrder", "violated", "flush", length=11, **_NEXT),
+            _literal("PrefixOrder", "violated", 7, **_NEXT),
+            _only(("flush",), "PrefixOrder", "holds", **_NEXT),
+            _only(("flush",), "ViewAgreement", "violated", 8, **_NEXT),
+            _only(("flush", "await_new_view"), "ViewAgreement", "holds", **_NEXT),
+            _only(("flush", "await_new_view"), "UniformIntegrity", "holds", **_NEXT),
             _check("ViewAgreement", "holds", **_CRASH),
             _check("ViewAgreement", "holds", **_REFORM),
             _check("Agreement", "holds", **_CRASH),

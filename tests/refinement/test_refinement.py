@@ -23,6 +23,7 @@ from antiphon.spec.lang import Program, Set, Spec, SpecError, program
 from antiphon.spec.protocols.chandra_toueg.properties import ChandraTouegChecked
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChecked
 from antiphon.spec.protocols.dtp.properties import DtpChecked
+from antiphon.spec.protocols.horus.flushed_stacks import FlushTotal, FlushViews
 from antiphon.spec.protocols.horus.ordered_stacks import HorusChecked, TotalStack
 from antiphon.spec.protocols.irbp.properties import IrbpChecked
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
@@ -230,6 +231,10 @@ IRBP_CRASH: dict[str, int | bool | str] = {
     "processes": 3, "messages": 1, "highest": 3, "crashes": 1, "false_suspicions": 0, "assigned": True,
     "detected_at_once": True, "urgent": True,
 }  # fmt: skip
+ONE_FAILURE = {"processes": 3, "messages": 1, "crashes": 1, "suspicions": 1, "one_failure": True}
+FLUSHED: dict[str, int | bool | str] = {
+    "processes": 3, "messages": 2, "crashes": 1, "stride": 1, "oracle": "one that waits",
+}  # fmt: skip
 JUDGED = {
     "figure-2": Judged(Figure2Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
     "figure-5": Judged(Figure5Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
@@ -244,6 +249,8 @@ JUDGED = {
     "total": Judged(TotalChecked, ("Integrity", "TotalOrder", "ViewPrefix"), REFORM),
     "sequencer": Judged(SequencerChecked, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),
     "horus-total": Judged(TotalStack, ("Integrity", "TotalOrder"), APART),
+    "horus-flush": Judged(FlushViews, ("ViewSynchrony", "UniformIntegrity", "ViewAgreement"), ONE_FAILURE),
+    "horus-flush-total": Judged(FlushTotal, ("Integrity", "TotalOrder"), FLUSHED),
     "horus": Judged(HorusChecked, ("Integrity", "TotalOrder"), FULL_STACK),
     "vsc": Judged(VscChecked, ("ViewSynchrony", "UniformIntegrity", "VscValidity"), ONE_SUSPICION),
     "chandra-toueg": Judged(ChandraTouegChecked, ("Integrity", "Validity", "UniformAgreement"), ONE_ROUND),

@@ -30,6 +30,7 @@ from antiphon.spec.lang import (
     Seq,
     Set,
     action,
+    constraint,
     emit,
     environment,
     everywhere,
@@ -37,6 +38,7 @@ from antiphon.spec.lang import (
     on,
     record,
     require,
+    restriction,
     witness,
 )
 from antiphon.spec.protocols.horus.group import (
@@ -294,5 +296,15 @@ class InstallAtOnce(MbrshipFlush):
         return True
 
 
-class MbrshipFlushed(MbrshipFlush, mutations=(ReturnNothing, InstallAtOnce)):
+@restriction("one member fails, or is taken for dead, and no other before or after")
+class OneFailure(MbrshipFlush):
+    """What a flush survives."""
+
+    @constraint("crash", "suspect")
+    def nobody_has_failed(self) -> bool:
+        """Everybody is up, and trusted."""
+        return not any(self.has_failed(q) for q in self.each(Process))
+
+
+class MbrshipFlushed(MbrshipFlush, restrictions=(OneFailure,), mutations=(ReturnNothing, InstallAtOnce)):
     """MBRSHIP with its flush, and with what can be broken in it."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Map, Set, constraint, everywhere, on, record
+from antiphon.spec.lang import Between, Map, Set, everywhere, on, record
 from antiphon.spec.protocols.horus.bounds import FragBounded, NakBounded, TotalBounded
 from antiphon.spec.protocols.horus.flush import MbrshipFlushed
 from antiphon.spec.protocols.horus.flushed_stacks import OverFlush
@@ -29,13 +29,12 @@ from antiphon.spec.services.events import (
     Crash,
     Deliver,
     Install,
-    Installed,
     Message,
     Process,
     View,
 )
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
-from antiphon.spec.services.view_machine import ViewSynchronousMachine, steps_told
+from antiphon.spec.services.view_machine import SynchronyOfEvents, ViewSynchronousMachine, steps_told
 
 Place = Annotated[int, Between(1, "2 * messages")]
 """A place in the order of a view: the token's numbers, then what the flush sent."""
@@ -167,63 +166,12 @@ FLUSHED_TOTAL = Refinement(
 )
 
 
-class FlushedViews(OverFlush):
+class FlushedViewSynchrony(OverFlush, SynchronyOfEvents, refines=ViewSynchronousMachine):
     """MBRSHIP with its flush, seen as the abstract machine of view synchrony.
 
-    What is remembered no step reads: who sent a message, in which view it was sent and delivered, and with
-    whom a view was installed. One member fails or is taken for dead: a second failure may come when some
-    have installed a view and others have not, which no flush survives. Who is taken for dead is silent: the
-    machine lets nobody send who was left out.
+    With `one_failure`: a second may come when some have installed a view and others have not, which no flush
+    survives.
     """
-
-    sent_by: Map[Message, Process | None] = everywhere(None)
-    sent_at: Map[Message, Installed] = everywhere(0)
-    handed: Map[Process, Map[Message, Installed]] = everywhere(everywhere(0))
-    installed_with: Map[View, Set[Process]] = everywhere(Set())
-
-    @constraint("crash", "suspect")
-    def nobody_has_failed(self) -> bool:
-        """Everybody is up, and trusted."""
-        return not any(self.has_failed(q) for q in self.each(Process))
-
-    @constraint("broadcast")
-    def is_trusted(self, p: Process) -> bool:
-        """P is not taken for dead."""
-        return not self.suspected[p]
-
-    @on(Broadcast)
-    def remember_broadcast(self, event: Broadcast) -> None:
-        """The sender, and its view."""
-        self.sent_by[event.message] = event.process
-        self.sent_at[event.message] = self.view[event.process]
-
-    @on(Deliver)
-    def remember_delivery(self, event: Deliver) -> None:
-        """The view of who delivers."""
-        m = event.message
-        if m is not None:
-            self.handed[event.process][m] = self.view[event.process]
-
-    @on(Install)
-    def remember_members(self, event: Install) -> None:
-        """The members of a view."""
-        self.installed_with[event.view] = event.members
-
-
-class FlushedViewSynchrony(FlushedViews, refines=ViewSynchronousMachine):
-    """The mapping."""
-
-    def in_view(self, p: Process) -> View:
-        """The number of p's view."""
-        return self.view[p]
-
-    def members_in(self, v: View) -> Set[Process]:
-        """All in the first; those with whom a later one was installed."""
-        return Set(self.each(Process)) if v == 1 else self.installed_with[v]
-
-    def gone(self, p: Process) -> bool:
-        """P is down."""
-        return self.down[p]
 
 
 FLUSHED_VIEWS = Refinement(
@@ -231,5 +179,5 @@ FLUSHED_VIEWS = Refinement(
     ViewSynchronousMachine,
     (Broadcast, Deliver, Install, Crash),
     steps_told,
-    bounds={"processes": 3, "messages": 2, "crashes": 1, "suspicions": 1, "views": 2},
+    bounds={"processes": 3, "messages": 2, "crashes": 1, "suspicions": 1, "one_failure": True},
 )
