@@ -299,12 +299,15 @@ VSC: tuple[Claim, ...] = (
         Kind.SAFETY,
         "holds",
         "With the rotating coordinator, which moves the first member to the end. An i-view that leaves the "
-        "coordinator out has other members.",
+        "coordinator out has other members; and the next view must take over the order, not only the "
+        "members.",
         (
             _views("OnlyTheOrder", "holds", _LEVELS),
             _views("SameMembers", "holds", _LEVELS),
             _views("LastIsNext", "holds", _LEVELS),
             _views("OnlyTheOrder", "violated", _ROTATING, drop_coordinator=True, length=1),
+            _views("LastIsNext", "violated", _LEVELS, old_order=True, length=4),
+            _views("ViewAfterRotation", "holds", _LEVELS, length=4),
         ),
     ),
     Claim(
@@ -326,10 +329,9 @@ VSC: tuple[Claim, ...] = (
         (
             _views("NeverBlocked", "holds", _ROTATING),
             _views("NeverBlocked", "holds", _LEVELS),
-            _views("NobodyIsKilled", "holds", _ROTATING),
             _views("NobodyIsKilled", "holds", _LEVELS),
             _views("NeverBlocked", "violated", _ROTATING, ordinary_only=True, length=2),
-            _views("NobodyIsKilled", "violated", {**_ROTATING, "views": 3}, one_level=True, length=1),
+            _views("NobodyIsKilled", "violated", {**_ROTATING, "views": 3}, one_level=True, length=2),
             _views("LastAnswered", "holds", _ROTATING, length=6),
         ),
     ),

@@ -43,6 +43,7 @@ Order = Annotated[Seq[Process], AtMost("processes")]
 class TwoViews(Crashes, Views):
     """The list of the current i-view, the list of the ordinary view, and what the coordinator does.
 
+    `closing` is whom the last i-view of a view lacks, from when that is installed until the next view is.
     `wrong_i_views` and `wrong_views`: how often a process that is up is suspected with aggressive timeouts,
     and with conservative ones. No process fails but up to `crashes`; who is killed counts as one.
     """
@@ -53,6 +54,7 @@ class TwoViews(Crashes, Views):
     view: View = 1
     listed: Order = ()
     order: Order = ()
+    closing: Process | None = None
     killed: Map[Process, bool] = everywhere(False)
     rotated: Annotated[int, Between(0, "wrong_i_views")] = 0
     misjudged: Annotated[int, Between(0, "wrong_views")] = 0
@@ -84,13 +86,13 @@ class TwoViews(Crashes, Views):
     @action(fairness="weak")
     def rotate(self) -> None:
         """The coordinator has failed, and is suspected."""
-        require(self.down[self.order[0]])
+        require(self.down[self.order[0]] and self.closing is None)
         self.change_i_view()
 
     @environment
     def rotate_wrongly(self) -> None:
         """The coordinator has not failed, and is suspected."""
-        require(self.rotated < self.wrong_i_views and not self.down[self.order[0]])
+        require(self.rotated < self.wrong_i_views and not self.down[self.order[0]] and self.closing is None)
         self.rotated += 1
         self.change_i_view()
 
@@ -101,29 +103,42 @@ class TwoViews(Crashes, Views):
     # Ordinary views: suspicions with conservative timeouts --------------------------------------------------
 
     @action(fairness="weak")
-    def exclude(self, p: Process) -> None:
-        """P has failed, and is suspected."""
-        require(self.down[p] and self.may_exclude(p))
-        self.change_view(p)
+    def exclude(self, p: Process, q: Process) -> None:
+        """P suspects q, which has failed."""
+        require(p in self.order and self.down[q] and self.may_exclude(q))
+        self.close_view(q)
 
     @environment
     def exclude_wrongly(self, p: Process) -> None:
         """P has not failed, and is suspected."""
         require(self.misjudged < self.wrong_views and not self.down[p] and self.may_exclude(p))
         self.misjudged += 1
-        self.change_view(p)
+        self.close_view(p)
 
     def may_exclude(self, p: Process) -> bool:
         """P is a member, not the only one that is up, and there is another view."""
         others = any(q != p and not self.down[q] for q in self.order)
-        return p in self.order and others and self.view < self.views
+        return p in self.order and others and self.view < self.views and self.closing is None
 
-    def change_view(self, p: Process) -> None:
-        """The last i-view, which is the next view: it lacks p, and p is killed if it is up."""
-        self.view += 1
+    def close_view(self, p: Process) -> None:
+        """The last i-view of the view: it lacks p."""
         self.order = tuple(q for q in self.order if q != p)
-        self.listed = tuple(q for q in self.order if q != p)
-        self.kill(p)
+        self.closing = p
+
+    @action(fairness="weak")
+    def open_view(self) -> None:
+        """The next view is the last i-view, and its first i-view; who is not in it is killed if it is up."""
+        p = self.closing
+        require(p is not None)
+        self.view += 1
+        self.listed = self.next_view()
+        self.closing = None
+        if p is not None:
+            self.kill(p)
+
+    def next_view(self) -> Order:
+        """v_{i+1}: whoever stays, in the order of the i-view."""
+        return tuple(q for q in self.order if q != self.closing)
 
     def kill(self, p: Process) -> None:
         """P crashes, by program."""
@@ -134,24 +149,28 @@ class TwoViews(Crashes, Views):
 
     # What must be true --------------------------------------------------------------------------------------
 
+    def have_same_members(self, a: Order, b: Order) -> bool:
+        """Two lists differ in their order at most."""
+        return len(a) == len(b) and all((p in a) == (p in b) for p in self.each(Process))
+
     @invariant
     def SameMembers(self) -> bool:
-        """The i-view has the members of the view."""
-        return all((p in self.order) == (p in self.listed) for p in self.each(Process)) and len(
-            self.order
-        ) == len(self.listed)
+        """The i-view has the members of the view, unless it is the last."""
+        return self.closing is not None or self.have_same_members(self.order, self.listed)
 
     @step_invariant
     def OnlyTheOrder(self, before: Self) -> bool:
-        """From one i-view to the next within a view only the order changes."""
-        return self.view != before.view or all(
-            (p in self.order) == (p in before.order) for p in self.each(Process)
+        """From one i-view to the next within a view only the order changes, unless that is the last."""
+        return (
+            self.view != before.view
+            or self.closing != before.closing
+            or self.have_same_members(self.order, before.order)
         )
 
     @step_invariant
     def LastIsNext(self, before: Self) -> bool:
-        """v_i^last = v_{i+1} = v_{i+1}^0; and a list that changes the members is the last of its view."""
-        return self.view == before.view or self.order == self.listed
+        """v_i^last = v_{i+1} = v_{i+1}^0."""
+        return self.view == before.view or (self.listed == before.order and self.order == self.listed)
 
     @invariant
     def NobodyIsKilled(self) -> bool:
@@ -174,18 +193,31 @@ class TwoViews(Crashes, Views):
         failed = any(self.down[p] for p in self.each(Process))
         return self.answers == self.messages and self.rotated > 0 and failed
 
+    @witness
+    def ViewAfterRotation(self) -> bool:
+        """A view was opened whose order is not that of the processes."""
+        return self.view > 1 and self.listed[0] > self.listed[-1]
+
 
 @mutation("there is one level: whoever is suspected with aggressive timeouts is excluded")
 class OneLevel(TwoViews):
     """I-views that are ordinary views."""
 
     def change_i_view(self) -> None:
-        """The coordinator is excluded, and killed."""
-        p = self.order[0]
-        self.order = self.order[1:]
-        self.listed = tuple(q for q in self.listed if q != p)
-        self.view += 1
-        self.kill(p)
+        """The coordinator is left out of the next view, as long as there is one."""
+        if self.may_exclude(self.order[0]):
+            self.close_view(self.order[0])
+        else:
+            super().change_i_view()
+
+
+@mutation("the next view has its members in the order of the last")
+class OldOrder(TwoViews):
+    """It is not the last i-view."""
+
+    def next_view(self) -> Order:
+        """As if there had been no i-views."""
+        return tuple(q for q in self.listed if q in self.order)
 
 
 @mutation("an i-view leaves the suspected coordinator out")
@@ -206,5 +238,5 @@ class OrdinaryOnly(TwoViews):
         require(False)
 
 
-class TwoViewsChecked(TwoViews, mutations=(OneLevel, DropCoordinator, OrdinaryOnly)):
+class TwoViewsChecked(TwoViews, mutations=(OneLevel, OldOrder, DropCoordinator, OrdinaryOnly)):
     """Two levels of views and what must be true of them."""
