@@ -69,11 +69,12 @@ class Delivered:
 
 @dataclass
 class Walk:
-    """What one process did, by views."""
+    """What one process did, by views; `delivered` by message, `in_view` the same by view and message."""
 
     entered: dict[int, Entered] = field(default_factory=dict)
     parts: dict[int, tuple[Members, Place]] = field(default_factory=dict)
     delivered: dict[str, Delivered] = field(default_factory=dict)
+    in_view: dict[int, dict[str, Delivered]] = field(default_factory=dict)
     sent: dict[str, tuple[int, Place]] = field(default_factory=dict)
     last: int = 0
 
@@ -119,7 +120,10 @@ class Views:
         here = Place(process, event.i, event.m)
         if not walk.last:
             self.offences[INITIAL_VIEW].append((OUTSIDE, here, None))
-        walk.delivered.setdefault(event.m, Delivered(walk.last, walk.last in walk.parts, here))
+        if event.m not in walk.delivered:
+            got = Delivered(walk.last, walk.last in walk.parts, here)
+            walk.delivered[event.m] = got
+            walk.in_view.setdefault(walk.last, {})[event.m] = got
 
     def _install(self, walk: Walk, process: int, event: Install) -> None:
         here = Place(process, event.i, f"view {event.view}")
@@ -228,8 +232,8 @@ def _unequal(views: Views, group: list[int], reason: str, view: int, *, early: b
     """
     had: defaultdict[str, dict[int, Place]] = defaultdict(dict)
     for process in group if len(group) > 1 else ():
-        for m, got in views.walks[process].delivered.items():
-            if got.view == view and not (early and got.late):
+        for m, got in views.walks[process].in_view.get(view, {}).items():
+            if not (early and got.late):
                 had[m][process] = got.at
     for m, places in had.items():
         if len(places) < len(group):

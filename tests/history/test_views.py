@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -263,3 +264,36 @@ def test_the_random_histories_break_every_property() -> None:
 
     collect()
     assert (set(properties_of(PRIMARY)) | set(properties_of(PARTS))) - set(PROPERTIES) <= seen
+
+
+@pytest.mark.parametrize("promise", [PRIMARY, (*PARTS, "causal-order")])
+def test_an_event_costs_no_more_in_a_long_log(promise: tuple[str, ...]) -> None:
+    """Four times as many messages and views execute four times as many lines of the judge."""
+
+    def run(messages: int) -> History:
+        logs: list[list[str]] = [[], [], []]
+        for k in range(1, messages + 1):
+            logs[k % 3].append(f"+{k % 3}:{k}")
+            for log in logs:
+                log.append(f"{k % 3}:{k}#{k}")
+                log += ["[012]", f"[{k // 10 + 1}=012]"] if k % 10 == 0 else []
+        return history(" | ".join(f"{p}: {' '.join(log)}" for p, log in enumerate(logs)))
+
+    def lines(logs: History) -> int:
+        count = 0
+
+        def trace(frame: object, kind: str, argument: object) -> object:
+            nonlocal count
+            count += kind == "line"
+            return trace
+
+        sys.settrace(trace)  # type: ignore[arg-type]
+        try:
+            assert broken(logs, promise) == set()
+        finally:
+            sys.settrace(None)
+        return count
+
+    short, long = run(50), run(200)
+    events = [sum(map(len, logs)) for logs in (short, long)]
+    assert lines(long) / events[1] <= 1.02 * lines(short) / events[0]
