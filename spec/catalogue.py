@@ -161,6 +161,13 @@ ENTRIES: tuple[Entry, ...] = (
         family="rmp",
     ),
     Entry(
+        "rbp-reforming",
+        "RBP with failures and Reformation (RBP report, figures 23 to 25)",
+        "antiphon.spec.protocols.reformation.over_figure25:RbpReformingChecked",
+        claims_at="antiphon.spec.claims.rbp_resilient:RBP_RESILIENT",
+        family="rbp",
+    ),
+    Entry(
         "sequencer",
         "total order by a coordinator that multicasts for all (Ban, SEQUENCER)",
         "antiphon.spec.protocols.sequencer.properties:SequencerChecked",

@@ -1,7 +1,11 @@
-"""What the report claims about RBP with failures (figure 25), short of Reformation.
+"""What the report claims about RBP with failures (figure 25), and what Reformation (figures 23 and 24)
+adds to it.
 
-The bounds say how few losses and failures there are: one process fails where `crashes=1`, all that is
-measured is without Reformation. Checks of three processes and more are deep, except where two cannot show it.
+The bounds say how few losses and failures there are: one process fails where `crashes=1`. Checks of
+`RbpResilientChecked` end where Reformation is called, those of `RbpReformingChecked` go on in the new
+list, and
+those of `ReformationChecked` have an abstract normal phase. Checks of three processes and more are deep,
+except where two cannot show it.
 """
 
 from __future__ import annotations
@@ -12,8 +16,10 @@ from dataclasses import replace
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
+from antiphon.spec.protocols.reformation.over_figure25 import RbpReformingChecked
+from antiphon.spec.protocols.reformation.properties import ReformationChecked
 
-Constants = Mapping[str, int | bool]
+Constants = Mapping[str, int | bool | str]
 
 _RUNS: Constants = {"losses": 0, "crashes": 0, "unlimited": True, "urgent": True, "assigned": True}
 _TWO: Constants = {"processes": 2, "messages": 1, "passes": 4, **_RUNS, "losses": 1}
@@ -29,6 +35,27 @@ _TURN: Constants = {"processes": 4, "messages": 1, "passes": 6, **_RUNS, "patien
 _FIGURE_16: Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
 
+_REFORMING: Constants = {
+    "processes": 3, "messages": 1, "passes": 4, "numbers": 6, "attempts": 1, "views": 2, **_RUNS,
+    "crashes": 1,
+    "patient": True, "brief": False,
+}  # fmt: skip
+_FIVE: Constants = {**_REFORMING, "processes": 5, "passes": 1, "numbers": 3, "crashes": 2}
+_ONCE: Constants = {
+    "processes": 3, "messages": 2, "numbers": 2, "attempts": 1, "views": 4, "crashes": 0, "terse": True,
+    "eager": True, "committed": "sequenced", "leaving": "remembers",
+}  # fmt: skip
+
+
+def _scenario(witness: str, length: int, of: Constants = _REFORMING) -> Check:
+    """A run of section 3.2.1, through Reformation and on in the new list."""
+    return Check(RbpReformingChecked, witness, "holds", "all", (), of, length, deep=True, long_for_z3=True)
+
+
+def _reformed(property: str, outcome: RecordedOutcome, of: Constants, length: int | None = None) -> Check:
+    """Through one Reformation of an abstract normal phase."""
+    return Check(ReformationChecked, property, outcome, "all", (), of, length, deep=True, long_for_z3=True)
+
 
 def _check(
     property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
@@ -41,7 +68,7 @@ def _check(
         without,
         of,
         length,
-        deep=of["processes"] >= 3,
+        deep=of["processes"] != 2,
         long_for_z3=True,
     )
 
@@ -142,6 +169,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("OneHolder", "holds", of={**_CALM, "strays": 1}),
             _check("UniqueNumbers", "holds", of={**_CALM, "strays": 1}),
             _check("UniformIntegrity", "holds", of={**_CALM, "strays": 1}),
+            _reformed("OneMessageANumber", "violated", {**_ONCE, "mix_lists": True}, 8),
+            _reformed("OneMessageANumber", "holds", _ONCE),
         ),
         defect="text",
         repairs=("filter_versions",),
@@ -325,12 +354,16 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.NEGATIVE,
         "holds",
-        "The sequencer delivers its own number before anybody else has it. That the others then give the "
-        "number to another message is "
-        "Reformation's part, and not modelled here.",
+        "The sequencer delivers its own number before anybody else has it. If it is then cut off, the new "
+        "list "
+        "gives the number to another message (figure 26): two sites deliver different messages first. If a "
+        "majority has the message, no list can be made without one of them.",
         (
             _check("HeldByAnother", "violated", of={**_CALM, "resilience": 1}, length=8),
             _check("HeldByAnother", "holds", of={**_CALM, "resilience": 2}),
+            _reformed("Figure26", "holds", {**_ONCE, "resiliency": "none"}, 8),
+            _reformed("UniformPrefixOrder", "violated", {**_ONCE, "resiliency": "none"}, 9),
+            _reformed("UniformPrefixOrder", "holds", {**_ONCE, "resiliency": "majority"}),
         ),
     ),
     Claim(
@@ -343,10 +376,18 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "A sequenced message that one process has received is shared by Reformation.",
         Standing.STATED,
         Kind.SAFETY,
-        "unknown",
-        "By reading: nothing in figure 25 shares it. It depends on figures 23 and 24, whose originator "
-        "chooses the new sequencer, and on which "
-        "sites it hears; this is a question to the model of Reformation.",
+        "holds",
+        "By the sites that respond, if “the process with the most recent committed message” is the one with "
+        "the "
+        "highest number that was given: then it becomes the new token site, and brings the others up to "
+        "date. If "
+        "it is the one with the highest stable number, the message is given up (REF-13). A site that is cut "
+        "off "
+        "shares nothing (RBP-28).",
+        (
+            _reformed("NothingDropped", "holds", _ONCE),
+            _reformed("NothingDropped", "violated", {**_ONCE, "committed": "stable"}, 5),
+        ),
     ),
     Claim(
         "RBP-30",
@@ -364,6 +405,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         (
             _check("SimpleUnwatched", "holds", of={**_BROKEN, "passive": False}),
             _check("ReachesTheFailed", "holds", of={**_BROKEN, "passive": False}),
+            _scenario("SimpleProcessFails", 22),
         ),
     ),
     Claim(
@@ -385,6 +427,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("NextFailedBefore", "holds", of=_FAILED, length=1),
             _check("NextFailedAfter", "holds", of=_FAILED, length=6),
             _check("NextSilent", "holds", of=_FAILED, length=3),
+            _scenario("NextSequencerFails", 22),
             _check("NoVainWait", "holds", of={**_FAILED, "passive": False}),
             _check("NoVainWait", "holds", of={**_BROKEN, "passive": False}),
         ),
@@ -400,6 +443,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "The situation is reached, and without passive detection nobody ever calls Reformation.",
         (
             _check("TokenLost", "holds", of=_FAILED, length=2),
+            _scenario("TokenIsLost", 26),
             _check("GoesOnOrNoticed", "violated", of={**_FAILED, "passive": False}, length=2),
             _check("GoesOnOrNoticed", "violated", of={**_BROKEN, "passive": False}, length=2),
         ),
@@ -442,6 +486,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "without passive detection.",
         (
             _check("NextMissesMessages", "holds", of=_FAILED, length=15),
+            _scenario("NextMissesMessages", 25),
             _check("NoVainWait", "holds", of={**_FAILED, "passive": False}),
             _check("NextMissesMessages", "holds", of=_BROKEN, length=5),
             _check("NoVainWait", "holds", of={**_BROKEN, "passive": False}),
@@ -458,6 +503,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "calls Reformation, with it always.",
         (
             _check("BothFailed", "holds", of={**_BROKEN, "crashes": 2}, length=2),
+            _scenario("SequencerAndNextFail", 10, of=_FIVE),
             _shown(
                 _check(
                     "GoesOnOrNoticed",

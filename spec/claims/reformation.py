@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.lang import Spec
+from antiphon.spec.protocols.reformation.again import ReformationAgain
 from antiphon.spec.protocols.reformation.lists import ListsChecked
 from antiphon.spec.protocols.reformation.properties import (
     ReformationChecked,
@@ -163,7 +164,8 @@ REFORMATION: tuple[Claim, ...] = (
         "failed, "
         "no timer has expired too early, and but for the version numbers all is as it was. Nothing in the "
         "figures "
-        "keeps the next round, or the one after it, from going the same way. Section 4.4 says so: “this "
+        "keeps the next round from going the same way, and there is a fair run in which every round does. "
+        "Section 4.4 says so: “this "
         "events can force new rounds of the reformation phase”.",
         (
             _literal("OneComesThrough", "violated", 5, of={**_DUEL, "attempts": 2}),
@@ -176,6 +178,14 @@ REFORMATION: tuple[Claim, ...] = (
                 {**_DUEL, "attempts": 4},
                 9,
                 deep=True,
+                long_for_z3=True,
+            ),
+            Check(
+                ReformationAgain,
+                "OneComesThrough",
+                "violated",
+                constants={"processes": 3, "crashes": 0},
+                length=10,
                 long_for_z3=True,
             ),
             _check("TwoOriginators", "holds", of=_SMALL, length=2),
@@ -313,6 +323,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("UniformPrefixOrder", "violated", "originator_recovers", of=_LARGE, length=16),
             _deep("DeliveredKept", "violated", of={**_SMALL, "recover_nothing": True}, length=12),
             _deep("DeliveredKept", "violated", of={**_SMALL, "work_meanwhile": True}, length=8),
+            _deep("UniformPrefixOrder", "holds", of={**_LARGE, "crashes": 1}),
             *_kept(),
         ),
         defect="text",

@@ -1,0 +1,80 @@
+"""Figures 23 and 24 where reformations begin again and again: whether one of several originators comes
+through.
+
+No process fails, no message is lost and no timer expires too early. The names of attempts are used again:
+attempt k
+is that of the k-th site, the first `attempts` sites are originators, and what was sent in an attempt is
+gone when
+its originator has given up. Version numbers are left
+out, since each is higher than that of the list of the beginning, and the Sequence Test asks for no more.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set, action, constraint, fair, leads_to, require, witness
+from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Invitation, Reformation, Stage
+from antiphon.spec.services import Process
+
+
+class ReformationAgain(Reformation):
+    """Reformation, as often as it is given up."""
+
+    attempts = 2
+    views = 2
+    numbers = 0
+
+    @action
+    def invite(self, p: Process) -> None:
+        """Figure 23, phase I, with the originator's own attempt."""
+        require(p.index < self.attempts and (self.works(p) or self.stage[p] is Stage.waiting))
+        self.invitation[p.index + 1] = Invitation(p, 2)
+        self.belongs[p] = p.index + 1
+        self.stage[p] = Stage.inviting
+
+    @constraint("announce")
+    def has_heard_all(self, p: Process, responders: Set[Process]) -> bool:
+        """All responses are received and are "Yes": nobody has failed, and nothing is lost."""
+        return all(q in responders for q in self.each(Process)) and not any(
+            a == self.belongs[p] and len(self.refusals[a]) > 0 for a in self.each(Attempt)
+        )
+
+    @constraint("give_up")
+    def is_refused(self, p: Process) -> bool:
+        """An originator gives up for a "No" that has come."""
+        return self.stage[p] is not Stage.inviting or any(
+            a == self.belongs[p] and len(self.refusals[a]) > 0 for a in self.each(Attempt)
+        )
+
+    @constraint("time_out")
+    def is_due(self) -> bool:
+        """No timer expires too early."""
+        return False
+
+    def withdraw(self, p: Process) -> None:
+        """Nothing is left of an attempt that is given up."""
+        for a in self.each(Attempt):
+            if self.belongs[p] == a and self.has_begun(p, a):
+                self.invitation[a] = None
+                self.new_list[a] = None
+                self.forget_answers(a)
+        super().withdraw(p)
+
+    def wants_to_begin(self, p: Process) -> bool:
+        """P has given up, and restarts."""
+        return self.stage[p] is Stage.waiting
+
+    def has_list(self) -> bool:
+        """A new list is valid."""
+        return any(self.tokens[a] for a in self.each(Attempt))
+
+    def has_begun_once(self) -> bool:
+        """Somebody has called Reformation."""
+        return any(not self.works(p) for p in self.each(Process))
+
+    restarts = fair("invite", where="wants_to_begin")
+    OneComesThrough = leads_to("has_begun_once", "has_list")
+
+    @witness
+    def ListMade(self) -> bool:
+        """It can come through."""
+        return self.has_list()
