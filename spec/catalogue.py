@@ -147,6 +147,13 @@ ENTRIES: tuple[Entry, ...] = (
         refinement_at="antiphon.spec.protocols.irbp.refinement:IRBP",
     ),
     Entry(
+        "irbp-iviews",
+        "iRBP with a core and external processes: i-views (RBP report, figure 34)",
+        "antiphon.spec.protocols.irbp.iviews:IViewsChecked",
+        claims_at="antiphon.spec.claims.irbp_iviews:IVIEWS",
+        family="irb",
+    ),
+    Entry(
         "rmp",
         "RBP's normal phase with several messages an acknowledgement and levels of resiliency (RMP)",
         "antiphon.spec.protocols.rmp.properties:RmpChecked",

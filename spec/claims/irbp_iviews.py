@@ -1,0 +1,184 @@
+"""What the report claims about i-views: figure 34 over the normal phase of figure 25.
+
+`_CRASHED`: one of three processes fails. `_MISLED`: nobody fails, and one is suspected wrongly. `_TWICE`: two
+such suspicions, and two i-views. All views are i-views. Repairs are those of figure 32, and that the queues
+are exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.protocols.irbp.iviews import IViewsChecked
+
+Constants = Mapping[str, int | bool | str]
+
+_CRASHED: Constants = {
+    "processes": 3, "messages": 1, "highest": 5, "views": 2, "crashes": 1, "false_suspicions": 0,
+    "detected_at_once": True, "assigned": True, "urgent": True,
+}  # fmt: skip
+_TWO: Constants = {**_CRASHED, "messages": 2, "highest": 4}
+_TWO_WHOLE: Constants = {**_CRASHED, "messages": 2, "highest": 6}
+_MISLED: Constants = {**_CRASHED, "crashes": 0, "false_suspicions": 1}
+_TWICE: Constants = {**_MISLED, "highest": 4, "views": 3, "false_suspicions": 2}
+_TWICE_CRASHED: Constants = {**_CRASHED, "highest": 4, "views": 3}
+_BOTH: Constants = {**_TWICE_CRASHED, "false_suspicions": 1}
+
+
+def _check(
+    property: str,
+    outcome: RecordedOutcome,
+    *without: str,
+    of: Constants,
+    length: int | None = None,
+    **reading: str,
+) -> Check:
+    """With all repairs but these."""
+    deep = of is not _CRASHED and of is not _TWICE_CRASHED
+    found = {**of, **reading}
+    return Check(IViewsChecked, property, outcome, "all", without, found, length, deep, long_for_z3=True)
+
+
+def _text(section: str, quotation: str) -> Source:
+    return Source(Document.RBP, section, quotation)
+
+
+_EXCHANGED = ("UniformPrefixOrder", "UniformTotalOrder", "ViewSynchrony", "UniformIntegrity")
+
+IVIEWS: tuple[Claim, ...] = (
+    Claim(
+        "IRB-12",
+        Source(
+            Document.RBP,
+            "4.4.4",
+            "As message stabilization during a view change is implemented by exchanging the set of sequenced "
+            "messages from each process, we can optimize the i-view algorithm by skipping this step",
+            figure="34",
+            lines="1-3",
+        ),
+        "An i-view need not exchange what has a number, since nothing is collected when it is installed.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "violated",
+        "The exchange does more than make messages stable: it tells the new sequencer which numbers are "
+        "given. A number that the first process of the new list has not heard, and another has, is given "
+        "again, and the two deliver different messages with it; this with the normal phase stopped and a "
+        "majority awaited, so that nothing else is to blame. Where the queues are emptied as figure 32 does, "
+        "messages that one process has delivered are lost to the others. With the exchange of figure 32 all "
+        "holds.",
+        (
+            Check(
+                IViewsChecked,
+                "UniformPrefixOrder",
+                "violated",
+                ("block", "await_majority"),
+                (),
+                _TWO,
+                21,
+                deep=True,
+                long_for_z3=True,
+            ),
+            _check("Agreement", "violated", "exchange_queues", of=_CRASHED, length=14),
+            *(_check(name, "holds", of=_CRASHED) for name in (*_EXCHANGED, "Agreement", "UniformAgreement")),
+            *(_check(name, "holds", of=_TWO_WHOLE) for name in _EXCHANGED),
+            *(_check(name, "holds", of=_MISLED) for name in _EXCHANGED),
+        ),
+        defect="design",
+        repairs=("exchange_queues",),
+    ),
+    Claim(
+        "IRB-14",
+        _text(
+            "4.4.3",
+            "As it still belong to the view, it receives all broadcasts, and can send messages to the group.",
+        ),
+        "An external process receives what is broadcast, and its own broadcasts are delivered.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "holds",
+        "Both happen. That it receives *all* broadcasts is no more than that they are sent to it: IRB-17.",
+        (
+            _check("ExternalSends", "holds", of=_MISLED, length=20),
+            _check("ExternalReceives", "holds", of=_MISLED, length=24),
+        ),
+    ),
+    Claim(
+        "IRB-16",
+        _text("5.2.3", "reintegration of external processes in a new i-view"),
+        "An external process can be in the list of a later i-view.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "In the reading that step 2 hears of the whole group. As the figure stands beside its step 4, `among "
+        "TL_i processes`, only members of TL_i send an ack, and nobody ever comes back. The new i-view must "
+        "be called by a suspicion of somebody else: that an external process is back calls none.",
+        (
+            _check("ExternalReturns", "unknown", of=_TWICE),
+            _check("ExternalReturns", "holds", of=_TWICE, acknowledging="group"),
+            _check("UniformPrefixOrder", "holds", of=_TWICE, acknowledging="group"),
+        ),
+    ),
+    Claim(
+        "IRB-17",
+        _text(
+            "4.4.3",
+            "If the partition is repaired, the excluded process is unable to acquire lost messages, because "
+            "they were already discarded. When this happens, it is obligated to commit suicide",
+        ),
+        "An external process that misses what the core has collected never gets it, and cannot go on.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "One false suspicion is enough, and no message need be lost: what the core delivers it collects, and "
+        "nobody is left to send it again. The core itself agrees.",
+        (
+            _check("ExternalsFollow", "violated", of=_MISLED, length=17),
+            _check("CoreAgreement", "holds", of=_MISLED),
+        ),
+    ),
+    Claim(
+        "IRB-19",
+        _text(
+            "4.4.3",
+            'While Reliable Broadcast and Total Order properties must be ensured for the "core" processes, '
+            "the only thing we can do for the external processes is to allow them to be kept up-to-date.",
+        ),
+        "The core delivers the same messages in the same order, whatever becomes of the external processes.",
+        Standing.STATED,
+        Kind.SAFETY,
+        "holds",
+        "With the exchange of queues, and order holds for the external processes too. Without it the "
+        "core does not agree (IRB-12).",
+        (
+            *(_check(name, "holds", of=_CRASHED) for name in ("CoreAgreement", "UniformTotalOrder")),
+            _check("CoreAgreement", "violated", "exchange_queues", of=_CRASHED, length=14),
+            *(_check(name, "holds", of=_MISLED) for name in ("CoreAgreement", "UniformTotalOrder")),
+            _check("ExternalLives", "holds", of=_MISLED),
+        ),
+        repairs=("exchange_queues",),
+    ),
+    Claim(
+        "IRB-24",
+        Source(
+            Document.RBP,
+            "4.4.4",
+            "execute consensus among TL_i processes, with initial_k as the initial value",
+            figure="34",
+            lines="4",
+        ),
+        "A core that i-views have made smaller stands less: of three processes, one wrong suspicion and one "
+        "crash end all view changes.",
+        Standing.QUESTION,
+        Kind.LIVENESS,
+        "holds",
+        "Consensus is decided by a majority of TL_i, and of two processes that is both. Three stand "
+        "a crash, and would stand it after the wrong suspicion too, if all three still took part in the "
+        "consensus.",
+        (
+            _check("ViewChangesEnd", "violated", of=_BOTH, length=9),
+            _check("ViewChangesEnd", "holds", of=_TWICE_CRASHED),
+            _check("ViewChangesEnd", "holds", of=_MISLED),
+        ),
+    ),
+)

@@ -1,0 +1,146 @@
+"""Figure 34 is explored within the bounds of figure 32; what its core promises, and what externals get."""
+
+from __future__ import annotations
+
+from antiphon.spec.environment.detectors import DetectedAtOnce
+from antiphon.spec.lang import Set, ambiguity, everywhere, obligation, repair, witness
+from antiphon.spec.protocols.irbp.bounds import Assigned, Urgent, ViewsFinite
+from antiphon.spec.protocols.irbp.figure32 import Proposal
+from antiphon.spec.protocols.irbp.figure34 import IViewChange
+from antiphon.spec.protocols.irbp.normal_phase import Data
+from antiphon.spec.protocols.irbp.repairs import REPAIRS
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast, View, ViewSynchrony
+
+acknowledging = ambiguity(
+    "acknowledging",
+    "TL_i",
+    about="step 2 awaits an ack from every p_i: of TL_i, as step 4 has it, or of the whole group, which "
+    "section 5.2.3 needs (`reintegration of external processes in a new i-view`)",
+)
+
+
+@acknowledging.reading("group")
+class GroupAcknowledges(IViewChange):
+    """Steps 2 and 3: external processes send their ack too, and those whose ack has come are in the list."""
+
+    def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
+        """Step 3: `all processes that sent ack`."""
+        back = {q for q in self.each(Process) if self.is_outside(q, p) and self.has_reported(q, p)}
+        return Proposal(heard | back, self.messages_of(p, heard), self.bodies_of(heard))
+
+    def is_outside(self, q: Process, p: Process) -> bool:
+        """Q is up, and not in TL_i."""
+        return not self.is_gone(q) and q not in self.token_list(p)
+
+
+@repair("steps 1, 3, 5: seqQ is sent, agreed upon and taken in as by figure 32", answers="IRB-12")
+class ExchangeQueues(IViewChange):
+    """Printed: `send ack to all`."""
+
+    def exchanges_queues(self) -> bool:
+        """Figure 32, steps 1, 3 and 6."""
+        return True
+
+
+class IViewsBounded(
+    IViewChange,
+    ViewsFinite,
+    repairs=(*REPAIRS, ExchangeQueues),
+    readings=(acknowledging,),
+    restrictions=(DetectedAtOnce, Urgent, Assigned),
+):
+    """Figure 34 with what can be switched on."""
+
+    def stay_outside(self, p: Process, members: Set[Process]) -> None:
+        """What nobody will look at any more is forgotten."""
+        super().stay_outside(p, members)
+        self.forget_report(p)
+        self.suspected[p] = everywhere(False)
+
+
+class IViewsChecked(IViewsBounded, TotalOrderBroadcast, ViewSynchrony):
+    """Figure 34, checked against total order broadcast and virtual synchrony, of all and of the core."""
+
+    def in_last_list(self, p: Process) -> bool:
+        """P is up, and in the last list that there is."""
+        return not self.is_gone(p) and any(
+            p in self.listed[v] and all(w <= v or len(self.listed[w]) == 0 for w in self.each(View))
+            for v in self.each(View)
+        )
+
+    @obligation
+    def CoreAgreement(self) -> bool:
+        """What a process of the core delivers, every process of the core delivers."""
+        return not any(
+            self.in_last_list(p)
+            and self.in_last_list(q)
+            and self.delivered[p][m]
+            and not self.delivered[q][m]
+            for p in self.each(Process)
+            for q in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    @obligation
+    def ExternalsFollow(self) -> bool:
+        """What the core delivers, every external process that is up delivers."""
+        return not any(
+            self.in_last_list(p)
+            and not self.in_last_list(q)
+            and not self.is_gone(q)
+            and self.delivered[p][m]
+            and not self.delivered[q][m]
+            for p in self.each(Process)
+            for q in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    @obligation
+    def ViewChangesEnd(self) -> bool:
+        """Where an i-view was called nobody stays in the old one."""
+        return not any(self.called[self.version[p]] and not self.is_gone(p) for p in self.each(Process))
+
+    @witness
+    def ExternalLives(self) -> bool:
+        """A process that is up is external."""
+        return any(not self.is_gone(p) and not self.is_core(p) for p in self.each(Process))
+
+    @witness
+    def ExternalSends(self) -> bool:
+        """The core delivers a message that a process has sent to the list that it is not in."""
+        return any(
+            self.origin[sent.message] == p
+            and self.is_sent_past(p, sent)
+            and any(self.delivered[q][sent.message] and self.in_last_list(q) for q in self.each(Process))
+            for p in self.each(Process)
+            for sent in self.data
+        )
+
+    @witness
+    def ExternalReceives(self) -> bool:
+        """A process delivers a message that was sent to the list that it is not in."""
+        return any(
+            self.delivered[p][sent.message] and self.origin[sent.message] != p and self.is_sent_past(p, sent)
+            for p in self.each(Process)
+            for sent in self.data
+        )
+
+    def is_sent_past(self, p: Process, sent: Data) -> bool:
+        """The message was sent to a list without p, which is up and knows that list."""
+        return (
+            not self.is_gone(p)
+            and self.version[p] == sent.version
+            and sent.version > 1
+            and p not in self.listed[sent.version]
+        )
+
+    @witness
+    def ExternalReturns(self) -> bool:
+        """A process is in a list again that was external in the one before."""
+        return any(
+            p in self.listed[w] and p not in self.listed[v] and len(self.listed[v]) > 0
+            for p in self.each(Process)
+            for v in self.each(View)
+            for w in self.each(View)
+            if w == v + 1
+        )
