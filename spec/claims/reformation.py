@@ -93,6 +93,7 @@ REFORMATION: tuple[Claim, ...] = (
             _check("MostRecent", "violated", of=_SMALL, length=10),
             _deep("NoTwoComplete", "holds", of=_SMALL),
             _deep("NoTwoComplete", "violated", of={**_SMALL, "any_number": True}, length=6),
+            _deep("DeliveredKept", "violated", of={**_SMALL, "any_version": True}, length=12),
             *_kept(),
         ),
         defect="design",
