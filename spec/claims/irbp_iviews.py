@@ -21,6 +21,7 @@ _CRASHED: Constants = {
 _TWO: Constants = {**_CRASHED, "messages": 2, "highest": 4}
 _TWO_WHOLE: Constants = {**_CRASHED, "messages": 2, "highest": 6}
 _MISLED: Constants = {**_CRASHED, "crashes": 0, "false_suspicions": 1}
+_TWO_MISLED: Constants = {**_MISLED, "messages": 2, "highest": 4}
 _TWICE: Constants = {**_MISLED, "highest": 4, "views": 3, "false_suspicions": 2}
 _TWICE_CRASHED: Constants = {**_CRASHED, "highest": 4, "views": 3}
 _BOTH: Constants = {**_TWICE_CRASHED, "false_suspicions": 1}
@@ -44,7 +45,9 @@ def _text(section: str, quotation: str) -> Source:
     return Source(Document.RBP, section, quotation)
 
 
-_EXCHANGED = ("UniformPrefixOrder", "UniformTotalOrder", "ViewSynchrony", "UniformIntegrity")
+_KEPT = ("ViewSynchrony", "UniformIntegrity")
+_ORDERED = ("UniformPrefixOrder", "UniformTotalOrder", *_KEPT)
+"""Order is asked where there are two messages."""
 
 IVIEWS: tuple[Claim, ...] = (
     Claim(
@@ -80,9 +83,9 @@ IVIEWS: tuple[Claim, ...] = (
                 long_for_z3=True,
             ),
             _check("Agreement", "violated", "exchange_queues", of=_CRASHED, length=14),
-            *(_check(name, "holds", of=_CRASHED) for name in (*_EXCHANGED, "Agreement", "UniformAgreement")),
-            *(_check(name, "holds", of=_TWO_WHOLE) for name in _EXCHANGED),
-            *(_check(name, "holds", of=_MISLED) for name in _EXCHANGED),
+            *(_check(name, "holds", of=_CRASHED) for name in (*_KEPT, "Agreement", "UniformAgreement")),
+            *(_check(name, "holds", of=_TWO_WHOLE) for name in _ORDERED),
+            *(_check(name, "holds", of=_MISLED) for name in _KEPT),
         ),
         defect="design",
         repairs=("exchange_queues",),
@@ -116,7 +119,7 @@ IVIEWS: tuple[Claim, ...] = (
         (
             _check("ExternalReturns", "unknown", of=_TWICE),
             _check("ExternalReturns", "holds", of=_TWICE, acknowledging="group"),
-            _check("UniformPrefixOrder", "holds", of=_TWICE, acknowledging="group"),
+            _check("ViewSynchrony", "holds", of=_TWICE, acknowledging="group"),
         ),
     ),
     Claim(
@@ -151,9 +154,10 @@ IVIEWS: tuple[Claim, ...] = (
         "With the exchange of queues, and order holds for the external processes too. Without it the "
         "core does not agree (IRB-12).",
         (
-            *(_check(name, "holds", of=_CRASHED) for name in ("CoreAgreement", "UniformTotalOrder")),
+            _check("CoreAgreement", "holds", of=_CRASHED),
             _check("CoreAgreement", "violated", "exchange_queues", of=_CRASHED, length=14),
-            *(_check(name, "holds", of=_MISLED) for name in ("CoreAgreement", "UniformTotalOrder")),
+            _check("CoreAgreement", "holds", of=_MISLED),
+            *(_check(name, "holds", of=_TWO_MISLED) for name in ("UniformPrefixOrder", "UniformTotalOrder")),
             _check("ExternalLives", "holds", of=_MISLED),
         ),
         repairs=("exchange_queues",),
