@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.protocols.irbp.iviews import IViewsChecked
+from antiphon.spec.protocols.irbp.properties import NormalPhaseChecked
 
 Constants = Mapping[str, int | bool | str]
 
@@ -24,6 +25,8 @@ _MISLED: Constants = {**_CRASHED, "crashes": 0, "false_suspicions": 1}
 _TWO_MISLED: Constants = {**_MISLED, "messages": 2, "highest": 4}
 _TWICE: Constants = {**_MISLED, "highest": 4, "views": 3, "false_suspicions": 2}
 _TWICE_CRASHED: Constants = {**_CRASHED, "highest": 4, "views": 3}
+_ALONE: Constants = {**_MISLED, "highest": 4, "false_suspicions": 2}
+_LISTED: Constants = {"processes": 3, "messages": 1, "highest": 4, "views": 1, "crashes": 1}
 _BOTH: Constants = {**_TWICE_CRASHED, "false_suspicions": 1}
 
 
@@ -91,6 +94,29 @@ IVIEWS: tuple[Claim, ...] = (
         repairs=("exchange_queues",),
     ),
     Claim(
+        "IRB-13",
+        Source(
+            Document.RBP,
+            "4.4.4",
+            "TL_k is the new token list with all processes that sent ack",
+            figure="34",
+            lines="3",
+        ),
+        "What the core takes for stable survives one failure, however small the core has become.",
+        Standing.QUESTION,
+        Kind.BOUND,
+        "violated",
+        "Stability is counted in the core, and figure 34 asks for no majority: a process that suspects all "
+        "others is a core of one, and delivers what nobody else has. With a majority of TL_i three processes "
+        "keep a core of two; more must be asked for where more failures are to be survived.",
+        (
+            _check("CoreOfTwo", "violated", "await_majority", of=_ALONE, length=7),
+            _check("CoreOfTwo", "holds", of=_ALONE),
+        ),
+        defect="text",
+        repairs=("await_majority",),
+    ),
+    Claim(
         "IRB-14",
         _text(
             "4.4.3",
@@ -105,6 +131,17 @@ IVIEWS: tuple[Claim, ...] = (
             _check("ExternalSends", "holds", of=_MISLED, length=20),
             _check("ExternalReceives", "holds", of=_MISLED, length=24),
         ),
+    ),
+    Claim(
+        "IRB-15",
+        _text("4.4.5", "a regular view should be installed when a failure detector with conservative"),
+        "Regular views and i-views can be called at the same time.",
+        Standing.QUESTION,
+        Kind.SAFETY,
+        "unknown",
+        "By reading: (reformation, i) and (i-view, i) both run a consensus among TL_i on TL_{i+1}, and "
+        "neither figure says whether it is the same one, nor which numbers the i-views between two views "
+        "have. If there are two, two lists of one number can be decided. The figures are judged apart here.",
     ),
     Claim(
         "IRB-16",
@@ -138,6 +175,23 @@ IVIEWS: tuple[Claim, ...] = (
         (
             _check("ExternalsFollow", "violated", of=_MISLED, length=17),
             _check("CoreAgreement", "holds", of=_MISLED),
+        ),
+    ),
+    Claim(
+        "IRB-18",
+        _text(
+            "4.4.3",
+            "just moving a suspect process does not solve the problem, and soon the token passing is blocked "
+            "again",
+        ),
+        "A process that has failed blocks the token wherever it stands in the list.",
+        Standing.STATED,
+        Kind.NEGATIVE,
+        "holds",
+        "The token names every member in turn, and waits for each. With the process outside the list the "
+        "others go on (IRB-08).",
+        (
+            Check(NormalPhaseChecked, "Validity", "violated", constants=_LISTED, length=2, long_for_z3=True),
         ),
     ),
     Claim(

@@ -33,8 +33,8 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         (("chekc",), "No such command 'chekc'"),
         (("check", "--foo"), "No such option"),
         (
-            ("check", "rpb"),
-            f"'rpb'; known: {', '.join(names())}, or module:Class, or file.py; did you mean 'rbp'?",
+            ("check", "dpt"),
+            f"'dpt'; known: {', '.join(names())}, or module:Class, or file.py; did you mean 'dtp'?",
         ),
         (("check", "no_such_module:Spec"), "module 'no_such_module' cannot be imported"),
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from antiphon.spec.environment.detectors import DetectedAtOnce
-from antiphon.spec.lang import Set, ambiguity, everywhere, obligation, repair, witness
+from antiphon.spec.lang import Set, ambiguity, everywhere, invariant, obligation, repair, witness
 from antiphon.spec.protocols.irbp.bounds import Assigned, Urgent, ViewsFinite
 from antiphon.spec.protocols.irbp.figure32 import Proposal
 from antiphon.spec.protocols.irbp.figure34 import IViewChange
@@ -67,6 +67,11 @@ class IViewsChecked(IViewsBounded, TotalOrderBroadcast, ViewSynchrony):
             p in self.listed[v] and all(w <= v or len(self.listed[w]) == 0 for w in self.each(View))
             for v in self.each(View)
         )
+
+    @invariant
+    def CoreOfTwo(self) -> bool:
+        """No list has one member, which would take for stable what nobody else has."""
+        return all(len(self.listed[v]) != 1 for v in self.each(View))
 
     @obligation
     def CoreAgreement(self) -> bool:
