@@ -73,7 +73,56 @@ def _grow(names: str, *rungs: tuple[int, ...]) -> tuple[Constants, ...]:
 _RING: Constants = {"unlimited": True, "urgent": True, "assigned": True, "patient": True}
 _HORUS: Constants = {"patient": True, "oracle": "one that waits", "stride": 1}
 
+SAFE = (
+    "PrimaryPartition", "VscValidity", "VscTermination", "Validity", "UniformAgreement", "Agreement",
+    "TimeBoundedBuffering", "Termination",
+)  # fmt: skip
+"""What a view change promises for the end, which failures and false suspicions together keep from coming about."""
+
+REFORMED = ("OneToken", "NoTwoComplete", "CommitTogether", "OneComesThrough", "NobodyWaitsForEver", *SAFE)
+"""What no repair of Reformation gives."""
+
 LADDERS = (
+    Ladder(
+        "irbp",
+        {"detected_at_once": True, "urgent": True, "assigned": True},
+        _grow(
+            "processes messages crashes false_suspicions views highest",
+            (3, 1, 1, 0, 2, 5), (3, 2, 1, 0, 2, 7), (3, 1, 1, 1, 2, 5), (4, 1, 1, 0, 2, 5), (3, 2, 1, 1, 3, 5), (4, 1, 1, 1, 2, 5), (4, 2, 1, 1, 2, 6),
+        ),
+        SAFE,
+        about="safety, local steps at once, message k of process k",
+    ),
+    Ladder(
+        "vsc",
+        {"detected_at_once": True},
+        _grow(
+            "processes messages crashes false_suspicions views",
+            (3, 1, 1, 0, 2), (3, 1, 1, 1, 2), (3, 1, 1, 1, 3), (3, 2, 1, 1, 2), (4, 1, 1, 1, 2), (3, 2, 1, 1, 3), (4, 2, 1, 1, 2),
+        ),
+        SAFE,
+        about="safety",
+    ),
+    Ladder(
+        "reformation",
+        {"terse": True, "eager": True, "committed": "sequenced", "leaving": "remembers"},
+        _grow(
+            "processes messages numbers attempts views crashes",
+            (3, 1, 1, 1, 4, 0), (3, 1, 1, 2, 7, 0), (3, 2, 2, 2, 7, 0), (3, 2, 2, 2, 7, 1), (3, 2, 3, 2, 7, 0), (3, 2, 2, 3, 10, 0), (4, 2, 2, 2, 9, 0),
+        ),
+        REFORMED,
+        about="safety, where sites send nothing in vain",
+    ),
+    Ladder(
+        "chandra-toueg",
+        {"urgent": True, "detected_at_once": True},
+        _grow(
+            "processes crashes false_suspicions rounds",
+            (3, 1, 0, 2), (3, 1, 1, 2), (3, 1, 1, 3), (3, 1, 2, 3), (4, 1, 1, 2), (5, 2, 1, 2),
+        ),
+        SAFE,
+        about="safety, local steps at once",
+    ),
     Ladder(
         "total",
         {"assigned": True, "patient": True, "first_ids": 2},
