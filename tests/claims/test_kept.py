@@ -87,7 +87,7 @@ def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         (tmp_path / "kept_steps.py").write_text(text, encoding="utf-8")
         monkeypatch.delitem(sys.modules, "kept_steps", raising=False)
         importlib.invalidate_caches()
-        linecache.clearcache()
+        linecache.checkcache(str(tmp_path / "kept_steps.py"))
         found: type[Spec] = importlib.import_module("kept_steps").Steps
         return found
 

@@ -69,7 +69,7 @@ def test_the_document_of_export_has_the_text_or_the_files(antiphon: Run, tmp_pat
         ),
         ((COURIER, "--to", "tla", "--output", "two-words.tla"), "'two-words' is no name of a TLA+ module"),
         ((COURIER, "--to", "dot", "--output", "nowhere/x.dot"), "--output nowhere/x.dot: cannot be written"),
-        (("rpb", "--to", "dot"), "did you mean 'rbp'?"),
+        (("dpt", "--to", "dot"), "did you mean 'dtp'?"),
     ],
 )
 def test_wrong_usage_of_export_exits_with_64(antiphon: Run, arguments: tuple[str, ...], says: str) -> None:

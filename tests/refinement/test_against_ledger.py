@@ -79,8 +79,9 @@ class Run(NamedTuple):
 
     def refined(self, max_states: int | None = None) -> Verdict:
         """What the refinement is with the repairs and the constants of the check."""
-        on = [name for name in repairs_of(self.refinement.concrete) if name not in self.switched_off]
-        bound = program(self.refinement.concrete, repairs=on, **self.check.constants)
+        check = self.check
+        concrete = self.refinement.concrete
+        bound = program(concrete, repairs=check.repairs, without=check.without, **check.constants)
         if max_states is None:
             return Reports.private().check_refinement(bound, self.refinement)[PROPERTY]
         return check_refinement(bound, self.refinement, bounds=Bounds(states=max_states))[PROPERTY]

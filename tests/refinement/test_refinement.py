@@ -233,7 +233,7 @@ IRBP_CRASH: dict[str, int | bool | str] = {
 }  # fmt: skip
 ONE_FAILURE = {"processes": 3, "messages": 1, "crashes": 1, "suspicions": 1, "one_failure": True}
 FLUSHED: dict[str, int | bool | str] = {
-    "processes": 3, "messages": 2, "crashes": 1, "stride": 1, "oracle": "one that waits",
+    "processes": 3, "messages": 1, "crashes": 1, "stride": 1, "oracle": "one that waits",
 }  # fmt: skip
 JUDGED = {
     "figure-2": Judged(Figure2Checked, ("UniformIntegrity",), {"processes": 2, "messages": 1, "losses": 1}),
