@@ -108,7 +108,21 @@ def explored(model: tuple[object, ...]) -> Report:
     )
 
 
-@pytest.mark.parametrize("name", RUNS)
+MODELS = list(dict.fromkeys(model_of(recorded) for recorded in RUNS.values()))
+SAMPLED = MODELS[::3]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The runs of all models with `make check-deep` and when they are written anew, else of every third;
+    `make check` looks at the lengths of all.
+    """
+    if "name" in metafunc.fixturenames:
+        option = metafunc.config.getoption
+        every = option("--hypothesis-profile", None) == "deep" or option("--rewrite")
+        chosen = [name for name, recorded in RUNS.items() if every or model_of(recorded) in SAMPLED]
+        metafunc.parametrize("name", chosen)
+
+
 def test_the_shortest_counterexample_is_the_recorded_run(
     name: str, golden: Callable[[str, str], None]
 ) -> None:
