@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,13 @@ from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Check, claims_of, families
 
 FIGURES = ("rbc", "msq", "rbp")
-"""The families of the RBP report, which Z3 judges too."""
+"""The families of the RBP report without view changes, which Z3 judges too."""
+
+VIEWS = ("ref", "vsc", "pbk", "irb", "rmp", "def")
+"""The families of what the report says of view changes, of its definitions, and of RMP and TRMP."""
+
+COMPARISONS = "x"
+"""The family that asks again what others ask, mostly the RBP report: with that it shares explorations."""
 
 LONG_FOR_Z3 = ("RBP-04", "RBP-06", "RBP-37", "RBP-38")
 """Claims of theirs with a counterexample that Z3 finds only after minutes."""
@@ -134,8 +140,8 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     big = ("--processes", "3", "--messages", "2", "--losses", "1", "--timeouts", "1")
     small = ("--processes", "2", "--messages", "2", "--losses", "1", "--timeouts", "1")
     urgent = ("--set", "urgent=true", "--set", "assigned=true", "--set", "patient=true")
-    figures = tuple(word for name in FIGURES for word in ("--protocol", name))
-    others = tuple(word for name in families() if name not in FIGURES for word in ("--protocol", name))
+    figures, views = _named(FIGURES), _named(VIEWS)
+    others = _named(name for name in families() if name not in (*FIGURES, *VIEWS, COMPARISONS))
     return (
         (
             Row("do the repaired figures hold, within bounds?", ("check",), _checked),
@@ -145,11 +151,16 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
                 _checked,
             ),
             Row(
-                "are RBP's claims as true as the ledger records?",
-                ("claims", "--brief", "--fresh", *figures),
+                "are RBP's claims, and comparisons, as true as the ledger records?",
+                ("claims", "--brief", "--fresh", *figures, *_named((COMPARISONS,))),
                 _claimed,
             ),
             Row("and those of the other documents?", ("claims", "--brief", "--fresh", *others), _claimed),
+            Row(
+                "and what the RBP report claims about view changes?",
+                ("claims", "--brief", "--fresh", *views),
+                _claimed,
+            ),
         ),
         (
             Row(
@@ -176,13 +187,18 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     )
 
 
+def _named(chosen: Iterable[str]) -> tuple[str, ...]:
+    """The options that name these families."""
+    return tuple(word for name in chosen for word in ("--protocol", name))
+
+
 def deep_rows() -> tuple[Row, ...]:
     """The whole ledger by families: every check, every repair left out alone, mutants, and what takes Z3
     long. What takes longest begins first.
 
     What a family's claims explored is read where its repairs are left out.
     """
-    figures = tuple(word for name in FIGURES for word in ("--protocol", name))
+    figures = _named(FIGURES)
     larger = sorted(
         families(),
         key=lambda name: (

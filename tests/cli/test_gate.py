@@ -193,3 +193,16 @@ def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_pa
     }
     asked += gate.deep_rows()
     assert all(antiphon(*row.arguments, "--help").code == 0 for row in asked)
+
+
+def test_the_gate_asks_every_family_once(tmp_path: Path) -> None:
+    """A family that is added is asked without another word."""
+    asked = [row.arguments for column in gate.rows(tmp_path) for row in column]
+    named = [
+        family
+        for words in asked
+        if words[:3] == ("claims", "--brief", "--fresh")
+        for option, family in itertools.pairwise(words)
+        if option == "--protocol"
+    ]
+    assert sorted(named) == sorted(families())
