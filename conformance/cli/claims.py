@@ -4,6 +4,7 @@ the record.
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,13 @@ def claims(
         int | None,
         typer.Option("--seed", help="With --mutants: chooses the sample.", show_default="7"),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", min=1, metavar="N", help="With --mutants: so many processes ask.",
+            show_default="all processors",
+        ),
+    ] = None,
     write: Annotated[
         Path | None,
         typer.Option("--write", metavar="FILE", help="With --mutants: write the table.", show_default=False),
@@ -102,8 +110,8 @@ def claims(
     """Run every check of the ledger again and compare it with what is recorded."""
     if identifiers and protocols:
         raise output.UsageProblem("name claims, or a family with --protocol, not both")
-    if not mutants and any(given is not None for given in (sample, seed, write, check)):
-        raise output.UsageProblem("--sample, --seed, --write and --check go with --mutants")
+    if not mutants and any(given is not None for given in (sample, seed, jobs, write, check)):
+        raise output.UsageProblem("--sample, --seed, --jobs, --write and --check go with --mutants")
     if mutants and (minimal or brief or engine != "auto"):
         raise output.UsageProblem("--mutants goes with none of --minimal, --brief and --engine")
     if check is not None:
@@ -116,8 +124,9 @@ def claims(
     if mutants:
         whole = () if identifiers else tuple(protocols or families())
         return by_mutants(
-            chosen, whole=whole, deep=deep, sample=sample, seed=seed, fresh=fresh, write=write, json=json
-        )
+            chosen, whole=whole, deep=deep, sample=sample, seed=seed, jobs=jobs or os.cpu_count() or 1,
+            fresh=fresh, write=write, json=json,
+        )  # fmt: skip
     if brief:
         chosen = tuple(map(_briefly, chosen))
     reports = Reports.private(fresh=fresh)

@@ -28,6 +28,7 @@ def by_mutants(
     deep: bool,
     sample: int | None,
     seed: int | None,
+    jobs: int,
     fresh: bool,
     write: Path | None,
     json: bool,
@@ -48,7 +49,9 @@ def by_mutants(
     for family in dict.fromkeys(claim.protocol for claim in chosen):
         own = [claim for claim in chosen if claim.protocol == family]
         with claims_bar() as show:
-            result = strength(own, deep=deep, sample=sample, seed=seed, answers=answers, progress=show)
+            result = strength(
+                own, deep=deep, sample=sample, seed=seed, answers=answers, progress=show, jobs=jobs
+            )
         found.append(result)
         if write is not None:
             _write(write, family, result)

@@ -13,6 +13,8 @@ of its specification, and says how many of them break it.
    too, until it breaks one. What then is left is told: there a check is missing, or the text says more than
    anybody can notice.
 4. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
+5. Programs are asked independently of one another in each of three steps (the sample; the others; what no
+   check noticed), so that the answers do not depend on how many processes share them.
 
 This file knows which classes are a protocol's text, and nothing of any protocol.
 """
@@ -21,10 +23,15 @@ from __future__ import annotations
 
 import hashlib
 import math
+import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
 
 import msgspec
 
@@ -47,6 +54,8 @@ SAVED_SECONDS = 10.0
 """How often answers are written down."""
 
 Anything = Mutant | LeftOut
+Tell = Callable[[Anything], object]
+Work = Callable[["_Plan", Tell], object]
 
 
 @dataclass(frozen=True)
@@ -154,6 +163,7 @@ def strength(
     further: Bounds = FURTHER,
     answers: Answers | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    jobs: int = 1,
 ) -> FamilyStrength:
     """Asks the mutants of every specification that these claims check; the claims are of one family.
 
@@ -165,26 +175,22 @@ def strength(
         bounds: how far each mutant is explored by generated Python.
         further: how far machine code goes where that leaves something open.
         answers: what was answered before.
-        progress: called before each mutant with its number, how many there are, and what it is.
+        progress: called before each mutant, or, with several processes, after each program, with its number,
+            how many there are, and what it is.
+        jobs: how many processes ask; each has one program at a time.
     """
     claims, answers = tuple(claims), answers or Answers(Cache(None))
     groups, left_out = _groups(claims, deep=deep)
     if not groups:
         return FamilyStrength("", (), Tally(), sample, seed, left_out)
     plans = [_Plan(group, (bounds, further), answers, sample, seed) for group in groups]
-    breaking: dict[str, list[str]] = {}
-    todo, done = sum(len(plan.sampled) for plan in plans), 0
-    for plan in plans:
-
-        def tell(number: int, mutant: Anything, plan: _Plan = plan, before: int = done) -> None:
-            if progress is not None:
-                progress(before + number, todo, f"{plan.program.name} {mutant}")
-
-        plan.run(tell, breaking)
-        done += len(plan.sampled)
-    for plan in plans:
-        if wanted := [item for item in plan.mutants if item.digest in _unnoticed(plans)]:
-            plan.pursue(wanted, lambda mutant: progress and progress(todo, todo, f"pursued: {mutant}"))
+    team = _Team(sum(len(plan.sampled) for plan in plans), jobs, progress)
+    team.all_do(plans, _Plan.ask_sample)
+    for some in _rounds(plans):
+        team.all_do(some, partial(_Plan.ask_others, breaking=_breaking(plans)))
+    team.all_do(plans, partial(_Plan.pursue, unnoticed=_unnoticed(plans)))
+    answers.read += sum(plan.found.read for plan in plans)
+    answers.asked += sum(plan.found.asked for plan in plans)
     found = tuple(item for plan in plans for item in plan.strengths())
     order = {id(check): number for number, (_, check) in enumerate(held(claims))}
     family = claims[0].protocol
@@ -252,18 +258,38 @@ class Answers:
         self.cache.put(key, msgspec.json.encode(answers))
 
 
+@dataclass
+class _Found:
+    """What the mutants of one program did: the answers of those that were asked about all its properties, by
+    their digests; those of others, asked about some; why properties are trivial; which ones each mutant
+    touches. How many answers were read, and how many asked.
+    """
+
+    sample: dict[str, Answer] = field(default_factory=dict)
+    others: list[tuple[tuple[str, ...], dict[str, Answer]]] = field(default_factory=list)
+    trivial: dict[str, str] = field(default_factory=dict)
+    touched: dict[str, frozenset[str]] = field(default_factory=dict)
+    read: int = 0
+    asked: int = 0
+
+
 class _Asking:
-    """Some properties of one program, the mutants that were asked about them, and their answers.
+    """Some properties of one program, the mutants that are asked about them, and their answers.
 
     `compares`: about all of its properties, and whether they change anything at all. `briefly`: within fewer
     states.
     """
 
     def __init__(
-        self, plan: _Plan, properties: Sequence[str], *, compares: bool = False, briefly: bool = False
+        self,
+        plan: _Plan,
+        properties: Sequence[str],
+        seen: dict[str, Answer],
+        *,
+        compares: bool = False,
+        briefly: bool = False,
     ) -> None:
-        self.properties, self.compares, self.briefly = properties, compares, briefly
-        self.seen: dict[str, Answer] = {}
+        self.properties, self.seen, self.compares, self.briefly = properties, seen, compares, briefly
         self._plan, self._saved = plan, time.monotonic()
         program = plan.program
         question = (repr(plan.bounds), f"{compares} {briefly}", *properties)
@@ -273,18 +299,18 @@ class _Asking:
     def ask(self, mutant: Anything) -> None:
         """Have the answer of the mutant, from what is kept if it is there."""
         if mutant.digest in self._kept:
-            self._plan.answers.read += 1
+            self._plan.found.read += 1
         else:
             asked = None if self.compares else self.properties
             self._kept[mutant.digest] = self._plan.trial.ask(mutant, asked, briefly=self.briefly)
-            self._plan.answers.asked += 1
+            self._plan.found.asked += 1
             if time.monotonic() - self._saved > SAVED_SECONDS:
                 self.save()
         self.seen[mutant.digest] = self._kept[mutant.digest]
 
-    def broken(self) -> set[str]:
-        """The properties that some mutant broke."""
-        return set().union(*(answer.broken for answer in self.seen.values()))
+    def unbroken(self) -> set[str]:
+        """The properties that no mutant broke."""
+        return set(self.properties).difference(*(answer.broken for answer in self.seen.values()))
 
     def save(self) -> None:
         """Write down what was answered."""
@@ -302,71 +328,75 @@ class _Plan:
     ) -> None:
         self.program, self.checks = group
         self.bounds, self.answers = bounds, answers
-        properties = list(dict.fromkeys(check.property for _, check in self.checks))
+        self.properties = list(dict.fromkeys(check.property for _, check in self.checks))
         mutants: list[Anything] = [*_mutants(self.program), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
         self.sampled: Sequence[Anything] = self.mutants[:sample]
-        self.first = _Asking(self, properties, compares=True)
-        self.later: list[_Asking] = []
+        self.found = _Found()
         self._trial: Trial | None = None
-        self._trivial: dict[str, str] = {}
-        self._touched: dict[str, frozenset[str]] = {}
 
     @property
     def trial(self) -> Trial:
         """The trial of the program, begun when it is needed."""
         if self._trial is None:
-            self._trial = Trial(self.program, self.first.properties, *self.bounds)
+            self._trial = Trial(self.program, self.properties, *self.bounds)
         return self._trial
 
-    def run(self, tell: Callable[[int, Anything], object], breaking: dict[str, list[str]]) -> None:
-        """Ask all mutants that are to be asked; what was answered is kept, however this ends.
-
-        `tell` is called before each, with how many of the sample were. `breaking` are mutants by the
-        properties that they broke in earlier programs, the last first; what breaks one here is added.
-        """
-        first = self.first
-        try:
-            for number, mutant in enumerate(self.sampled):
-                tell(number, mutant)
-                first.ask(mutant)
-        finally:
-            first.save()
-        weak = sorted(set(first.properties) - first.broken())
-        self._trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
-        weak = [name for name in weak if name not in self._trivial]
-        if weak:
-            self._ask_others(weak, breaking, tell)
-        self._touched = {item.digest: self.trial.touched(item) for item in self.mutants}
-        for asking in (first, *self.later):
-            for digest, answer in asking.seen.items():
-                for name in answer.broken:
-                    breaking[name] = [digest, *(item for item in breaking.get(name, []) if item != digest)]
+    def end_trial(self) -> None:
+        """Give its memory back."""
         self._trial = None
 
-    def _ask_others(
-        self, weak: list[str], breaking: Mapping[str, list[str]], tell: Callable[[int, Anything], object]
-    ) -> None:
-        """Ask the mutants beyond the sample until each weak property is broken, the most promising first."""
-        brief = _Asking(self, weak, briefly=True)
-        self.later.append(brief)
-        self._ask_until_broken(brief, self.mutants[len(self.sampled) :], breaking, tell)
-        weak = [name for name in weak if name not in brief.broken()]
+    def ask_sample(self, tell: Tell) -> None:
+        """Ask the sample about all properties."""
+        self._ask_all(self.sampled, tell)
+
+    def pursue(self, tell: Tell, unnoticed: AbstractSet[str]) -> None:
+        """Ask mutants that no check of another program notices, by their digests, if they were not asked."""
+        self._ask_all(
+            [item for item in self.mutants if item.digest in unnoticed - self.found.sample.keys()], tell
+        )
+
+    def _ask_all(self, mutants: Sequence[Anything], tell: Tell) -> None:
+        """Ask about all properties; what was answered is kept, however this ends."""
+        if not mutants:
+            return
+        asking = _Asking(self, self.properties, self.found.sample, compares=True)
+        try:
+            for mutant in mutants:
+                tell(mutant)
+                asking.ask(mutant)
+        finally:
+            asking.save()
+
+    def ask_others(self, tell: Tell, breaking: Mapping[str, list[str]]) -> None:
+        """Ask the mutants beyond the sample about what none of the sample breaks, until each such property is
+        broken; `breaking` are mutants by the properties that they broke in some program, the last first.
+        """
+        found = self.found
+        unbroken = set(self.properties).difference(*(answer.broken for answer in found.sample.values()))
+        found.trivial = {name: why for name in sorted(unbroken) if (why := self.trial.trivial(name))}
+        found.touched = {item.digest: self.trial.touched(item) for item in self.mutants}
+        if not (weak := sorted(unbroken - found.trivial.keys())):
+            return
+        brief = self._ask_until_broken(weak, self.mutants[len(self.sampled) :], breaking, tell, briefly=True)
+        weak = [name for name in weak if name in brief.unbroken()]
         open_by = {digest: answer.open for digest, answer in brief.seen.items()}
         if far := [item for item in self.mutants if not set(weak).isdisjoint(open_by.get(item.digest, ()))]:
-            thorough = _Asking(self, weak)
-            self.later.append(thorough)
-            self._ask_until_broken(thorough, far, breaking, tell)
+            self._ask_until_broken(weak, far, breaking, tell)
 
     def _ask_until_broken(
         self,
-        asking: _Asking,
+        properties: Sequence[str],
         mutants: Sequence[Anything],
         breaking: Mapping[str, list[str]],
-        tell: Callable[[int, Anything], object],
-    ) -> None:
+        tell: Tell,
+        *,
+        briefly: bool = False,
+    ) -> _Asking:
+        """Ask the mutants about some properties until each is broken, the most promising first."""
+        asking = _Asking(self, properties, {}, briefly=briefly)
+        self.found.others.append((tuple(properties), asking.seen))
         left = list(mutants)
-
         judged = _judged(self.program)
 
         def promise(mutant: Anything) -> tuple[float, bool, bool]:
@@ -377,31 +407,20 @@ class _Plan:
             return min(places, default=math.inf), is_far, unbroken.isdisjoint(self.trial.touched(mutant))
 
         try:
-            while left and (unbroken := set(asking.properties) - asking.broken()):
+            while left and (unbroken := asking.unbroken()):
                 mutant = min(left, key=promise)
                 left.remove(mutant)
-                tell(len(self.sampled), mutant)
+                tell(mutant)
                 asking.ask(mutant)
         finally:
             asking.save()
-
-    def pursue(self, mutants: Sequence[Anything], tell: Callable[[Anything], object]) -> None:
-        """Ask mutants that no check of another program notices, if they were not asked here."""
-        first = self.first
-        try:
-            for mutant in mutants:
-                if mutant.digest not in first.seen:
-                    tell(mutant)
-                    first.ask(mutant)
-        finally:
-            first.save()
-        self._trial = None
+        return asking
 
     def strengths(self) -> Iterator[Strength]:
         """How each check came out."""
         for claim, check in self.checks:
-            if check.property in self._trivial:
-                yield Strength(claim, check, trivial=self._trivial[check.property])
+            if why := self.found.trivial.get(check.property, ""):
+                yield Strength(claim, check, trivial=why)
             else:
                 yield self._counted(claim, check)
 
@@ -409,12 +428,12 @@ class _Plan:
         name, elsewhere = check.property, 0
         fates: Counter[str] = Counter()
         later: dict[str, Answer] = {}
-        for asking in self.later:
-            later |= asking.seen if name in asking.properties else {}
-        for digest, answer in (*self.first.seen.items(), *later.items()):
+        for properties, seen in self.found.others:
+            later |= seen if name in properties else {}
+        for digest, answer in (*self.found.sample.items(), *later.items()):
             if answer.fate is Fate.INVALID or name in answer.apart:
                 continue
-            if name not in self._touched[digest]:
+            if name not in self.found.touched[digest]:
                 elsewhere += name in answer.broken
             elif name in answer.broken:
                 fates["killed"] += 1
@@ -434,6 +453,65 @@ class _Plan:
         )
 
 
+class _Team:
+    """The processes that ask the mutants of programs; with one there is no other than this."""
+
+    working: ClassVar[tuple[Sequence[_Plan], Work]]
+    """What the processes do that are begun now."""
+
+    def __init__(self, total: int, jobs: int, progress: Callable[[int, int, str], None] | None) -> None:
+        self.jobs = jobs
+        self._progress = progress or (lambda *_: None)
+        self._asked, self._total = 0, total
+
+    def all_do(self, plans: Sequence[_Plan], work: Work) -> None:
+        """Have this done with all of some programs."""
+        if (jobs := min(self.jobs, len(plans))) == 1:
+            for plan in plans:
+                self._do(plan, work)
+            return
+        _Team.working = plans, work
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:
+            for plan, found in zip(plans, pool.map(_worked, range(len(plans))), strict=True):
+                self._tell(plan.program.name, found.read + found.asked - plan.found.read - plan.found.asked)
+                plan.found = found
+
+    def _do(self, plan: _Plan, work: Work) -> None:
+        work(plan, lambda mutant: self._tell(f"{plan.program.name} {mutant}"))
+        plan.end_trial()
+
+    def _tell(self, what: str, asked: int = 1) -> None:
+        self._progress(min(self._asked, self._total), self._total, what)
+        self._asked += asked
+
+
+def _worked(number: int) -> _Found:
+    """What a process of a team found out about one program."""
+    plans, work = _Team.working
+    work(plans[number], lambda _: None)
+    plans[number].end_trial()
+    return plans[number].found
+
+
+def _rounds(plans: Sequence[_Plan]) -> Iterator[Sequence[_Plan]]:
+    """One program, the next two, the next four: later ones ask first what broke something in earlier ones."""
+    begin = 0
+    while begin < len(plans):
+        yield plans[begin : 2 * begin + 1]
+        begin = 2 * begin + 1
+
+
+def _breaking(plans: Iterable[_Plan]) -> dict[str, list[str]]:
+    """The mutants that broke each property in some program, the last first."""
+    found: dict[str, list[str]] = {}
+    for plan in plans:
+        for seen in (plan.found.sample, *(seen for _, seen in plan.found.others)):
+            for digest, answer in seen.items():
+                for name in answer.broken:
+                    found[name] = [digest, *(item for item in found.get(name, []) if item != digest)]
+    return found
+
+
 def _mutants(program: Program) -> tuple[Mutant, ...]:
     """The mutants of a protocol's text; of a service that is checked by itself, those of its own module."""
     own = program.spec.__module__
@@ -451,7 +529,7 @@ def _judged(program: Program) -> dict[str, set[str]]:
 
 def _unnoticed(plans: Sequence[_Plan]) -> set[str]:
     """The mutants that can be seen in some program and break no check of any."""
-    fates = [(digest, answer.fate) for plan in plans for digest, answer in plan.first.seen.items()]
+    fates = [(digest, answer.fate) for plan in plans for digest, answer in plan.found.sample.items()]
     seen, killed = ({name for name, fate in fates if fate is of} for of in (Fate.SURVIVED, Fate.KILLED))
     return seen - killed
 
@@ -461,7 +539,7 @@ def _tally(plans: Sequence[_Plan]) -> Tally:
     fates: dict[str, list[Fate]] = {}
     for plan in plans:
         for mutant in plan.mutants:
-            answer = plan.first.seen.get(mutant.digest)
+            answer = plan.found.sample.get(mutant.digest)
             if answer is not None:
                 names[mutant.digest] = str(mutant)
                 fates.setdefault(mutant.digest, []).append(answer.fate)

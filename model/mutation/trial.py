@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from antiphon.model.bounds import Bounds, StopReason
+from antiphon.model.engines.choice import StorageOptions
 from antiphon.model.engines.interface import Transitions
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.engines.python.catalogue import Known
@@ -56,6 +57,9 @@ BRIEF_STATES = 5_000
 """How far generated Python goes, and twenty times as far machine code, where a mutant is asked briefly: most
 of what breaks something breaks it early.
 """
+
+ONE_THREAD = StorageOptions(threads=1)
+"""Programs are asked side by side, not the states of one."""
 
 LARGE = 200_000
 """A step that takes more nodes than this is not seen through."""
@@ -239,7 +243,7 @@ class Trial:
         """What a mutant breaks of these properties, by machine code; whether it is the same as the program is
         not asked.
         """
-        report = check(changed, properties=asked, bounds=bounds, engine="native")
+        report = check(changed, properties=asked, bounds=bounds, engine="native", storage=ONE_THREAD)
         stop = report.exploration.stopped
         if stop is StopReason.INTERRUPTED:
             raise KeyboardInterrupt

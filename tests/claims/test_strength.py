@@ -211,6 +211,22 @@ def test_what_was_answered_is_read_and_what_was_interrupted_goes_on(tmp_path: Pa
     assert fresh.read == 0
 
 
+def test_answers_do_not_depend_on_how_many_processes_ask(tmp_path: Path) -> None:
+    """They are kept by those who asked, and read by whoever asks later."""
+    both = claim(Check(Lamps, "Square", "holds"), Check(Switched, "InTurn", "holds"))
+    alone = strength([both], sample=2)
+    kept = Answers(Cache(tmp_path))
+    told: list[tuple[int, int]] = []
+    shared = strength(
+        [both], sample=2, jobs=2, answers=kept, progress=lambda done, total, _: told.append((done, total))
+    )
+    again = Answers(Cache(tmp_path))
+    assert alone == shared == strength([both], sample=2, answers=again)
+    assert (again.asked, again.read) == (0, kept.asked + kept.read)
+    assert told[0] == (0, 4)
+    assert told[-1][0] == 4
+
+
 def test_what_surrounds_bounds_or_judges_a_protocol_is_not_its_text() -> None:
     assert is_text(MovingSequencer)
     assert not any(
