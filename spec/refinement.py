@@ -47,6 +47,8 @@ class Refinement:
         sizes: constants of the machine, and of the mapping, that differ from their defaults; numbers are
             expressions over the protocol's constants. A constant that both have is the protocol's.
         bounds: constants within which the protocol is explored when nobody says otherwise.
+        monitor: the same question as properties of a specification, the protocol beside the machine, which
+            the native engine explores; its constants are the protocol's.
     """
 
     concrete: type[Spec]
@@ -55,6 +57,7 @@ class Refinement:
     explain: Explain | None = None
     sizes: Mapping[str, int | bool | str] = field(default_factory=dict)
     bounds: Mapping[str, int | bool | str] = field(default_factory=dict)
+    monitor: type[Spec] | None = None
 
     def bind(self, bound: Program) -> tuple[Program, Program]:
         """The protocol and the abstract machine under the constants of `bound`, a program of the protocol.
@@ -73,6 +76,19 @@ class Refinement:
         return protocol, machine.with_constants(
             **{name: value for name, value in protocol.constants.items() if name in machine.constants}
         )
+
+    def monitored(self, bound: Program) -> Program:
+        """The monitor under the constants of `bound`, a program of the protocol.
+
+        Raises:
+            SpecError: there is none.
+        """
+        if self.monitor is None:
+            raise SpecError(
+                f"{self.concrete.__name__} states no monitor, and machine code runs nothing else",
+                instead="the engine `generated`",
+            )
+        return program(self.monitor).with_constants(**bound.constants)
 
 
 def refinement_stated_by(spec: type[Spec]) -> Refinement | None:

@@ -174,7 +174,7 @@ def find(
 def refine(
     subject: Subject,
     *,
-    engine: Literal["generated", "reference"] = "generated",
+    engine: Literal["generated", "reference", "native"] = "generated",
     max_depth: int | None = None,
     max_states: int | None = None,
     max_seconds: float | None = None,
@@ -187,7 +187,7 @@ def refine(
         subject: a class that says `refines=`, a name of the catalogue that has a refinement, "file.py:Class",
             "module:Class", or a program of one of these. What is no program is bound within the bounds that
             its refinement states.
-        engine: what executes the protocol.
+        engine: what executes the protocol; "native" where the refinement states a monitor.
         max_depth: look at most so many steps ahead.
         max_states: stop soon after so many states.
         max_seconds: stop after this time.

@@ -28,8 +28,12 @@ def refine(
     *,
     variant: Variant,
     engine: Annotated[
-        Literal["generated", "reference"],
-        typer.Option("--engine", help="What executes the protocol: generated Python, or CPython itself."),
+        Literal["generated", "reference", "native"],
+        typer.Option(
+            "--engine",
+            help="What executes the protocol: generated Python, CPython itself, or machine code, for a "
+            "protocol that states a monitor.",
+        ),
     ] = "generated",
     limits: Limits,
     showing: Showing,

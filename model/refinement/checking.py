@@ -25,6 +25,7 @@ from antiphon.model.bounds import FIRST_VIOLATION, UNBOUNDED, Bounds, Enough, Pr
 from antiphon.model.engines.choice import Engine, engine_named, transitions_by
 from antiphon.model.engines.interface import Transitions
 from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.explore.checking import check
 from antiphon.model.explore.explorer import Explorer, Visitor
 from antiphon.model.limits import within
 from antiphon.model.refinement.explain import PROPERTY, Explained, Explainer
@@ -60,19 +61,22 @@ def check_refinement(
         program: the protocol with its constants, a program of `refinement.concrete`.
         refinement: the mapping.
         bounds: where to stop.
-        engine: "reference" lets CPython execute the protocol; any other name stands for generated code.
+        engine: "reference" lets CPython execute the protocol, "native" explores the monitor that the
+            refinement states; any other name stands for generated code.
         progress: called now and then with how far the walk is.
 
     Returns:
-        A report with one verdict, `Refinement`: holds, violated with the shortest trace to a transition that
+        A report with one verdict, `Refinement` (of a monitor, what it is judged by): holds, violated with the shortest trace to a transition that
         is no step, or unknown (a bound, an error of the specification, a machine that never does what its
         witnesses ask for).
 
     Raises:
-        SpecError: the mapping lacks a helper, or the program is of another specification.
+        SpecError: the mapping lacks a helper or a monitor, or the program is of another specification.
     """
     concrete, abstract = refinement.bind(program)
     engine = engine_named(engine)
+    if engine is Engine.NATIVE:
+        return check(refinement.monitored(program), bounds=bounds, engine=engine, progress=progress)
     with within(bounds, progress) as limits:
         try:
             found = _Refines(refinement, transitions_by(concrete, engine), abstract)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.protocols.vsc.output_buffers import OutputBufferChecked
 from antiphon.spec.protocols.vsc.properties import VscChecked
+from antiphon.spec.protocols.vsc.refinement import VscMonitored
 from antiphon.spec.protocols.vsc.two_views import TwoViewsChecked
 
 Constants = Mapping[str, int | bool | str]
@@ -55,6 +56,13 @@ def _holds(*properties: str) -> tuple[Check, ...]:
     """With all repairs: one message and one view change; deep, two messages, and two view changes."""
     return tuple(
         _check(property, "holds", of=of) for of in (_MISLED, _TWO, _TWO_AGAIN) for property in properties
+    )
+
+
+def _step(outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None) -> Check:
+    """Whether every event is a step of the machine of view synchrony."""
+    return Check(
+        VscMonitored, "StepOfTheMachine", outcome, "all", without, of, length, deep=True, long_for_z3=True
     )
 
 
@@ -158,6 +166,9 @@ VSC: tuple[Claim, ...] = (
             _check("ViewSynchrony", "violated", of=_FAILING, to_all="the others", length=9),
             *_holds("ViewSynchrony", "SameViewDelivery"),
             _check("ViewSynchrony", "holds", of=_ONCE_MISLED),
+            *(_step("holds", of=of) for of in (_TWO, _TWO_AGAIN)),
+            _step("violated", "stop_receiving", of=_FAILING, length=8),
+            _step("violated", "tag_unstable", of=_ONCE_MISLED, length=17),
             _check("DeliveredByDecision", "holds", length=7),
             _check("SentLater", "holds", length=10),
         ),

@@ -358,7 +358,7 @@ def _constants_of(part: Any) -> Any:
     if not has_more and all(base is Spec for base in part.__bases__):
         return part
     body = {name: vars(part)[name] for name in constants}
-    body |= {"__module__": part.__module__, "__annotations__": constants}
+    body |= {"__module__": part.__module__, "__annotations__": constants, "__antiphon_constants_of__": part}
     return _class(f"{part.__name__}_constants", (Spec,), body)
 
 

@@ -240,8 +240,10 @@ class _Parts:
         """A name belongs to one line of inheritance: two unrelated parts that declare it collide, unless a
         class below both does too.
 
-        Variants change what others declare; what is above one keeps what it says.
+        Variants change what others declare; what is above one keeps what it says. The constants of a
+        component belong to the class that they are taken from.
         """
+        part = vars(part).get("__antiphon_constants_of__", part)
         previous = self.owners.get(name)
         self.clashes.pop(name, None)
         if (

@@ -8,7 +8,8 @@ nothing is sent in it. Who is left out stops. Views come one after the other: th
 
 That the machine gives view synchrony is checked like any protocol (`ViewSynchronyChecked`), with a fault for
 each property that breaks no other. That a protocol is such a machine is a refinement
-(`antiphon.spec.refinement`): `steps_told` proposes its steps. Liveness is no part of it, but where the
+(`antiphon.spec.refinement`): `steps_told` proposes its steps; `ViewSynchronousMonitor` asks the same at the
+speed of every engine. Liveness is no part of it, but where the
 machine can do nothing more, every obligation is met.
 
 Source: what the machine says is Barchet-Estefanel 2002, section 4.3.2, the properties of VSC, and 4.3.4 on
@@ -30,8 +31,11 @@ from antiphon.spec.lang import (
     emit,
     environment,
     everywhere,
+    expect,
     initial,
+    instance,
     mutation,
+    on,
     require,
     witness,
 )
@@ -49,8 +53,8 @@ from antiphon.spec.services.events import (
 from antiphon.spec.services.views import PartitionableSynchrony, ViewSynchrony
 
 
-class ViewSynchronousMachine(Views):
-    """Submit, deliver, install; crash, and stop when left out.
+class ViewSynchronousState(Views):
+    """What the machine knows, which steps it may take now, and what each changes.
 
     State: `current_view[p]` is the view of p (0: none), `view_members[v]` the members of a view that somebody
     has installed (nobody: it is not formed), `author[m]` and `sending_view[m]` who sent m and in which view,
@@ -71,6 +75,10 @@ class ViewSynchronousMachine(Views):
         for p in self.each(Process):
             if self.begins_in_first(p):
                 self.current_view[p] = 1
+
+    def is_in_a_view(self, p: Process) -> bool:
+        """P lives, and has installed a view."""
+        return not self.dead[p] and self.current_view[p] > 0
 
     def latest(self) -> Installed:
         """The last view that has formed; 0: none."""
@@ -100,14 +108,14 @@ class ViewSynchronousMachine(Views):
 
     # Sending ----------------------------------------------------------------------------------------------
 
-    @action
-    def submit(self, p: Process, m: Message) -> None:
-        """P hands m to the service."""
-        require(not self.dead[p] and self.current_view[p] > 0)
-        require(self.is_new(m) and self.may_send(p))
+    def may_submit(self, p: Process, m: Message) -> bool:
+        """P can hand m to the service."""
+        return self.is_in_a_view(p) and self.is_new(m) and self.may_send(p)
+
+    def note_submission(self, p: Process, m: Message) -> None:
+        """M is sent in p's view."""
         self.author[m] = p
         self.sending_view[m] = self.current_view[p]
-        emit(Broadcast(p, m))
 
     def is_new(self, m: Message) -> bool:
         """M was not submitted before."""
@@ -119,13 +127,18 @@ class ViewSynchronousMachine(Views):
 
     # Delivering -------------------------------------------------------------------------------------------
 
-    @action
-    def deliver(self, p: Process, m: Message) -> None:
-        """P delivers a message of its view, unless those who have gone on did without it."""
-        require(not self.dead[p] and self.current_view[p] > 0)
-        require(self.is_honest(p, m) and self.is_in_place(p, m) and not self.is_too_late(p, m))
+    def may_deliver(self, p: Process, m: Message) -> bool:
+        """M is a message of p's view, and nobody has gone on without it."""
+        return (
+            self.is_in_a_view(p)
+            and self.is_honest(p, m)
+            and self.is_in_place(p, m)
+            and not self.is_too_late(p, m)
+        )
+
+    def note_delivery(self, p: Process, m: Message) -> None:
+        """P has delivered m."""
         self.delivery_view[p][m] = self.current_view[p]
-        emit(Deliver(p, m))
 
     def is_honest(self, p: Process, m: Message) -> bool:
         """M was submitted, and p has not delivered it."""
@@ -145,18 +158,21 @@ class ViewSynchronousMachine(Views):
 
     # Going on ---------------------------------------------------------------------------------------------
 
-    @action
-    def install(self, p: Process, v: View, members: Set[Process]) -> None:
-        """P goes on to view v: as the first, who forms it, or as those before it did."""
-        require(not self.dead[p] and self.has_own(p))
-        require(self.is_told(p, v, members) and self.is_included(p, members))
+    def may_install(self, p: Process, v: View, members: Set[Process]) -> bool:
+        """P can go on to view v: as the first, who forms it, or as those before it did."""
+        if self.dead[p] or not self.has_own(p):
+            return False
+        if not self.is_told(p, v, members) or not self.is_included(p, members):
+            return False
         if self.has_formed(v):
-            require(v == self.next_view(p) and self.has_the_same(p, v))
-        else:
-            require(v > self.latest() and self.is_primary(p, members) and self.is_complete(p, members))
+            return v == self.next_view(p) and self.has_the_same(p, v)
+        return v > self.latest() and self.is_primary(p, members) and self.is_complete(p, members)
+
+    def note_installation(self, p: Process, v: View, members: Set[Process]) -> None:
+        """P is in view v, which has formed with these members if it had not before."""
+        if not self.has_formed(v):
             self.view_members[v] = members
         self.current_view[p] = v
-        emit(Install(p, v, members))
 
     def stays(self, p: Process) -> bool:
         """P is in the last view that has formed."""
@@ -213,21 +229,7 @@ class ViewSynchronousMachine(Views):
         """Q has sent m in view v."""
         return self.author[m] == q and self.sending_view[m] == v
 
-    # Stopping ---------------------------------------------------------------------------------------------
-
-    @environment
-    def crash(self, p: Process) -> None:
-        """P stops for ever."""
-        require(not self.dead[p])
-        self.dead[p] = True
-        emit(Crash(p))
-
-    @action
-    def commit_suicide(self, p: Process) -> None:
-        """P stops for ever, since it was left out: program-controlled crash."""
-        require(not self.dead[p] and self.is_left_out(p))
-        self.dead[p] = True
-        emit(Crash(p))
+    # What is reached --------------------------------------------------------------------------------------
 
     @witness
     def DeliveredAfterAChange(self) -> bool:
@@ -257,6 +259,45 @@ class ViewSynchronousMachine(Views):
             not self.dead[p] and self.current_view[p] > 0 and not self.stays(p) and self.next_view(p) == 0
             for p in self.each(Process)
         )
+
+
+class ViewSynchronousMachine(ViewSynchronousState):
+    """Submit, deliver, install; crash, and stop when left out."""
+
+    @action
+    def submit(self, p: Process, m: Message) -> None:
+        """P hands m to the service."""
+        require(self.may_submit(p, m))
+        self.note_submission(p, m)
+        emit(Broadcast(p, m))
+
+    @action
+    def deliver(self, p: Process, m: Message) -> None:
+        """P delivers m."""
+        require(self.may_deliver(p, m))
+        self.note_delivery(p, m)
+        emit(Deliver(p, m))
+
+    @action
+    def install(self, p: Process, v: View, members: Set[Process]) -> None:
+        """P goes on to view v."""
+        require(self.may_install(p, v, members))
+        self.note_installation(p, v, members)
+        emit(Install(p, v, members))
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever."""
+        require(not self.dead[p])
+        self.dead[p] = True
+        emit(Crash(p))
+
+    @action
+    def commit_suicide(self, p: Process) -> None:
+        """P stops for ever, since it was left out: program-controlled crash."""
+        require(not self.dead[p] and self.is_left_out(p))
+        self.dead[p] = True
+        emit(Crash(p))
 
 
 # A fault for each property ----------------------------------------------------------------------------------
@@ -441,6 +482,42 @@ class ViewSynchronyChecked(ViewSynchronousMachine, ViewSynchrony, mutations=FAUL
     def is_next(self, m: Message) -> bool:
         """Messages are submitted in their order."""
         return all(self.author[k] is not None for k in self.each(Message) if k < m)
+
+
+class ViewSynchronousMonitor(instance(ViewSynchronousState, "machine")):
+    """The machine beside a protocol that emits its events: each must be a step that the machine can take.
+
+    This is the refinement by `SynchronyOfEvents` and `steps_told` as a property of the composition, which
+    every engine explores: each event is one step, and the state of the machine is what these steps make of
+    it. The protocol begins with `machine_found`.
+    """
+
+    @on(Broadcast)
+    def follow_broadcast(self, event: Broadcast) -> None:
+        """It submits."""
+        expect(self.machine_may_submit(event.process, event.message), "StepOfTheMachine")
+        self.machine_note_submission(event.process, event.message)
+
+    @on(Deliver)
+    def follow_delivery(self, event: Deliver) -> None:
+        """It delivers."""
+        m = event.message
+        expect(m is not None and self.machine_may_deliver(event.process, m), "StepOfTheMachine")
+        if m is not None:
+            self.machine_note_delivery(event.process, m)
+
+    @on(Install)
+    def follow_installation(self, event: Install) -> None:
+        """It installs."""
+        p = event.process
+        expect(self.machine_may_install(p, event.view, event.members), "StepOfTheMachine")
+        self.machine_note_installation(p, event.view, event.members)
+
+    @on(Crash)
+    def follow_crash(self, event: Crash) -> None:
+        """It stops, by a failure or by its own hand."""
+        expect(not self.machine_dead[event.process], "StepOfTheMachine")
+        self.machine_dead[event.process] = True
 
 
 class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):
