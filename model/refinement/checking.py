@@ -66,9 +66,9 @@ def check_refinement(
         progress: called now and then with how far the walk is.
 
     Returns:
-        A report with one verdict, `Refinement` (of a monitor, what it is judged by): holds, violated with the shortest trace to a transition that
+        A report with one verdict, `Refinement`: holds, violated with the shortest trace to a transition that
         is no step, or unknown (a bound, an error of the specification, a machine that never does what its
-        witnesses ask for).
+        witnesses ask for). Of a monitor, the verdicts of its own properties.
 
     Raises:
         SpecError: the mapping lacks a helper or a monitor, or the program is of another specification.

@@ -295,6 +295,22 @@ VSC: tuple[Claim, ...] = (
             _buffer("NoLoss", "violated", detector="perfect", hasty=True, length=1),
             _buffer("NoLoss", "holds", detector="eventually perfect", discarding="after killing"),
             _buffer("DiscardedAfterSuspicion", "holds", detector="perfect", length=4),
+            _buffer("NothingTakenBack", "holds", detector="perfect"),
+            *(
+                check
+                for detector in ("eventually perfect", "strong")
+                for check in (
+                    _buffer("OpinionsChange", "holds", detector=detector),
+                    _buffer("DiscardedAfterTrust", "holds", detector=detector, length=3),
+                )
+            ),
+            _buffer(
+                "DiscardedAfterTrust",
+                "holds",
+                3,
+                detector="eventually perfect",
+                discarding="after killing",
+            ),
         ),
     ),
     Claim(

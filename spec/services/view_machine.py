@@ -484,7 +484,7 @@ class ViewSynchronyChecked(ViewSynchronousMachine, ViewSynchrony, mutations=FAUL
         return all(self.author[k] is not None for k in self.each(Message) if k < m)
 
 
-class ViewSynchronousMonitor(instance(ViewSynchronousState, "machine")):
+class ViewSynchronousMonitor(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
     """The machine beside a protocol that emits its events: each must be a step that the machine can take.
 
     This is the refinement by `SynchronyOfEvents` and `steps_told` as a property of the composition, which

@@ -81,7 +81,9 @@ class OutputBuffer(Spec):
 
     @action(fairness="weak")
     def see(self, seen: Seen) -> None:
-        """What p sees where q has crashed, and whether it could see it where q is up."""
+        """What p sees where q has crashed, and whether it could see it where q is up; not after it has
+        discarded m, since that decides nothing more.
+        """
         require(len(self.history) < self.length and not self.discarded)
         require(self.could_be_told(seen) and self.tells_of_dead(seen))
         self.alike = self.alike and self.tells_of_living(seen)
@@ -89,7 +91,7 @@ class OutputBuffer(Spec):
 
     @action(fairness="weak")
     def discard(self) -> None:
-        """P's rule says so, after this history."""
+        """P's rule says so, after this history; a second time would change nothing."""
         require(not self.discarded and self.may_discard())
         self.discarded = True
         self.killed = self.kills()
@@ -113,6 +115,17 @@ class OutputBuffer(Spec):
     def NoLoss(self) -> bool:
         """Where p has discarded m, no q lives that has not got it."""
         return not self.discarded or not self.alike or self.killed
+
+    @invariant
+    def OpinionsChange(self) -> bool:
+        """P has seen what a detector can say: trust, which becomes suspicion, which becomes trust."""
+        told = tuple(seen for seen in self.history if seen is not Seen.sent)
+        return all((told[k] is Seen.suspected) == (k % 2 == 0) for k in range(len(told)))
+
+    @witness
+    def DiscardedAfterTrust(self) -> bool:
+        """P has suspected q, trusts it again, and discards m."""
+        return self.discarded and len(self.history) > 0 and self.history[-1] is Seen.trusted
 
     @witness
     def DiscardedAfterSuspicion(self) -> bool:
@@ -146,6 +159,11 @@ class DetectorPerfect(OutputBuffer):
     def tells_of_living(self, seen: Seen) -> bool:
         """No suspicion."""
         return seen is not Seen.suspected
+
+    @invariant
+    def NothingTakenBack(self) -> bool:
+        """P never ends to suspect."""
+        return all(seen is not Seen.trusted for seen in self.history)
 
     def may_discard(self) -> bool:
         """The rule: once p suspects q."""
