@@ -26,7 +26,7 @@ from antiphon.spec.lang import Program, SpecError, ir, types
 from antiphon.spec.lang import program as bind
 from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.source import function_of
-from antiphon.spec.lang.variants import stand_in
+from antiphon.spec.lang.variants import Mutation, note_of, offered, stand_in
 from antiphon.spec.lang.walk import nodes
 
 _numbers = itertools.count(1)
@@ -71,34 +71,44 @@ class Mutant:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A repair that is switched on and is left out, with what builds on it."""
+    """A variant that is switched the other way: a repair that is on is left out, with what builds on it; a
+    planted fault that was left out is made.
+    """
 
-    repair: str
+    variant: str
+    planted: bool = False
 
     @staticmethod
     def of_program(program: Program) -> tuple[LeftOut, ...]:
-        """One for each repair of the program."""
+        """One for each repair that is on, and for each planted fault that the program offers and is off."""
+        constants = program.constants
         repairs = (item.name for item in program.declaration.constants if item.repair is not None)
-        return tuple(LeftOut(name) for name in repairs if program.constants[name])
+        faults = (note_of(item, Mutation).name for item in offered(program.spec).mutations)
+        return (
+            *(LeftOut(name) for name in repairs if constants[name]),
+            *(LeftOut(name, planted=True) for name in faults if not constants[name]),
+        )
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hex, of the repair's name."""
-        return hashlib.sha256(f"without {self.repair}".encode()).hexdigest()
+        """SHA-256, in hex, of the variant's name and of which way it is switched."""
+        return hashlib.sha256(f"{'with' if self.planted else 'without'} {self.variant}".encode()).hexdigest()
 
     def __str__(self) -> str:
-        return f"repair left out: `{self.repair}`"
+        return f"{'fault planted' if self.planted else 'repair left out'}: `{self.variant}`"
 
     def of(self, program: Program) -> Program:
-        """The program without the repair.
+        """The program with the variant switched.
 
         Raises:
-            SpecError: what is left is no specification.
+            SpecError: what comes of it is no specification.
         """
         repairs = {item.name for item in program.declaration.constants if item.repair is not None}
         others = {name: value for name, value in program.constants.items() if name not in repairs}
         there = [name for name in repairs if program.constants[name]]
-        return bind(program.spec, repairs=there, without=[self.repair], **others)
+        left = () if self.planted else (self.variant,)
+        planted = {self.variant: True} if self.planted else {}
+        return bind(program.spec, repairs=there, without=left, **(others | planted))
 
 
 def mutants_of(program: Program, is_text: Callable[[type], bool]) -> tuple[Mutant, ...]:

@@ -105,6 +105,9 @@ DEFINITIONS: tuple[Claim, ...] = (
             *_fault("Integrity", 4, "Validity", "Agreement", "TotalOrder", again=True),
             *_fault("TotalOrder", 8, "Validity", "Agreement", "Integrity", backwards=True),
             *_fault("UniformAgreement", 4, "Agreement", "UniformTotalOrder", taken_to_the_grave=True),
+            _check(
+                SequenceChecked, "EverybodyHasEverything", "holds", _SEQUENCE, 10, taken_to_the_grave=True
+            ),
         ),
     ),
     Claim(

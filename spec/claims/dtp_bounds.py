@@ -280,6 +280,7 @@ _BOUNDS: tuple[Claim, ...] = (
         "The drawing is lost; such sequences exist (CM's five is n, whatever is sent). There are also "
         "sequences for which Pinwheel knows sooner than DTP.",
         (
+            _other(Figure1, "StableIsKnown", processes=5, messages=6),
             _other(Figure1, "AsPrinted", length=6, processes=5, messages=6),
             _other(Figure1, "PinwheelFirst", length=3, processes=5, messages=6),
         ),

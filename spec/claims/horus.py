@@ -234,6 +234,7 @@ HORUS: tuple[Claim, ...] = (
             _literal(NakStack, "UniformIntegrity", "holds", _SENDERS),
             _literal(NakStackRepeated, "Fifo", "holds", _NAK),
             _literal(NakStackRepeated, "UniformIntegrity", "holds", _NAK),
+            _literal(NakStack, "GapNoticed", "holds", _NAK),
             _literal(NakStack, "CameEarly", "holds", _NAK, 3),
             _literal(NakStack, "UniformIntegrity", "violated", _ANONYMOUS, 8),
         ),

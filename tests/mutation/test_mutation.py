@@ -45,6 +45,7 @@ from antiphon.spec.lang import (
     expect,
     initial,
     invariant,
+    mutation,
     obligation,
     on,
     program,
@@ -375,6 +376,34 @@ def test_a_repair_that_is_left_out_is_a_mutant() -> None:
     assert left_out.of(repaired).constants == program(Judged).constants
     assert Trial(repaired, ASKED).ask(left_out).fate in (Fate.EQUIVALENT, Fate.SURVIVED, Fate.INNER)
     assert LeftOut.of_program(program(Judged)) == ()
+
+
+@mutation("the first letter is thrown away")
+class Thrown(Post):
+    """Breaks `NoneIsSkipped`."""
+
+    @action
+    def receive(self, letter: Annotated[Letter, In("network")]) -> None:
+        """Or queued, as before."""
+        if letter.number == 1:
+            self.network -= {letter}
+        else:
+            super().receive(letter)
+
+
+class Faulty(Judged, mutations=(Thrown,)):
+    """The post office, in which letters may be thrown away."""
+
+
+def test_a_planted_fault_that_is_off_is_a_mutant() -> None:
+    sound = program(Faulty)
+    (planted,) = LeftOut.of_program(sound)
+    assert str(planted) == "fault planted: `thrown`"
+    assert planted.of(sound).constants == {**sound.constants, "thrown": True}
+    answer = Trial(sound, ASKED).ask(planted)
+    assert answer.fate is Fate.KILLED
+    assert "NoneIsSkipped" in answer.broken
+    assert LeftOut.of_program(planted.of(sound)) == ()
 
 
 @record

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Map, action, everywhere, require, witness
+from antiphon.spec.lang import Between, Map, action, everywhere, invariant, require, witness
 from antiphon.spec.services import Group, Process
 
 Count = Annotated[int, Between(0, "messages")]
@@ -64,6 +64,13 @@ class Figure1(Group):
             self.dynamic[p] = self.raised(self.dynamic[p], p, sender, self.holder)
         self.holder = next_holder
         self.acknowledged = number
+
+    @invariant
+    def StableIsKnown(self) -> bool:
+        """M1 is stable as soon as every R[p] is at least its number (section 3), and not before."""
+        return (self.stable_pinwheel > 0) == all(self.pinwheel[p] >= 1 for p in self.each(Process)) and (
+            self.stable_dynamic > 0
+        ) == all(self.dynamic[p] >= 1 for p in self.each(Process))
 
     @witness
     def AsPrinted(self) -> bool:

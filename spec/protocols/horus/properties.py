@@ -79,6 +79,15 @@ class ViewSynchrony(ReliableBroadcast, Views):
 class NakChecked(NakBounded):
     """NAK:COM and what is asked of it."""
 
+    @invariant
+    def GapNoticed(self) -> bool:
+        """Who has a message that came early knows of one that it misses."""
+        return all(
+            len(self.early[p][q]) == 0 or self.expected[p][q] <= self.known[p][q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
     @obligation
     def Answered(self) -> bool:
         """Every cast was passed up everywhere, or reported as lost."""
