@@ -67,6 +67,10 @@ class OutputBuffer(Spec):
         told = tuple(seen for seen in self.history if seen is not Seen.sent)
         return len(told) > 0 and told[-1] is Seen.suspected
 
+    def could_be_told(self, seen: Seen) -> bool:
+        """P sends at any time; its detector changes between two opinions."""
+        return seen is Seen.sent or (seen is Seen.suspected) != self.suspects()
+
     def tells_of_dead(self, seen: Seen) -> bool:
         """What the detector may say where q has crashed: it may be late, and err meanwhile."""
         return True
@@ -81,7 +85,7 @@ class OutputBuffer(Spec):
         discarded m, since that decides nothing more.
         """
         require(len(self.history) < self.length and not self.discarded)
-        require(self.tells_of_dead(seen))
+        require(self.could_be_told(seen) and self.tells_of_dead(seen))
         self.alike = self.alike and self.tells_of_living(seen)
         self.history += (seen,)
 
