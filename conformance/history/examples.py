@@ -48,14 +48,30 @@ from antiphon.conformance.history.promises import (
 )
 
 BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
-    AGREEMENT: frozenset({UNIFORM_AGREEMENT}),
-    UNIFORM_TOTAL_ORDER: frozenset({UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING}),
-    SAME_VIEW_DELIVERY: frozenset({SENDING_VIEW_DELIVERY}),
-    FIFO: frozenset({CAUSAL}),
+    name: frozenset(others)
+    for name, others in {
+        AGREEMENT: {UNIFORM_AGREEMENT},
+        UNIFORM_TOTAL_ORDER: {UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING},
+        SAME_VIEW_DELIVERY: {SENDING_VIEW_DELIVERY},
+        FIFO: {CAUSAL, "ReliableFifo", "ReliableCausal"},
+        CAUSAL: {"ReliableCausal"},
+        "ReliableFifo": {"ReliableCausal"},
+        "WeakTotalOrder": {"ReliableTotalOrder"},
+        "SafeIndication": {"SafeIndicationPrefix"},
+        "MulticastLiveness": {"TerminationOfDelivery", "SafeIndicationLiveness"},
+        "Integrity": {UNIFORM_INTEGRITY},
+        UNIFORM_INTEGRITY: {"Integrity"},
+        "TotalOrder": {UNIFORM_TOTAL_ORDER, "PrefixOrder", UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING},
+        "PrefixOrder": {UNIFORM_PREFIX_ORDER},
+        "WeakAccuracy": {"StrongAccuracy"},
+        "EventualStrongAccuracy": {"StrongAccuracy"},
+        "EventualWeakAccuracy": {"StrongAccuracy", "WeakAccuracy", "EventualStrongAccuracy"},
+        "WeakCompleteness": {"StrongCompleteness"},
+    }.items()
 }
-"""What is broken whenever a property is."""
+"""What is broken whenever a property is, if it is judged too."""
 
-_ORDER: Final = {UNIFORM_TOTAL_ORDER, *BROKEN_WITH[UNIFORM_TOTAL_ORDER]}
+_ORDER: Final = {UNIFORM_TOTAL_ORDER, UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING}
 
 EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
     name: (text, frozenset(broken))

@@ -32,7 +32,7 @@ from antiphon.spec.lang import (
     require,
     restriction,
 )
-from antiphon.spec.services.detectors import Suspect, Trust
+from antiphon.spec.services.detectors import Alarm, Suspect, Trust
 from antiphon.spec.services.events import Group, Process
 
 
@@ -182,11 +182,16 @@ class Silence(Group):
         """Whether the protocol does nothing any more: what that is, it says itself."""
         return False
 
+    def attends(self, p: Process) -> bool:
+        """Whether p would notice."""
+        return True
+
     @action(fairness="weak")
     def notice_silence(self, p: Process) -> None:
         """P notices."""
-        require(self.is_silent() and not self.alarmed[p])
+        require(self.is_silent() and self.attends(p) and not self.alarmed[p])
         self.alarmed[p] = True
+        emit(Alarm(p))
 
     @environment
     def imagine_silence(self, p: Process) -> None:
@@ -194,3 +199,4 @@ class Silence(Group):
         require(not self.alarmed[p] and self.false_alarms_so_far < self.false_alarms)
         self.false_alarms_so_far += 1
         self.alarmed[p] = True
+        emit(Alarm(p))

@@ -46,6 +46,10 @@ class CausalMachine(Views):
         """What its sender submitted before m."""
         return Set() | {k for k in self.before[m] if self.sender_of[k] == self.sender_of[m]}
 
+    def has_own_before(self, p: Process, m: Message) -> bool:
+        """P has delivered what it submitted itself of what happened before m."""
+        return all(k in self.taken[p] or self.sender_of[k] != p for k in self.before[m])
+
     @witness
     def Chain(self) -> bool:
         """A process has delivered an answer to an answer."""
@@ -79,8 +83,8 @@ class WithGaps(CausalMachine):
     """Breaks `ReliableFifo` and `ReliableCausal`: what comes too late is not delivered."""
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """Nothing was delivered that m happened before."""
-        return not any(m in self.before[k] for k in self.taken[p])
+        """Nothing was delivered that m happened before, and nothing that p sent is passed over."""
+        return self.has_own_before(p, m) and not any(m in self.before[k] for k in self.taken[p])
 
 
 @mutation("what another sent is passed over, what the sender itself sent is waited for")
@@ -89,7 +93,11 @@ class GapsBetweenSenders(CausalMachine):
 
     def may_follow(self, p: Process, m: Message) -> bool:
         """The sender's own messages are there, and nothing that m happened before."""
-        return self.own_before(m) <= self.taken[p] and not any(m in self.before[k] for k in self.taken[p])
+        return (
+            self.own_before(m) <= self.taken[p]
+            and self.has_own_before(p, m)
+            and not any(m in self.before[k] for k in self.taken[p])
+        )
 
 
 class CausalChecked(

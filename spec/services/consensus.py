@@ -20,9 +20,11 @@ from antiphon.spec.lang import (
     Map,
     action,
     emit,
+    environment,
     everywhere,
     expect,
     invariant,
+    mutation,
     obligation,
     on,
     record,
@@ -30,7 +32,7 @@ from antiphon.spec.lang import (
     witness,
 )
 from antiphon.spec.services.broadcast import Failures
-from antiphon.spec.services.events import Group, Process
+from antiphon.spec.services.events import Crash, Group, Process
 from antiphon.spec.services.stopping import Stopping
 
 V = TypeVar("V")
@@ -66,7 +68,8 @@ class Consensus(Proposing, Failures):
     """Consensus as a state machine over events.
 
     Safety: `Validity`, `Integrity`, `UniformAgreement`, `Agreement`. Obligation: `Termination`. `ProposeOnce`
-    is the application's promise that a process proposes one value.
+    is the application's promise that a process proposes one value. Correct is who has not crashed by now, so
+    `Agreement` is said of states: of a log, when it is over.
     """
 
     proposal: Map[Process, Value | None] = everywhere(None)
@@ -93,9 +96,21 @@ class Consensus(Proposing, Failures):
             other = self.decision[q]
             if other is not None and other != event.value:
                 expect(False, "UniformAgreement", Decide(q, other))
-                expect(self.crashed[q], "Agreement", Decide(q, other))
         if first is None:
             self.decision[p] = event.value
+
+    @invariant
+    def Agreement(self) -> bool:
+        """No two correct processes decide differently."""
+        return all(
+            self.crashed[p]
+            or self.crashed[q]
+            or self.decision[p] is None
+            or self.decision[q] is None
+            or self.decision[p] == self.decision[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
 
     @obligation
     def Termination(self) -> bool:
@@ -189,7 +204,100 @@ class ConsensusMachine(Proposing, Decision[Value]):
         return all(self.told[p] for p in self.each(Process))
 
 
-class ConsensusChecked(ConsensusMachine, Crashes, Consensus):
+# A fault for each property ----------------------------------------------------------------------------------
+
+
+class FaultyMachine(ConsensusMachine, Crashes):
+    """What faults change: the machine among processes that crash."""
+
+
+@mutation("what the first decides and takes with it when it crashes nobody knows")
+class Forgotten(FaultyMachine):
+    """Breaks `UniformAgreement`, and not `Agreement`."""
+
+    @environment
+    def decide_and_crash(self, p: Process, v: Value) -> None:
+        """P decides its own value, before anybody else and as the last thing that it does."""
+        require(self.chosen is None and not self.down[p] and self.offers[p] == v)
+        require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
+        self.down[p] = True
+        self.offers[p] = None
+        emit(Decide(p, v))
+        emit(Crash(p))
+
+
+@mutation("a process decides what anybody proposed, whatever was chosen")
+class Unbound(FaultyMachine):
+    """Breaks `Agreement`, and with it `UniformAgreement`."""
+
+    favourite: Map[Process, Value | None] = everywhere(None)
+
+    @action(fairness="weak", per="p")
+    def propose(self, p: Process, v: Value) -> None:
+        """P remembers its value."""
+        super().propose(p, v)
+        self.favourite[p] = v
+
+    @action(fairness="weak", per="p")
+    def decide(self, p: Process, q: Process) -> None:
+        """What q proposed."""
+        v = self.favourite[q]
+        require(self.proposed[p] and not self.told[p] and v is not None)
+        self.told[p] = True
+        self.chosen = v
+        if v is not None:
+            emit(Decide(p, v))
+
+
+@mutation("who was told is told again")
+class ToldAgain(FaultyMachine):
+    """Breaks `Integrity`."""
+
+    @action
+    def tell_again(self, p: Process) -> None:
+        """Once more."""
+        chosen = self.chosen
+        require(self.told[p] and chosen is not None)
+        if chosen is not None:
+            emit(Decide(p, chosen))
+
+
+@mutation("what is chosen was proposed by nobody")
+class Invented(FaultyMachine):
+    """Breaks `Validity`."""
+
+    @action
+    def invent(self, v: Value) -> None:
+        """Out of nowhere."""
+        require(self.chosen is None)
+        self.chosen = v
+
+
+@mutation("one process learns the decision, and tells nobody")
+class Mute(FaultyMachine):
+    """Breaks `Termination`."""
+
+    def is_decided_by(self, p: Process, q: Process) -> bool:
+        """Nobody knows anything yet."""
+        return super().is_decided_by(p, q) and not any(self.told[r] for r in self.each(Process))
+
+
+@mutation("a process proposes twice")
+class ProposedTwice(FaultyMachine):
+    """Breaks `ProposeOnce`."""
+
+    @action
+    def propose_again(self, p: Process, v: Value) -> None:
+        """The first proposal is the one that counts."""
+        require(self.proposed[p])
+        emit(Propose(p, v))
+
+
+class ConsensusChecked(
+    FaultyMachine,
+    Consensus,
+    mutations=(Forgotten, Unbound, ToldAgain, Invented, Mute, ProposedTwice),
+):
     """The abstract machine among processes that crash, judged by consensus."""
 
     @witness

@@ -12,9 +12,9 @@ in `antiphon.spec.environment.detectors`.
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, everywhere, expect, obligation, on, record
+from antiphon.spec.lang import Map, everywhere, expect, invariant, obligation, on, record
 from antiphon.spec.services.broadcast import Failures
-from antiphon.spec.services.events import Crash, Process
+from antiphon.spec.services.events import Process
 
 
 @record
@@ -47,29 +47,22 @@ class FailureDetector(Failures):
 
     @on(Suspect)
     def judge_suspicion(self, event: Suspect) -> None:
-        """No process is suspected before it crashes; some correct process is never suspected."""
+        """No process is suspected before it crashes."""
         q = event.suspected
         expect(self.crashed[q], "StrongAccuracy")
         self.suspects[event.process][q] = True
         self.was_suspected[q] = True
-        expect(
-            any(not self.crashed[r] and not self.was_suspected[r] for r in self.each(Process)),
-            "WeakAccuracy",
-        )
 
     @on(Trust)
     def note_trust(self, event: Trust) -> None:
         """A suspicion ends."""
         self.suspects[event.process][event.trusted] = False
 
-    @on(Crash)
-    def judge_the_rest(self, event: Crash) -> None:
-        """Of those that are left, one was never suspected; where nobody is left nothing is promised."""
-        p = event.process
-        expect(
-            all(self.crashed[r] or r == p for r in self.each(Process))
-            or any(r != p and not self.crashed[r] and not self.was_suspected[r] for r in self.each(Process)),
-            "WeakAccuracy",
+    @invariant
+    def WeakAccuracy(self) -> bool:
+        """Some correct process was never suspected; where nobody is correct nothing is promised."""
+        return all(self.crashed[q] for q in self.each(Process)) or any(
+            not self.crashed[q] and not self.was_suspected[q] for q in self.each(Process)
         )
 
     def is_trusted(self, q: Process) -> bool:
@@ -106,4 +99,34 @@ class FailureDetector(Failures):
         """In the end some correct process is suspected by no correct process."""
         return all(self.crashed[q] for q in self.each(Process)) or any(
             self.is_trusted(q) for q in self.each(Process)
+        )
+
+
+@record
+class Alarm:
+    """`process` notices that nothing happens any more."""
+
+    process: Process
+
+
+class PassiveDetector(Failures):
+    """A detector that suspects nobody in particular, as a state machine over events.
+
+    Source: Barchet-Estefanel 2002, section 4.1, "which starts the Reformation Phase no matter the suspected
+    process". Safety: `AlarmAccuracy`. Obligation: `AlarmCompleteness`.
+    """
+
+    was_alarmed: Map[Process, bool] = everywhere(False)
+
+    @on(Alarm)
+    def judge_alarm(self, event: Alarm) -> None:
+        """Nobody is alarmed before somebody has crashed."""
+        expect(any(self.crashed[q] for q in self.each(Process)), "AlarmAccuracy")
+        self.was_alarmed[event.process] = True
+
+    @obligation
+    def AlarmCompleteness(self) -> bool:
+        """In the end, if somebody has crashed, every correct process was alarmed."""
+        return all(not self.crashed[q] for q in self.each(Process)) or all(
+            self.crashed[p] or self.was_alarmed[p] for p in self.each(Process)
         )

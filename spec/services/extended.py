@@ -17,15 +17,22 @@ partition.
    before it, and deliver the same in it when they go on to the same view.
 4. `SafeDelivery`, of `SafeExtendedSynchrony`: what is delivered in a regular configuration all its members
    deliver unless they fail; what is delivered in a transitional one, all of that.
-5. One total order, with gaps, is `TotalOrder`'s. That only messages of processes outside the transitional
-   configuration may be missing is not judged.
+5. `ExtendedTotalOrder`: what a process passes over in the total order it passes over in its transitional
+   configuration, and a process outside of that has sent it. What is delivered before, nobody passes over.
+
+The specifications of that paper by number: 1.1 and 1.4 `UniformIntegrity`; 1.2 `SendingViewDelivery`; 1.3
+`BroadcastOnce`; 2.1 `MembershipPrecision` (of `survey`); 2.2 and 2.3, that an event belongs to one
+configuration, are true of whatever is judged here, since it is the one installed last; 2.4
+`LocalMonotonicity`; 3 `VscValidity`; 4 `FailureAtomicity` and `ViewSynchrony`; 5 `ReliableCausal` (of
+`causal`); 6.1 and 6.2 `UniformNumbering` (of `order`); 6.3 `ExtendedTotalOrder`; 7.1 and 7.2 `SafeDelivery`.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Map, Set, everywhere, expect, obligation, on
 from antiphon.spec.services.events import Deliver, Install, Installed, Message, Process, Transition, View
-from antiphon.spec.services.order import Count
+from antiphon.spec.services.order import Count, Place
+from antiphon.spec.services.order_in_views import ReliableOrder
 from antiphon.spec.services.views import PartitionableSynchrony
 
 
@@ -142,3 +149,59 @@ class SafeExtendedSynchrony(ExtendedVirtualSynchrony):
     def has_or_failed(self, q: Process, m: Message) -> bool:
         """Q has delivered m, or has crashed."""
         return self.delivered[q][m] or not self.correct(q)
+
+
+class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
+    """Extended virtual synchrony with its total order, in which only transitional configurations have gaps.
+
+    Gaps are found between two processes that both deliver a message after the gap. State: `counted[p][v][k]`
+    of each process how many of the first k messages that p delivered in v it has broadcast.
+    """
+
+    counted: Map[Process, Map[View, Map[Count, Map[Process, Count]]]] = everywhere(
+        everywhere(everywhere(everywhere(0)))
+    )
+
+    def is_firm(self, p: Process, m: Message) -> bool:
+        """Before the transitional configuration p passes over nothing."""
+        return not self.late[p][m]
+
+    def tell_other(self, q: Process, first: Message) -> None:
+        """Q has delivered another message at that place."""
+        expect(False, "ExtendedTotalOrder", Deliver(q, first))
+
+    def judge_place(self, p: Process, m: Message, v: View) -> None:
+        """The senders of what p has delivered in v are counted."""
+        k = self.length_in[p][v]
+        before = self.counted[p][v][k - 1]
+        self.counted[p][v][k] = Map(
+            {s: before[s] + (1 if self.origin[m] == s else 0) for s in self.each(Process)}
+        )
+        super().judge_place(p, m, v)
+
+    def compare_places(self, p: Process, q: Process, m: Message, v: View, j: Place) -> None:
+        """Since the last message that both have delivered, neither has passed over what it must not."""
+        super().compare_places(p, q, m, v, j)
+        if self.crossed[p][q][v]:
+            self.tell_delivery(q, v, j + 1)
+        else:
+            self.judge_gap(p, q, m, v, j)
+            self.judge_gap(q, p, m, v, self.length_in[p][v])
+
+    def judge_gap(self, p: Process, q: Process, m: Message, v: View, j: Place) -> None:
+        """Of what q has delivered between their last common message and m, at its place j, p may have passed
+        over what those have sent who are not in its transitional configuration, if it delivers m in that.
+        """
+        last = self.common[p][q][v]
+        part = self.part_of(p, v) if self.late[p][m] else None
+        for s in self.each(Process):
+            if self.counted[q][v][j - 1][s] > self.counted[q][v][last][s] and (part is None or s in part):
+                self.tell_delivery(q, v, last + 1)
+
+    def tell_delivery(self, q: Process, v: View, k: Place) -> None:
+        """P has passed over something of what q has delivered in v, from place k on."""
+        m = next(
+            (m for m in self.each(Message) if self.place_in_view[q][m] == k and self.delivered_in[q][m] == v),
+            None,
+        )
+        expect(False, "ExtendedTotalOrder", Deliver(q, m))

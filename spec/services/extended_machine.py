@@ -39,7 +39,8 @@ from antiphon.spec.services.events import (
     View,
     Views,
 )
-from antiphon.spec.services.extended import SafeExtendedSynchrony
+from antiphon.spec.services.extended import ExtendedTotalOrder, SafeExtendedSynchrony
+from antiphon.spec.services.order import Count
 
 
 class ExtendedMachine(Views):
@@ -268,8 +269,8 @@ class NotSafe(ExtendedMachine):
         return True
 
 
-class ExtendedChecked(ExtendedMachine, SafeExtendedSynchrony, mutations=(ToldAlone, MovesEarly, NotSafe)):
-    """The machine, judged by extended virtual synchrony with safe delivery."""
+class BoundedParts(ExtendedMachine):
+    """The machine as it is explored: up to `crashes` crashes, messages in their order."""
 
     crashes: Const[int] = 1
 
@@ -280,5 +281,71 @@ class ExtendedChecked(ExtendedMachine, SafeExtendedSynchrony, mutations=(ToldAlo
 
     @constraint("submit")
     def is_next(self, m: Message) -> bool:
-        """Messages are submitted in their order."""
+        """Those before have been submitted."""
         return all(self.author[k] is not None for k in self.each(Message) if k < m)
+
+
+class ExtendedChecked(BoundedParts, SafeExtendedSynchrony, mutations=(ToldAlone, MovesEarly, NotSafe)):
+    """The machine, judged by extended virtual synchrony with safe delivery."""
+
+
+# In one order -----------------------------------------------------------------------------------------------
+
+
+class OrderedParts(ExtendedMachine):
+    """The machine in which the messages of a view stand in a line, of which a process in its transitional
+    configuration passes over what others have sent that do not go on with it.
+
+    State: `rank[m]` the place of m in the line of its view (0: nobody has delivered it).
+    """
+
+    rank: Map[Message, Count] = everywhere(0)
+
+    @action
+    def deliver(self, p: Process, m: Message) -> None:
+        """M comes behind what p has delivered in the line, and between is only what p may lack."""
+        require(all(self.may_lack(p, m, k) for k in self.each(Message) if self.is_before(k, m)))
+        require(all(not self.has(p, k) for k in self.each(Message) if self.is_before(m, k)))
+        super().deliver(p, m)
+        if self.rank[m] == 0:
+            self.rank[m] = 1 + sum(
+                1 for k in self.each(Message) if self.rank[k] > 0 and self.home[k] == self.home[m]
+            )
+
+    def is_before(self, k: Message, m: Message) -> bool:
+        """Of two messages of a view k stands in the line, and m behind it or not yet."""
+        return (
+            k != m
+            and self.home[k] == self.home[m]
+            and self.rank[k] > 0
+            and (self.rank[m] == 0 or self.rank[k] < self.rank[m])
+        )
+
+    def may_lack(self, p: Process, m: Message, k: Message) -> bool:
+        """P may deliver m without k, which stands before it."""
+        part = self.part[p]
+        sender = self.author[k]
+        return self.has(p, k) or (part is not None and sender is not None and sender not in part)
+
+    @witness
+    def GapInAPart(self) -> bool:
+        """A process has passed over a message."""
+        return any(
+            self.is_before(k, m) and self.has(p, m) and not self.has(p, k)
+            for p in self.each(Process)
+            for m in self.each(Message)
+            for k in self.each(Message)
+        )
+
+
+@mutation("in its transitional configuration a process passes over whatever it likes")
+class PassesOver(OrderedParts):
+    """Breaks `ExtendedTotalOrder`."""
+
+    def may_lack(self, p: Process, m: Message, k: Message) -> bool:
+        """Whoever else has sent it."""
+        return self.has(p, k) or (self.part[p] is not None and self.author[k] != p)
+
+
+class OrderedPartsChecked(OrderedParts, BoundedParts, ExtendedTotalOrder, mutations=(PassesOver,)):
+    """The machine with a line, judged by the total order of extended virtual synchrony."""

@@ -6,6 +6,9 @@ m' if and only if q does. Gaps are allowed. `PrefixOrder`: the first delivery at
 everybody, so that one sequence is always a prefix of the other. The uniform forms count every process, the
 others the pairs in which neither has crashed.
 
+`Numbering` looks at the numbers under which messages are delivered: they show one order of all. Three
+processes that deliver a b, b c and c a agree pairwise, and have none.
+
 The judgement of a log does not depend on how concurrent deliveries were merged: a pair of processes is judged
 when the later of the two delivers, by positions in each process's own sequence. Cost of a delivery:
 proportional to the number of processes, not to the log.
@@ -15,9 +18,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Map, everywhere, expect, on
+from antiphon.spec.lang import Between, Map, everywhere, expect, on, record
 from antiphon.spec.services.broadcast import Failures, ReliableBroadcast
-from antiphon.spec.services.events import Deliver, Message, Process
+from antiphon.spec.services.events import Deliver, Group, Message, Process
 
 Place = Annotated[int, Between(1, "messages")]
 """A position in a process's sequence of deliveries, from 1."""
@@ -76,3 +79,47 @@ class TotalOrder(Failures):
 
 class TotalOrderBroadcast(ReliableBroadcast, TotalOrder):
     """Reliable broadcast with total order: the service that RBP claims to give."""
+
+
+@record
+class Numbered:
+    """`process` delivers `message` under a number: that of its place among all messages, with gaps or not."""
+
+    process: Process
+    message: Message
+    number: Place
+
+
+class Numbering(Group):
+    """Numbers that show a total order of all messages, as a state machine over numbered deliveries.
+
+    Safety: `UniformNumbering`, the Strong Total Order of Chockler, Keidar and Vitenberg 2001, whose timestamp
+    function is shown, and the logical order of Moser, Amir, Melliar-Smith and Agarwal 1994, specifications
+    6.1 and 6.2; both in sense.
+
+    State: `number_of[m]` and `message_of[n]` the number of a message and the message of a number, as they
+    were told first; `numbered[p][m]` whether p has delivered m, `last_number[p]` the last number of a message
+    that was new to p (0: none).
+    """
+
+    number_of: Map[Message, Place | None] = everywhere(None)
+    message_of: Map[Place, Message | None] = everywhere(None)
+    numbered: Map[Process, Map[Message, bool]] = everywhere(everywhere(False))
+    last_number: Map[Process, Count] = everywhere(0)
+
+    @on(Numbered)
+    def judge_number(self, event: Numbered) -> None:
+        """A message has one number, a number one message, and each process delivers by growing numbers."""
+        p = event.process
+        m = event.message
+        n = event.number
+        known = self.number_of[m]
+        owner = self.message_of[n]
+        expect(known is None or known == n, "UniformNumbering")
+        expect(owner is None or owner == m, "UniformNumbering")
+        if not self.numbered[p][m]:
+            expect(n > self.last_number[p], "UniformNumbering")
+            self.numbered[p][m] = True
+            self.last_number[p] = n
+        self.number_of[m] = n if known is None else known
+        self.message_of[n] = m if owner is None else owner

@@ -24,7 +24,7 @@ from antiphon.spec.lang import (
     witness,
 )
 from antiphon.spec.services.events import Broadcast, Crash, Deliver, Group, Message, Process
-from antiphon.spec.services.order import Count, TotalOrderBroadcast
+from antiphon.spec.services.order import Count, Numbered, Numbering, TotalOrderBroadcast
 
 
 class SequenceMachine(Group):
@@ -165,11 +165,68 @@ class TakenToTheGrave(SequenceMachine):
         super().accept(m)
 
 
+@mutation("a message is broadcast twice")
+class BroadcastAgain(SequenceMachine):
+    """Breaks `BroadcastOnce`."""
+
+    @action
+    def submit_again(self, p: Process, m: Message) -> None:
+        """Somebody has submitted m."""
+        require(not self.gone[p] and m in self.submitted)
+        emit(Broadcast(p, m))
+
+
+@mutation("the first to deliver delivers the second message, and crashes with it")
+class BeginsLater(SequenceMachine):
+    """Breaks `UniformPrefixOrder`."""
+
+    @environment
+    def begin_later(self, p: Process) -> None:
+        """Nobody else has delivered anything."""
+        require(not self.gone[p] and len(self.sequence) == self.messages)
+        require(all(self.reached[q] == 0 for q in self.each(Process)))
+        self.gone[p] = True
+        emit(Deliver(p, self.sequence[len(self.sequence) - 1]))
+        emit(Crash(p))
+
+
+@mutation("a process that nobody waits for delivers the last message first, and crashes with it")
+class BeginsAtTheEnd(SequenceMachine):
+    """Breaks `PrefixOrder`, and with it `UniformPrefixOrder`."""
+
+    @environment
+    def begin_at_the_end(self, p: Process) -> None:
+        """Another, which is up, has delivered the first."""
+        require(not self.gone[p] and self.reached[p] == 0 and len(self.sequence) == self.messages)
+        require(any(self.reached[q] > 0 and not self.gone[q] for q in self.each(Process)))
+        self.gone[p] = True
+        emit(Deliver(p, self.sequence[len(self.sequence) - 1]))
+        emit(Crash(p))
+
+
+@mutation("the first to deliver delivers the last two messages in the wrong order, and crashes with them")
+class BackwardsToTheGrave(SequenceMachine):
+    """Breaks `UniformTotalOrder`, and with it `UniformPrefixOrder`."""
+
+    @environment
+    def deliver_backwards(self, p: Process) -> None:
+        """Nobody else has delivered anything."""
+        require(not self.gone[p] and len(self.sequence) == self.messages and self.messages > 1)
+        require(all(self.reached[q] == 0 for q in self.each(Process)))
+        self.gone[p] = True
+        emit(Deliver(p, self.sequence[len(self.sequence) - 1]))
+        emit(Deliver(p, self.sequence[max(0, len(self.sequence) - 2)]))
+        emit(Crash(p))
+
+
 class SequenceChecked(
     SequenceMachine,
     TotalOrderBroadcast,
-    mutations=(Backwards, Again, PassedOver, NotAccepted, TakenToTheGrave),
-):
+    mutations=(
+        Backwards, Again, PassedOver, NotAccepted, TakenToTheGrave, BeginsLater, BeginsAtTheEnd,
+        BackwardsToTheGrave, BroadcastAgain,
+    ),
+):  # fmt: skip
     """The machine, judged by total order broadcast; up to `crashes` processes crash."""
 
     crashes: Const[int] = 1
@@ -178,3 +235,30 @@ class SequenceChecked(
     def may_crash(self) -> bool:
         """Somebody is left."""
         return sum(1 for p in self.each(Process) if self.gone[p]) < self.crashes
+
+
+class NumberedMachine(SequenceMachine):
+    """The machine, which tells with a message its place in the sequence."""
+
+    @action
+    def deliver(self, p: Process) -> None:
+        """The number of the message, then the message."""
+        super().deliver(p)
+        emit(Numbered(p, self.sequence[max(0, self.reached[p] - 1)], self.number_at(p)))
+
+    def number_at(self, p: Process) -> int:
+        """The number of what p has delivered last."""
+        return self.reached[p]
+
+
+@mutation("the last process counts down")
+class CountsDown(NumberedMachine):
+    """Breaks `UniformNumbering`."""
+
+    def number_at(self, p: Process) -> int:
+        """The first message gets the last number."""
+        return self.messages + 1 - self.reached[p] if self.is_last(p) else self.reached[p]
+
+
+class NumberedChecked(NumberedMachine, Numbering, mutations=(CountsDown,)):
+    """The machine, judged by its numbers."""

@@ -1,16 +1,20 @@
-"""Further properties that group communication systems promise: agreement on successors, and safe indications.
+"""Further properties that group communication systems promise: agreement on successors, safe indications, and
+what a view owes its members that stay.
 
 Source: Chockler, Keidar and Vitenberg 2001, "Group communication specifications: a comprehensive study", in
 sense, not in words. What else that survey lists stands elsewhere: Self Inclusion, Local Monotonicity, Initial
-View Event, Primary Component, Sending and Same View Delivery, Virtual Synchrony and Self Delivery in `views`,
-Transitional Set in `extended`, the FIFO and causal orders in `causal`, total order in `order`, Delivery
-Integrity and No Duplication (together `UniformIntegrity`) in `broadcast`.
+View Event, Primary Component (`PrimaryPartition`), Sending and Same View Delivery, Virtual Synchrony and Self
+Delivery (`VscValidity`) in `views`, Transitional Set in `extended`, FIFO and causal order, reliable or not,
+in `causal`, total order in `order_in_views`, Delivery Integrity and No Duplication (together
+`UniformIntegrity`) in `broadcast`.
 """
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, everywhere, expect, obligation, on, record
+from antiphon.spec.lang import Map, Set, everywhere, expect, obligation, on, record
 from antiphon.spec.services.events import Install, Installed, Message, Process, View
+from antiphon.spec.services.order import Count
+from antiphon.spec.services.order_in_views import PlacesInViews
 from antiphon.spec.services.views import PartitionableSynchrony, ViewAgreement
 
 
@@ -26,58 +30,154 @@ class AgreementOnSuccessors(ViewAgreement):
     """If a process goes from view v to view w, every member of v that installs w comes from v too."""
 
     @on(Install)
-    def judge_install(self, event: Install) -> None:
-        """Whoever has installed the view before came from the same one, if it was in it."""
+    def judge_successors(self, event: Install) -> None:
+        """P has gone to w; whoever has gone there before came from the same view, if it was in it."""
         p = event.process
-        v = self.view_of(p)
         w = event.view
-        if w > v:
-            for q in self.each(Process):
-                u = self.came_from[q][w]
-                if u is not None and u != v and q != p and (self.is_member(q, v) or self.is_member(p, u)):
-                    expect(False, "AgreementOnSuccessors", Install(q, w, event.members))
-        super().judge_install(event)
+        v = self.came_from[p][w]
+        for q in self.each(Process):
+            u = self.came_from[q][w]
+            if v is not None and u is not None and u != v and (self.is_member(q, v) or self.is_member(p, u)):
+                expect(False, "AgreementOnSuccessors", Install(q, w, event.members))
 
     def is_member(self, p: Process, v: Installed) -> bool:
         """P is a member of v, if v is a view."""
-        return any(
-            members is not None and p in members
-            for w in self.each(View)
-            for members in (self.agreed_members(w),)
-            if w == v
-        )
+        members = self.agreed_members(v) if v > 0 else None
+        return members is not None and p in members
 
 
-class SafeIndications(PartitionableSynchrony):
+class SafeIndications(PlacesInViews):
     """A system that delivers at once may tell later that a message is safe: every member of the view delivers
-    it unless it crashes.
+    it, and what the process delivered before it there, unless it crashes.
 
-    Safety: `IndicatedIsDelivered`, in the view of the indication. Obligation: `SafeIndication`. State:
-    `indicated_in[p][m]` is the view in which p was told that m is safe.
+    Safety: `IndicatedIsDelivered`, in the view of the indication. Obligations: `SafeIndication`,
+    `SafeIndicationPrefix`, `SafeIndicationLiveness`. With `ReliableTotalOrder` the prefix is one of the total
+    order: nobody has delivered anything before the message that the process has not (in the survey, Safe
+    Indication Reliable Prefix).
+
+    State: `indicated_in[p][m]` is the view in which p was told that m is safe, `safe_until[p][v]` the last
+    place of such a message in p's sequence in v.
     """
 
     indicated_in: Map[Process, Map[Message, Installed | None]] = everywhere(everywhere(None))
+    safe_until: Map[Process, Map[View, Count]] = everywhere(everywhere(0))
 
     @on(Indicate)
     def note_indication(self, event: Indicate) -> None:
         """P has delivered m in the view that it is in."""
         p = event.process
         m = event.message
-        expect(self.view_of(p) > 0 and self.delivered_in[p][m] == self.view_of(p), "IndicatedIsDelivered")
+        v = self.view_of(p)
+        k = self.place_in_view[p][m]
+        expect(v > 0 and self.delivered_in[p][m] == v, "IndicatedIsDelivered")
         if self.indicated_in[p][m] is None:
-            self.indicated_in[p][m] = self.view_of(p)
+            self.indicated_in[p][m] = v
+        if v > 0 and k is not None and self.delivered_in[p][m] == v:
+            self.safe_until[p][v] = max(self.safe_until[p][v], k)
 
     @obligation
     def SafeIndication(self) -> bool:
         """What a process is told to be safe in view v every member of v delivers that does not crash."""
         return all(
-            self.indicated_in[p][m] != v or self.has_reached(m, v)
+            self.has_reached(m, self.indicated_in[p][m])
             for p in self.each(Process)
             for m in self.each(Message)
-            for v in self.each(View)
         )
 
-    def has_reached(self, m: Message, v: View) -> bool:
-        """Every member of v that has not crashed has delivered m."""
-        members = self.agreed_members(v)
+    @obligation
+    def SafeIndicationPrefix(self) -> bool:
+        """So does it with what that process delivered in v before."""
+        return all(
+            not self.is_known_safe(p, m) or self.has_reached(m, self.delivered_in[p][m])
+            for p in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    def is_known_safe(self, p: Process, m: Message) -> bool:
+        """P was told that m is safe, or a message that it has delivered later in the same view."""
+        v = self.delivered_in[p][m]
+        k = self.place_in_view[p][m]
+        return v is not None and v > 0 and k is not None and k <= self.safe_until[p][v]
+
+    @obligation
+    def SafeIndicationLiveness(self) -> bool:
+        """What a correct process sends in the view in which it stays all correct members are told is safe."""
+        return all(
+            self.sent_in[m] != v or self.origin[m] != p or self.is_told_to_all(m, v)
+            for p in self.each(Process)
+            for v in (self.view_of(p),)
+            if self.correct(p) and v > 0
+            for m in self.each(Message)
+        )
+
+    def is_told_to_all(self, m: Message, v: Installed) -> bool:
+        """Every member of v that has not crashed was told that m is safe."""
+        members = self.agreed_members(v) if v > 0 else None
+        return members is None or all(
+            self.indicated_in[q][m] is not None or not self.correct(q) for q in members
+        )
+
+    def has_reached(self, m: Message, v: Installed | None) -> bool:
+        """Every member of v, if that is a view, has delivered m, unless it has crashed."""
+        members = self.agreed_members(v) if v is not None and v > 0 else None
         return members is None or all(self.delivered[q][m] or not self.correct(q) for q in members)
+
+
+class StableViews(PartitionableSynchrony):
+    """In the end views are right, and what is sent in them arrives.
+
+    The survey asks this where a set of processes is connected for ever and is cut off from all others. What
+    a process can see of that is that it stays in a view: who stays in one is owed it.
+    """
+
+    def remains(self, p: Process, v: Installed) -> bool:
+        """P has not crashed, and v is the view that it has installed last."""
+        return self.correct(p) and self.view_of(p) == v
+
+    @obligation
+    def MembershipPrecision(self) -> bool:
+        """Where a correct process stays, every member stays that is correct.
+
+        In extended virtual synchrony (Moser and others 1994), specification 2.1: a configuration is installed
+        by all its members, unless it is left.
+        """
+        return all(
+            self.remains(q, v) or not self.correct(q)
+            for p in self.each(Process)
+            for v in (self.view_of(p),)
+            if self.correct(p) and v > 0
+            for q in self.members_of(v)
+        )
+
+    @obligation
+    def MulticastLiveness(self) -> bool:
+        """What a correct process sends in the view in which it stays every correct member delivers."""
+        return all(
+            self.delivered[q][m] or not self.correct(q)
+            for p in self.each(Process)
+            for v in (self.view_of(p),)
+            if self.correct(p) and v > 0
+            for m in self.each(Message)
+            if self.sent_in[m] == v and self.origin[m] == p
+            for q in self.members_of(v)
+        )
+
+    @obligation
+    def TerminationOfDelivery(self) -> bool:
+        """What a correct process sends in a view every member delivers, or it installs a later view: also
+        where a member has crashed, a process does not stay for ever.
+        """
+        return all(
+            self.delivered[q][m]
+            for p in self.each(Process)
+            for v in (self.view_of(p),)
+            if self.correct(p) and v > 0
+            for m in self.each(Message)
+            if self.sent_in[m] == v and self.origin[m] == p
+            for q in self.members_of(v)
+        )
+
+    def members_of(self, v: Installed) -> Set[Process]:
+        """The members of v; nobody, if it is none."""
+        members = self.agreed_members(v) if v > 0 else None
+        return members if members is not None else Set()

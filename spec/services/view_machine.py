@@ -50,7 +50,7 @@ from antiphon.spec.services.events import (
     View,
     Views,
 )
-from antiphon.spec.services.views import PartitionableSynchrony, ViewSynchrony
+from antiphon.spec.services.views import PartitionableSynchrony, UniformViewSynchrony, ViewSynchrony
 
 
 class ViewSynchronousState(Views):
@@ -80,7 +80,7 @@ class ViewSynchronousState(Views):
         """P lives, and has installed a view."""
         return not self.dead[p] and self.current_view[p] > 0
 
-    def latest(self) -> Installed:
+    def latest_view(self) -> Installed:
         """The last view that has formed; 0: none."""
         return max((v for v in self.each(View) if self.has_formed(v)), default=0)
 
@@ -166,7 +166,7 @@ class ViewSynchronousState(Views):
             return False
         if self.has_formed(v):
             return v == self.next_view(p) and self.has_the_same(p, v)
-        return v > self.latest() and self.is_primary(p, members) and self.is_complete(p, members)
+        return v > self.latest_view() and self.is_primary(p, members) and self.is_complete(p, members)
 
     def note_installation(self, p: Process, v: View, members: Set[Process]) -> None:
         """P is in view v, which has formed with these members if it had not before."""
@@ -176,7 +176,7 @@ class ViewSynchronousState(Views):
 
     def stays(self, p: Process) -> bool:
         """P is in the last view that has formed."""
-        return any(v == self.latest() and p in self.view_members[v] for v in self.each(View))
+        return any(v == self.latest_view() and p in self.view_members[v] for v in self.each(View))
 
     def has_own(self, p: Process) -> bool:
         """P has delivered what it sent in its view."""
@@ -207,7 +207,7 @@ class ViewSynchronousState(Views):
 
     def is_primary(self, p: Process, members: Set[Process]) -> bool:
         """P goes on from the last view that has formed, with members of it and new ones."""
-        return self.current_view[p] == self.latest() and all(
+        return self.current_view[p] == self.latest_view() and all(
             self.stays(q) or self.current_view[q] == 0 for q in members
         )
 
@@ -458,8 +458,8 @@ FAULTS = (
 )  # fmt: skip
 
 
-class ViewSynchronyChecked(ViewSynchronousMachine, ViewSynchrony, mutations=FAULTS):
-    """The abstract machine, judged by view synchrony.
+class BoundedMachine(ViewSynchronousMachine):
+    """The machine as it is explored: up to `crashes` crashes, messages in their order.
 
     No process crashes in the last view, and none that has stopped is in it, since nothing could leave it out.
     """
@@ -469,7 +469,7 @@ class ViewSynchronyChecked(ViewSynchronousMachine, ViewSynchrony, mutations=FAUL
     @constraint("crash")
     def can_be_left_out(self) -> bool:
         """A view is left that could leave p out."""
-        return self.latest() < self.views and (
+        return self.latest_view() < self.views and (
             sum(1 for q in self.each(Process) if self.dead[q]) < self.crashes
         )
 
@@ -482,6 +482,46 @@ class ViewSynchronyChecked(ViewSynchronousMachine, ViewSynchrony, mutations=FAUL
     def is_next(self, m: Message) -> bool:
         """Messages are submitted in their order."""
         return all(self.author[k] is not None for k in self.each(Message) if k < m)
+
+
+class ViewSynchronyChecked(BoundedMachine, ViewSynchrony, mutations=FAULTS):
+    """The abstract machine, judged by view synchrony."""
+
+
+class UniformMachine(ViewSynchronousMachine):
+    """The machine in which who goes on first takes along what anybody has delivered who was in the view, and
+    who is left out delivers nothing more.
+    """
+
+    def is_complete(self, p: Process, members: Set[Process]) -> bool:
+        """Also what the dead and those have delivered who are left out."""
+        v = self.current_view[p]
+        return super().is_complete(p, members) and not any(
+            self.is_asked(q) and self.delivery_view[q][m] == v and self.delivery_view[p][m] != v
+            for q in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    def is_asked(self, q: Process) -> bool:
+        """What q has delivered counts."""
+        return True
+
+    def is_too_late(self, p: Process, m: Message) -> bool:
+        """P's view has ended for it."""
+        return super().is_too_late(p, m) or self.is_left_out(p)
+
+
+@mutation("what those have delivered who have stopped is forgotten")
+class DeadForgotten(UniformMachine):
+    """Breaks `UniformDelivery`."""
+
+    def is_asked(self, q: Process) -> bool:
+        """If it is up."""
+        return not self.dead[q]
+
+
+class UniformChecked(UniformMachine, BoundedMachine, UniformViewSynchrony, mutations=(DeadForgotten,)):
+    """The machine, judged uniformly."""
 
 
 class ViewSynchronousMonitor(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]

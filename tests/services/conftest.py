@@ -1,7 +1,8 @@
 """Histories in a line, for judges that are machines: "b0:0 d0:0 t0=01 i0:2=01 x2".
 
 Process 0 broadcasts message 0, delivers it, enters the transitional configuration of 0 and 1, installs view 2
-with them; process 2 crashes.
+with them; process 2 crashes. "s0:0": process 0 is told that message 0 is safe; "n0:0=1": it delivers it under
+number 1.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import pytest
 
 from antiphon.spec.lang import Set, Spec, program
 from antiphon.spec.services import Broadcast, Crash, Deliver, Install, Message, Process, Transition
+from antiphon.spec.services.order import Numbered
+from antiphon.spec.services.survey import Indicate
 
 Judge = Callable[..., dict[str, object]]
 """Of a service and a history, with the sizes that are not 3 processes, 2 messages, 3 views and no joiners:
@@ -31,6 +34,11 @@ def event_of(word: str) -> object:
             return Deliver(p, Message(int(rest)))
         case "t":
             return Transition(p, members_of(rest))
+        case "s":
+            return Indicate(p, Message(int(rest)))
+        case "n":
+            message, _, number = rest.partition("=")
+            return Numbered(p, Message(int(message)), int(number))
         case _:
             view, _, members = rest.partition("=")
             return Install(p, int(view), members_of(members))

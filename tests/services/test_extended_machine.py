@@ -1,9 +1,6 @@
-"""The machine that parts gives extended virtual synchrony, and has a fault for each property that this adds.
-"""
+"""The machine that parts gives extended virtual synchrony; its faults stand in `test_faults`."""
 
 from __future__ import annotations
-
-import pytest
 
 from antiphon.conformance.ledger import Reports
 from antiphon.model.verdict import Outcome
@@ -25,14 +22,6 @@ def test_the_machine_gives_every_property_and_lets_parts_go_on() -> None:
     report = check(program(ExtendedChecked, processes=2, messages=1, views=3))
     assert (report.exploration.states, report.exploration.never_fired) == (5_328, ())
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.HOLDS}
-
-
-@pytest.mark.parametrize(
-    ("fault", "name"),
-    [("told_alone", "TransitionalSet"), ("moves_early", "FailureAtomicity"), ("not_safe", "SafeDelivery")],
-)
-def test_a_fault_breaks_one_property(fault: str, name: str) -> None:
-    assert broken(ExtendedChecked, **{fault: True}) == {name}
 
 
 class Uniform(ViewSynchronousMachine, UniformViewSynchrony):

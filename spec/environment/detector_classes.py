@@ -1,0 +1,81 @@
+"""The classes of failure detectors, each judged by what its name promises.
+
+Completeness is the same in all four: a crash is suspected by everybody in the end. `Next` and `Previous` are
+the active detectors of a ring, which watch one process each: of a crash somebody knows, not everybody.
+`Unreliable` promises completeness alone. The passive detector, which suspects nobody, is `Passive`.
+
+Sources: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
+the ACM 43(2), 1996, section 2.4, figure 1; Barchet-Estefanel 2002, section 4.1.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.environment.crashes import Crashes
+from antiphon.spec.environment.detectors import (
+    DetectedAtOnce,
+    EventuallyPerfect,
+    EventuallyStrong,
+    FalseSuspicions,
+    MonitorsNext,
+    MonitorsPrevious,
+    Silence,
+    Strong,
+    Suspicions,
+)
+from antiphon.spec.lang import mutation
+from antiphon.spec.services.detectors import FailureDetector, PassiveDetector
+from antiphon.spec.services.events import Process
+
+
+@mutation("nobody watches anybody")
+class Blind(Suspicions):
+    """Breaks `WeakCompleteness`, and with it `StrongCompleteness`."""
+
+    def monitors(self, p: Process, q: Process) -> bool:
+        """No."""
+        return False
+
+
+class P(Suspicions, FailureDetector, restrictions=(DetectedAtOnce,), mutations=(Blind,)):
+    """The perfect detector."""
+
+
+class EventuallyP(EventuallyPerfect, FailureDetector):
+    """The eventually perfect detector."""
+
+
+class S(Strong, FailureDetector):
+    """The strong detector."""
+
+
+class EventuallyS(EventuallyStrong, FailureDetector):
+    """The eventually strong detector."""
+
+
+class Unreliable(FalseSuspicions, FailureDetector):
+    """Complete, and nothing else."""
+
+
+class Next(MonitorsNext, FalseSuspicions, FailureDetector):
+    """Active: everybody watches the next of the ring."""
+
+
+class Previous(MonitorsPrevious, FalseSuspicions, FailureDetector):
+    """Active: everybody watches the previous of the ring."""
+
+
+@mutation("the first process never notices anything")
+class Absent(Silence):
+    """Breaks `AlarmCompleteness`."""
+
+    def attends(self, p: Process) -> bool:
+        """All others do."""
+        return p.index > 0
+
+
+class Passive(Silence, Crashes, PassiveDetector, mutations=(Absent,)):
+    """Passive: nothing happens any more as soon as somebody has crashed."""
+
+    def is_silent(self) -> bool:
+        """Everybody waits for the one that has crashed."""
+        return any(self.down[p] for p in self.each(Process))

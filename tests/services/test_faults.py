@@ -1,0 +1,267 @@
+"""Each property of each service has a fault of an abstract machine that breaks it, and beside it only what
+follows from it.
+
+The services and their properties are found, not listed: a property without a fault fails here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from antiphon.conformance.history.examples import BROKEN_WITH
+from antiphon.conformance.ledger import Reports
+from antiphon.model.properties import kinds_of
+from antiphon.model.verdict import Outcome, PropertyKind
+from antiphon.spec import services
+from antiphon.spec.environment import detector_classes
+from antiphon.spec.lang import Spec, initial, program
+from antiphon.spec.services import causal_machine, extended_machine, sequence, survey_machine, view_machine
+from antiphon.spec.services.consensus import ConsensusChecked
+from antiphon.spec.services.destinations import Destinations
+
+check = Reports.private().check
+"""What this code has explored before is read."""
+
+Sizes = Mapping[str, int]
+Row = tuple[type[Spec], str | None, Sizes, set[str]]
+"""A machine under a service, the fault (None: the machine as it is), sizes, and what is broken."""
+
+PAIR = {"processes": 2, "messages": 1, "views": 2}
+THREE_VIEWS = PAIR | {"views": 3}
+TWO_MESSAGES = PAIR | {"messages": 2}
+LINE = {"processes": 2, "messages": 2}
+TRIO = {"processes": 3, "messages": 2}
+ORDER = {"TotalOrder", "UniformTotalOrder", "PrefixOrder", "UniformPrefixOrder"}
+RELIABLE = {"ReliableFifo", "ReliableCausal"}
+CRASH = {"processes": 3, "crashes": 1}
+SUSPICIONS = CRASH | {"false_suspicions": 3}
+
+
+def faults_of(spec: type[Spec], sizes: Sizes, **broken: set[str] | tuple[set[str], Sizes]) -> Iterator[Row]:
+    """A row for each fault of a machine: what it breaks, and its sizes where they are others."""
+    for fault, names in broken.items():
+        yield (spec, fault, sizes, names) if isinstance(names, set) else (spec, fault, names[1], names[0])
+
+
+class Monitored(
+    view_machine.BoundedMachine, view_machine.ViewSynchronousMonitor, mutations=(view_machine.GoesOn,)
+):
+    """The machine beside itself."""
+
+    @initial
+    def found(self) -> None:
+        """Both begin alike."""
+        super().found()
+        self.machine_found()
+
+
+FAULTS: tuple[Row, ...] = (
+    *faults_of(
+        sequence.SequenceChecked,
+        LINE,
+        backwards=ORDER,
+        again={"Integrity", "UniformIntegrity"},
+        passed_over=({"Agreement", "UniformAgreement"}, TRIO),
+        not_accepted={"Validity"},
+        taken_to_the_grave={"UniformAgreement"},
+        broadcast_again={"BroadcastOnce"},
+        begins_later={"UniformPrefixOrder"},
+        begins_at_the_end={"PrefixOrder", "UniformPrefixOrder"},
+        backwards_to_the_grave={"UniformTotalOrder", "UniformPrefixOrder"},
+    ),
+    *faults_of(sequence.NumberedChecked, LINE, counts_down={"UniformNumbering"}),
+    *faults_of(
+        causal_machine.CausalChecked,
+        TRIO | {"views": 1},
+        own_sender_only={"Causal", "ReliableCausal"},
+        unordered={"Fifo", "Causal", *RELIABLE},
+        with_gaps=RELIABLE,
+        gaps_between_senders={"ReliableCausal"},
+    ),
+    *faults_of(
+        view_machine.ViewSynchronyChecked,
+        THREE_VIEWS,
+        told_others={"ViewAgreement"},
+        not_included={"SelfInclusion"},
+        installs_again={"LocalMonotonicity"},
+        split_off={"PrimaryPartition"},
+        sends_outside=({"InitialView"}, THREE_VIEWS | {"joiners": 1}),
+        goes_on={"ViewSynchrony"},
+        delivered_later={"SendingViewDelivery"},
+        delivered_anywhere={"SameViewDelivery", "SendingViewDelivery"},
+        delivered_twice={"UniformIntegrity", "Integrity"},
+        broadcast_twice={"BroadcastOnce"},
+        sends_on={"VscValidity"},
+        lives_on={"VscTermination"},
+        hasty=({"VscTermination"}, THREE_VIEWS | {"processes": 3}),
+    ),
+    *faults_of(Monitored, PAIR, goes_on={"StepOfTheMachine"}),
+    *faults_of(view_machine.UniformChecked, PAIR, dead_forgotten={"UniformDelivery"}),
+    *faults_of(
+        extended_machine.ExtendedChecked,
+        THREE_VIEWS,
+        told_alone={"TransitionalSet"},
+        moves_early={"FailureAtomicity"},
+        not_safe={"SafeDelivery"},
+    ),
+    *faults_of(
+        extended_machine.OrderedPartsChecked,
+        TWO_MESSAGES | {"crashes": 0},
+        passes_over={"ExtendedTotalOrder"},
+    ),
+    *faults_of(
+        survey_machine.IndicatingChecked,
+        PAIR,
+        passes_over=({"AgreementOnSuccessors"}, THREE_VIEWS),
+        told_too_early={"IndicatedIsDelivered"},
+        told_at_once={"SafeIndication", "SafeIndicationPrefix"},
+        told_alone=({"SafeIndicationPrefix"}, TWO_MESSAGES),
+        never_told={"SafeIndicationLiveness"},
+        stays_behind={"MembershipPrecision"},
+        deaf={"MulticastLiveness", "TerminationOfDelivery", "SafeIndicationLiveness"},
+        crashes_at_the_end={"TerminationOfDelivery"},
+    ),
+    *faults_of(
+        survey_machine.OrderedChecked,
+        TWO_MESSAGES,
+        passed_over={"ReliableTotalOrder"},
+        any_order={"WeakTotalOrder", "ReliableTotalOrder"},
+    ),
+    *faults_of(
+        ConsensusChecked,
+        CRASH,
+        forgotten={"UniformAgreement"},
+        unbound={"Agreement", "UniformAgreement"},
+        told_again={"Integrity"},
+        invented={"Validity"},
+        mute={"Termination"},
+        proposed_twice={"ProposeOnce"},
+    ),
+)
+P, EventuallyP, S = detector_classes.P, detector_classes.EventuallyP, detector_classes.S
+INACCURATE = {"StrongAccuracy", "WeakAccuracy", "EventualStrongAccuracy", "EventualWeakAccuracy"}
+DETECTORS: tuple[Row, ...] = (
+    (P, None, CRASH, set()),
+    (P, "detected_at_once", CRASH, set()),
+    (P, "blind", CRASH, {"StrongCompleteness", "WeakCompleteness"}),
+    (EventuallyP, None, CRASH, {"StrongAccuracy"}),
+    (EventuallyP, None, SUSPICIONS, {"StrongAccuracy", "WeakAccuracy"}),
+    (S, None, SUSPICIONS, {"StrongAccuracy", "EventualStrongAccuracy"}),
+    (detector_classes.EventuallyS, None, SUSPICIONS, INACCURATE - {"EventualWeakAccuracy"}),
+    (detector_classes.Unreliable, None, SUSPICIONS, INACCURATE),
+    (detector_classes.Next, None, CRASH | {"false_suspicions": 0}, {"StrongCompleteness"}),
+    (detector_classes.Previous, None, CRASH | {"false_suspicions": 0}, {"StrongCompleteness"}),
+    (detector_classes.Passive, None, CRASH, set()),
+    (detector_classes.Passive, "absent", CRASH, {"AlarmCompleteness"}),
+    (detector_classes.Passive, None, CRASH | {"false_alarms": 1}, {"AlarmAccuracy"}),
+)
+"""A detector is an environment: what it may do wrong is its class, not a fault."""
+
+SOUND: tuple[Row, ...] = tuple(
+    (spec, None, sizes, set[str]())
+    for spec, sizes in (
+        (sequence.SequenceChecked, TRIO),
+        (sequence.NumberedChecked, LINE),
+        (causal_machine.CausalChecked, TRIO | {"views": 1}),
+        (view_machine.UniformChecked, PAIR | {"joiners": 1}),
+        (Monitored, PAIR),
+        (extended_machine.OrderedPartsChecked, TWO_MESSAGES | {"crashes": 0}),
+        (survey_machine.IndicatingChecked, TWO_MESSAGES),
+        (survey_machine.OrderedChecked, TWO_MESSAGES),
+        (ConsensusChecked, CRASH),
+    )
+)
+"""The machines without a fault; those of views have tests of their own, with counts."""
+
+
+def broken(spec: type[Spec], fault: str | None, sizes: Sizes) -> set[str]:
+    """What is violated; a witness that is not reached is no promise."""
+    chosen: dict[str, int] = {fault: True} if fault else {}
+    report = check(program(spec, **sizes, **chosen))
+    return {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED}
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault", "sizes", "names"),
+    [*FAULTS, *DETECTORS, *SOUND],
+    ids=lambda value: value.__name__ if isinstance(value, type) else str(value or "-"),
+)
+def test_a_fault_breaks_one_property_and_what_follows_from_it(
+    spec: type[Spec], fault: str | None, sizes: Sizes, names: set[str]
+) -> None:
+    assert broken(spec, fault, sizes) == names
+
+
+def is_service(cls: object) -> bool:
+    """A class that judges events and takes no step."""
+    return (
+        inspect.isclass(cls)
+        and issubclass(cls, Spec)
+        and cls.__module__.startswith(services.__name__)
+        and not getattr(cls, "__parameters__", ())
+        and not program(cls).declaration.marked("action", "environment")
+        and bool(promises(cls))
+    )
+
+
+def promises(cls: type[Spec]) -> frozenset[str]:
+    """The properties of a service, its bases' among them."""
+    kept = (PropertyKind.SERVICE, PropertyKind.INVARIANT, PropertyKind.OBLIGATION)
+    return frozenset(name for name, kind in kinds_of(program(cls)).items() if kind in kept)
+
+
+def all_promises() -> set[tuple[type[Spec], str]]:
+    """Each property of the services, with the class that adds it to those above."""
+    modules = [
+        importlib.import_module(f"{services.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(services.__path__)
+    ]
+    classes = {cls for module in modules for _, cls in inspect.getmembers(module, is_service)}
+    return {
+        (cls, name)
+        for cls in classes
+        for name in promises(cls)
+        if not any(
+            issubclass(cls, other) and cls is not other and name in promises(other) for other in classes
+        )
+    }
+
+
+def test_each_property_of_each_service_has_a_fault_that_it_alone_catches() -> None:
+    """Three readings of one sentence, of which nobody promises all, stand for themselves: the witnesses of
+    `ComingAndGoing` show each of them true where the two others are false.
+    """
+    found = all_promises()
+    readings = {(cls, name) for cls, name in found if cls is Destinations}
+    assert {name for _, name in readings} == {
+        "AgreementBySending",
+        "AgreementBySequencing",
+        "AgreementByDelivery",
+    }
+    without = {
+        f"{cls.__name__}.{name}"
+        for cls, name in found - readings
+        if not any(
+            issubclass(spec, cls) and names == {name} | BROKEN_WITH.get(name, frozenset()) & promises_of(spec)
+            for spec, _, _, names in (*FAULTS, *DETECTORS)
+        )
+    }
+    assert len(found) > 50
+    assert not without
+
+
+def promises_of(spec: type[Spec]) -> frozenset[str]:
+    """The properties by which a machine is judged."""
+    return frozenset(kinds_of(program(spec)))
+
+
+def test_each_fault_that_a_machine_declares_is_tried() -> None:
+    tried = {(spec, fault) for spec, fault, _, _ in (*FAULTS, *DETECTORS) if fault}
+    for spec in {spec for spec, *_ in FAULTS}:
+        declared = {item.name for item in program(spec).declaration.constants if item.default is False}
+        assert declared == {fault for other, fault in tried if other is spec}
