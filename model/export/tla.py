@@ -246,17 +246,15 @@ class _Maker:
     # Steps --------------------------------------------------------------------------------------------------
 
     def _initial(self) -> list[str]:
-        defaults = [(item.name, self.texts.text(item.initial, Scope({}))) for item in self.form.variables]
         if not self.form.initials:
             return [
                 "Init ==",
-                *(f"  /\\ {self.texts.name('variable', name)} = {text}" for name, text in defaults),
+                *(f"  /\\ {self.texts.name('variable', name)} = {text}" for name, text in self._defaults()),
             ]
         lines: list[str] = ["Init =="]
         for start in self.form.initials:
-            self.texts.names.begin()
             run = Run(self.texts, Scope({}), self.wanted)
-            for name, text in defaults:
+            for name, text in self._defaults():
                 run.scope.variables[name] = run.define(name, text)
             quantified = self._bind(run, start.parameters)
             run.execute(straight(self.texts, start.body))
@@ -268,6 +266,11 @@ class _Maker:
                 *formula(run.lines, [*run.asserted, *values], 6),
             ]
         return lines
+
+    def _defaults(self) -> list[tuple[str, str]]:
+        """The first value of each variable, which begins a definition: their names are taken in it."""
+        self.texts.names.begin()
+        return [(item.name, self.texts.text(item.initial, Scope({}))) for item in self.form.variables]
 
     def _bind(self, run: Run, parameters: Sequence[ir.Parameter]) -> str:
         """Gives the parameters their names; the quantifiers over them."""

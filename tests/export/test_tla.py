@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -352,12 +353,35 @@ def test_the_rule_of_what_tlc_takes_apart(text: str, apart: bool) -> None:
 @pytest.mark.parametrize("name", catalogue.names())
 def test_tlc_evaluates_every_condition_of_an_action_as_one_value(name: str) -> None:
     """Else each part is a way of its own, and nothing protects it from an error: TLC stops at 1 % 0."""
+    for module in modules(name):
+        assert [text for text in conjuncts_of(module) if is_taken_apart(text)] == []
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_what_a_definition_defines_is_not_bound_in_it_again(name: str) -> None:
+    """TLC refuses a module in which `k` is defined where `[k \\in Process |-> 0]` stands too."""
+    for module in modules(name):
+        assert [found for definition in module.split("\n\n") if (found := bound_again(definition))] == []
+
+
+@cache
+def modules(name: str) -> tuple[str, str]:
+    """A named specification as printed, and with all repairs."""
     entry = catalogue.entry_named(name)
     assert entry is not None
-    spec = entry.spec
-    for bound in (program(spec), program(spec, repairs="all")):
-        conditions = conjuncts_of(tla(bound).text)
-        assert [text for text in conditions if is_taken_apart(text)] == []
+    return tla(program(entry.spec)).text, tla(program(entry.spec, repairs="all")).text
+
+
+def bound_again(definition: str) -> set[str]:
+    """The names that are defined by LET, and bound by a quantifier too."""
+    defined = set(re.findall(r"^ +(?:/\\ )?(?:LET )?(\w+) == ", definition, flags=re.MULTILINE))
+    return defined & set(re.findall(r"(?:[\[{]|\\[AE] |CHOOSE )(\w+) \\in ", definition))
+
+
+def test_a_name_that_is_bound_again_is_found() -> None:
+    once = "Init ==\n  /\\ LET a == 1\n         k == a\n     IN /\\ (k \\in {1}) /\\ x = [k_1 \\in {1} |-> k]"
+    assert bound_again(once) == set()
+    assert bound_again(once.replace("k_1", "k")) == {"k"}
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
