@@ -1,0 +1,34 @@
+"""Mutants that can be seen, that no check notices, and that none need notice: each with its reason.
+
+`antiphon claims --mutants` tells of every mutant that changes what can be seen and breaks no check. Either a
+check is missing, or the reason stands here. A mutant is named by its method and its change, without the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "MovingSequencer.misses_number: comparison shifted: `self.token_number > self.next_deliver[p]` "
+        "becomes `self.token_number >= self.next_deliver[p]`": (
+            "It is the repair `wait_for_missing_number`. What holds of the printed text holds of the "
+            "repaired one; that the printed one is worse is what MSQ-02 records to be violated."
+        ),
+        "OrderingMachine.learn: guard dropped: `item not in self.learned[p]`": (
+            "Who hears what it knows does nothing: the step leads back to the state in which it is taken. "
+            "The machine then never rests, and nothing is said of rest: it may stand still."
+        ),
+        "ComingAndGoing.place: comparison shifted: `self.view_of(p) > 0` becomes `self.view_of(p) >= 0`": (
+            "A message gets its place from somebody who is in no view yet. DEF-03 shows histories, and more "
+            "histories take none of them away."
+        ),
+    }
+)
+
+
+def reason_of(mutant: str) -> str:
+    """Why no check need notice a mutant, which is named as the table names it; empty where nobody said."""
+    return REASONS.get(re.sub(r", line \d+: ", ": ", mutant, count=1), "")
