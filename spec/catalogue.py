@@ -267,6 +267,14 @@ ENTRIES: tuple[Entry, ...] = (
         refinement_at="antiphon.spec.protocols.horus.refinement:FLUSHED_TOTAL",
     ),
     Entry(
+        "horus-flush-stack",
+        "the stack TOTAL:MBRSHIP:FRAG:NAK:COM of Horus with its flush as messages, judged as total order "
+        "broadcast",
+        "antiphon.spec.protocols.horus.flushed_stacks:HorusFlushChecked",
+        claims_at="antiphon.spec.claims.horus:HORUS",
+        family="hor",
+    ),
+    Entry(
         "horus",
         "the stack TOTAL:MBRSHIP:FRAG:NAK:COM of Horus, judged as total order broadcast",
         "antiphon.spec.protocols.horus.ordered_stacks:HorusChecked",

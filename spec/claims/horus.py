@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.horus.fifo_stacks import DestinationSets, FragStack, NakStack, NakStackRepeated
-from antiphon.spec.protocols.horus.flushed_stacks import FlushTotal, FlushTotalViews, FlushViews
+from antiphon.spec.protocols.horus.flushed_stacks import (
+    FlushTotal,
+    FlushTotalViews,
+    FlushViews,
+    HorusFlushChecked,
+    HorusFlushViews,
+)
 from antiphon.spec.protocols.horus.ordered_stacks import (
     HorusChecked,
     HorusViews,
@@ -19,7 +25,11 @@ from antiphon.spec.protocols.horus.ordered_stacks import (
     TotalStack,
     TotalViews,
 )
-from antiphon.spec.protocols.horus.refinement import FlushedTotalOrdering, FlushedViewSynchrony
+from antiphon.spec.protocols.horus.refinement import (
+    FlushedTotalOrdering,
+    FlushedViewSynchrony,
+    HorusFlushOverChannels,
+)
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -66,6 +76,12 @@ _FLUSH_AGAIN: _Constants = {**_FLUSH, "crashes": 2, "views": 3}
 _FLUSH_TOTAL: _Constants = {**_FLUSH_TWO, "stride": 1, "oracle": "one that waits"}
 _FLUSH_ANY: _Constants = {**_FLUSH_TWO, "stride": 1}
 _FLUSH_ONE: _Constants = {**_FLUSH_TOTAL, "messages": 1}
+_WHOLE: _Constants = {
+    "processes": 3, "messages": 1, "losses": 0, "casts": 6, "buffer": 4, "crashes": 1, "views": 2,
+    "patient": True, "handled_at_once": True, "stride": 1, "oracle": "one that waits",
+}  # fmt: skip
+_WHOLE_LOSS: _Constants = {**_WHOLE, "losses": 1}
+_WHOLE_TWO: _Constants = {**_WHOLE, "messages": 2, "casts": 8, "buffer": 6}
 _VIEWS: _Constants = {"processes": 3, "messages": 1, "crashes": 1}
 _CRASH: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "stride": 1}
 _CRASHES: _Constants = {"processes": 3, "messages": 2, "crashes": 2, "stride": 1}
@@ -135,8 +151,10 @@ HORUS: tuple[Claim, ...] = (
         "message, and a member delivers what nobody broadcast. A FRAG that throws away what a loss has "
         "touched mends that, and then a message is "
         "missing for good. With a window, so that nothing is lost for good, the stack keeps its promises. "
-        "There MBRSHIP is abstract; over one whose flush is made of messages TOTAL keeps them too, with "
-        "three members and a crash (HOR-09).",
+        "There MBRSHIP is abstract. With the flush as messages (HOR-09) the whole stack is one specification "
+        "too: with three members, a crash, and a loss or a second message it keeps its promises, if who is "
+        "left behind is no destination any more (else the window waits for who is down, and the flush for "
+        "the window); and it is, step for step, TOTAL:MBRSHIP over channels that are reliable and in order.",
         (
             _literal(HorusChecked, "Integrity", "violated", _FULL, 6, deep=True),
             Check(HorusChecked, "Agreement", "violated", "all", ("await_room",), _FULL_ROOM, 3, True),
@@ -155,6 +173,27 @@ HORUS: tuple[Claim, ...] = (
             _with("all", FlushTotal, "Agreement", "violated", {**_FLUSH_TOTAL, "return_nothing": True}, 4),
             _with("all", FlushTotal, "Continued", "holds", _FLUSH_TOTAL, 7),
             _with("all", FlushedTotalOrdering, "Refinement", "holds", _FLUSH_TOTAL),
+            *(
+                _with("all", HorusFlushChecked, name, "holds", of, deep=True)
+                for of in (_WHOLE_LOSS, _WHOLE_TWO)
+                for name in _ORDERED
+            ),
+            *(
+                _with(
+                    "all",
+                    HorusFlushChecked,
+                    "Agreement",
+                    "violated",
+                    {**_WHOLE, fault: True},
+                    length,
+                    deep=True,
+                )
+                for fault, length in (("return_nothing", 6), ("keep_destinations", 7))
+            ),
+            *(
+                _with("all", HorusFlushOverChannels, "Refinement", "holds", of, deep=True)
+                for of in (_WHOLE, _WHOLE_LOSS)
+            ),
             *(
                 _with("all", HorusChecked, name, "holds", _FULL_THREE, deep=True)
                 for name in (
@@ -382,6 +421,16 @@ HORUS: tuple[Claim, ...] = (
             _literal(FlushViews, "VscTermination", "violated", _FLUSH_EITHER, 4),
             _with("all", FlushTotalViews, "ViewSynchrony", "holds", _FLUSH_ONE),
             _with("all", FlushTotalViews, "SendingViewDelivery", "holds", _FLUSH_ONE),
+            *(_with("all", HorusFlushViews, name, "holds", _WHOLE_LOSS, deep=True) for name in _TOGETHER),
+            _with(
+                "all",
+                HorusFlushViews,
+                "ViewSynchrony",
+                "violated",
+                {**_WHOLE, "return_nothing": True},
+                17,
+                deep=True,
+            ),
         ),
     ),
     Claim(

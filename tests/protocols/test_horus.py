@@ -15,6 +15,7 @@ from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, action, emit, on, program, require
 from antiphon.spec.protocols.horus.boundaries import ComCast, ComSend, Data, NakCast, NakReceive, Status, Unit
 from antiphon.spec.protocols.horus.fifo_stacks import FragStack, NakStack, NakStackRepeated
+from antiphon.spec.protocols.horus.flushed_stacks import HorusFlushChecked
 from antiphon.spec.protocols.horus.group import GroupView, NewView
 from antiphon.spec.protocols.horus.ordered_stacks import (
     HorusChecked,
@@ -53,6 +54,14 @@ MODELS: dict[str, tuple[type[Spec], Constants, tuple[str, ...] | str, set[str], 
         HorusChecked, FULL_STACK | {"processes": 2, "messages": 1, "casts": 3, "buffer": 3}, "all", CLOSED,
         {"Replaced", "Skipping", "Gap"},
     ),
+    "the full stack of two with its flush": (
+        HorusFlushChecked,
+        {
+            "patient": True, "crashes": 1, "processes": 2, "messages": 1, "casts": 5, "buffer": 5,
+            "oracle": "one that waits", "stride": 1,
+        },
+        "all", CLOSED, {"Replaced", "Skipping", "Gap", "CopyDelivered", "Waiting", "Buffered"},
+    ),
     "the full stack of three": (
         HorusViews, FULL_STACK | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}, "all", CLOSED,
         {"Replaced", "Skipping", "Asked", "Gap"},
@@ -74,6 +83,7 @@ COUNTS: dict[str, tuple[int, int, int]] = {
     "TOTAL": (4737, 12234, 21),
     "TOTAL, its views": (4547, 11875, 21),
     "the full stack of two": (571, 1024, 17),
+    "the full stack of two with its flush": (284, 454, 16),
     "the full stack of three": (4730, 11341, 20),
 }
 """States, transitions and depth."""

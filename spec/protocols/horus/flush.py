@@ -130,16 +130,21 @@ class MbrshipFlush(Members):
     @on(GroupCast)
     def spread(self, call: GroupCast) -> None:
         """To all others in the view; a token only to whom it is for."""
-        q = call.process
         body = call.body
-        for p in self.each(Process):
-            if p != q and p not in self.left[q] and not (isinstance(body, Token) and body.to != p):
-                self.send(q, p, body)
+        to = self.others(call.process, Set())
+        self.multicast(call.process, body, to & Set({body.to}) if isinstance(body, Token) else to)
 
-    def send(self, q: Process, p: Process, packet: Packet) -> None:
-        """Q sends to p, unless p is down or has left q behind, and would never receive it."""
-        if not self.down[p] and q not in self.left[p] and q not in self.leaving[p]:
-            self.channel[q][p] += (packet,)
+    def others(self, p: Process, failed: Set[Process]) -> Set[Process]:
+        """The other members of p's view, without these."""
+        return Set() | {
+            q for q in self.each(Process) if q != p and q not in self.left[p] and q not in failed
+        }
+
+    def multicast(self, q: Process, packet: Packet, to: Set[Process]) -> None:
+        """Q sends to these members; who is down or has left q behind would never receive it."""
+        for p in self.each(Process):
+            if p in to and not self.down[p] and q not in self.left[p] and q not in self.leaving[p]:
+                self.channel[q][p] += (packet,)
 
     # The flush ----------------------------------------------------------------------------------------------
 
@@ -149,9 +154,7 @@ class MbrshipFlush(Members):
         failed = self.failed_of(p)
         require(self.is_coordinator(p) and self.view[p] < self.views)
         require(not failed <= self.leaving[p])
-        for q in self.each(Process):
-            if q != p and q not in self.left[p] and q not in failed:
-                self.send(p, q, Flush(self.view[p], failed))
+        self.multicast(p, Flush(self.view[p], failed), self.others(p, failed))
         self.take_part(p, p, failed)
 
     def take_part(self, p: Process, coordinator: Process, failed: Set[Process]) -> None:
@@ -167,16 +170,13 @@ class MbrshipFlush(Members):
         for q in self.each(Process):
             if q in failed:
                 self.channel[q][p] = ()
-                self.return_unstable(p, coordinator, q)
-        for q in self.each(Process):
-            if q != p and q not in self.left[p] and q not in failed:
-                self.send(p, q, FlushOk(self.view[p], failed))
+                self.return_unstable(p, Set({coordinator}) - {p}, q)
+        self.multicast(p, FlushOk(self.view[p], failed), self.others(p, failed))
 
-    def return_unstable(self, p: Process, to: Process, q: Process) -> None:
-        """What p has received of q goes to another."""
-        if to != p:
-            for body in self.kept[p][q]:
-                self.send(p, to, Copy(self.view[p], q, body))
+    def return_unstable(self, p: Process, to: Set[Process], q: Process) -> None:
+        """What p has received of q goes to others."""
+        for body in self.kept[p][q]:
+            self.multicast(p, Copy(self.view[p], q, body), to)
 
     @action(fairness="weak", per="p")
     def send_view(self, p: Process) -> None:
@@ -184,12 +184,11 @@ class MbrshipFlush(Members):
         require(self.is_coordinator(p) and len(self.leaving[p]) > 0 and not self.told[p])
         require(self.failed_of(p) <= self.leaving[p] and self.stay(p) <= self.heard[p])
         self.told[p] = True
+        to = self.others(p, self.leaving[p])
         for q in self.each(Process):
-            if q != p and q in self.stay(p):
-                for r in self.each(Process):
-                    if r in self.leaving[p]:
-                        self.return_unstable(p, q, r)
-                self.send(p, q, NextView(self.view[p], self.leaving[p]))
+            if q in self.leaving[p]:
+                self.return_unstable(p, to, q)
+        self.multicast(p, NextView(self.view[p], self.leaving[p]), to)
 
     @action(fairness="weak", per="p")
     def install(self, p: Process) -> None:
@@ -281,7 +280,7 @@ class MbrshipFlush(Members):
 class ReturnNothing(MbrshipFlush):
     """FLUSH_OK alone."""
 
-    def return_unstable(self, p: Process, to: Process, q: Process) -> None:
+    def return_unstable(self, p: Process, to: Set[Process], q: Process) -> None:
         """Nothing."""
 
 

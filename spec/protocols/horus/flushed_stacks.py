@@ -1,14 +1,20 @@
 """What stands over MBRSHIP with its flush as messages: an application, judged by view synchrony and as FIFO
-broadcast; TOTAL, judged by view synchrony and as total order broadcast.
+broadcast; TOTAL, judged by view synchrony and as total order broadcast; and the same with FRAG:NAK:COM below.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Set, emit, on, witness
 from antiphon.spec.protocols.horus.flush import MbrshipFlushed
+from antiphon.spec.protocols.horus.flush_over_frag import HorusFlush
 from antiphon.spec.protocols.horus.group import NewView
 from antiphon.spec.protocols.horus.ordered_stacks import OverMbrship
-from antiphon.spec.protocols.horus.properties import FifoBroadcast, TotalChecked
+from antiphon.spec.protocols.horus.properties import (
+    FifoBroadcast,
+    FragChecked,
+    NakChecked,
+    TotalChecked,
+)
 from antiphon.spec.services.events import Install, Message, Process
 from antiphon.spec.services.order import TotalOrderBroadcast
 from antiphon.spec.services.views import ViewSynchrony
@@ -55,3 +61,11 @@ class FlushTotal(TotalChecked, MbrshipFlushed, TotalOrderBroadcast):
 
 class FlushTotalViews(TotalChecked, Installing, ViewSynchrony):
     """TOTAL over MBRSHIP with its flush, judged as view-synchronous communication."""
+
+
+class HorusFlushChecked(HorusFlush, TotalChecked, FragChecked, NakChecked, TotalOrderBroadcast):
+    """The whole stack with its flush as messages, judged as total order broadcast."""
+
+
+class HorusFlushViews(HorusFlush, Installing, TotalChecked, FragChecked, NakChecked, ViewSynchrony):
+    """The whole stack with its flush as messages, judged as view-synchronous communication."""

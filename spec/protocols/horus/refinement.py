@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Map, Set, everywhere, on, record
+from antiphon.spec.lang import AtMost, Between, Map, Seq, Set, everywhere, on, record
+from antiphon.spec.protocols.horus.boundaries import FragReceive
 from antiphon.spec.protocols.horus.bounds import FragBounded, NakBounded, TotalBounded
-from antiphon.spec.protocols.horus.flush import MbrshipFlushed
+from antiphon.spec.protocols.horus.flush import MbrshipFlushed, Packet
+from antiphon.spec.protocols.horus.flush_over_frag import HorusFlush
 from antiphon.spec.protocols.horus.flushed_stacks import OverFlush
 from antiphon.spec.protocols.horus.full_stack import Horus
 from antiphon.spec.protocols.horus.group import GroupCast, Number, Ordered, Unordered
@@ -164,6 +166,42 @@ FLUSHED_TOTAL = Refinement(
     sizes={"series": "2 * views * messages", "numbers": 1, "forgets": True},
     bounds={"processes": 3, "messages": 2, "crashes": 1, "stride": 1, "oracle": "one that waits"},
 )
+
+
+class TotalOverChannels(TotalBounded, MbrshipFlushed):
+    """TOTAL over MBRSHIP with its flush, over channels that are reliable and in order."""
+
+
+@record
+class Way:
+    """What is on its way from a member to another: no more than a channel holds."""
+
+    packets: Annotated[Seq[Packet], AtMost("2 * messages + 6")]
+
+
+class HorusFlushOverChannels(
+    HorusFlush, TotalBounded, FragBounded, NakBounded, refines=TotalOverChannels
+):
+    """The whole stack, seen as the same over such channels: FRAG:NAK:COM is what those are made of.
+
+    A channel holds what FRAG has handed up and nobody has handled, and behind it what was cast and has not
+    come; nothing where the receiver is down or has left the sender behind. `came[p][q]` is how many messages
+    of q FRAG has handed to p.
+    """
+
+    came: Map[Process, Map[Process, Annotated[int, Between(0, "casts")]]] = everywhere(everywhere(0))
+
+    @on(FragReceive)
+    def count(self, call: FragReceive) -> None:
+        """One more."""
+        self.came[call.process][call.origin] += 1
+
+    def channel(self, q: Process, p: Process) -> Annotated[Seq[Packet], AtMost("2 * messages + 6")]:  # type: ignore[override]
+        """What p will receive from q."""
+        if self.down[p] or q in self.left[p] or q in self.leaving[p]:
+            return ()
+        coming = tuple(letter.packet for letter in self.letters[q][self.came[p][q] :] if p in letter.to)
+        return Way(self.channel[q][p] + coming).packets  # type: ignore[index]
 
 
 class FlushedViewSynchrony(OverFlush, SynchronyOfEvents, refines=ViewSynchronousMachine):

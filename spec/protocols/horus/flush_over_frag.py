@@ -1,0 +1,199 @@
+"""TOTAL:MBRSHIP:FRAG:NAK:COM with a flush that is made of messages, over a network that loses and reorders,
+as one specification.
+
+`full_stack` has an abstract MBRSHIP; here is the flush of `flush`, ours, whose casts go down to FRAG. What is
+decided here beyond that:
+1. `Letter` is what MBRSHIP casts: a packet, and for whom it is. NAK casts to the whole view; who is not
+   addressed ignores it.
+2. What FRAG hands up waits in `channel` until it is handled: it may belong to a flush that its receiver has
+   not heard of.
+3. Whom a flush leaves behind is no destination any more (`ComView`): else the window of NAK would wait for
+   the acknowledgements of who is down, and the flush for the window.
+4. A member takes part in a flush when the window has room for all that it sends then, and the coordinator
+   sends the view when it has room for that.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.environment import Losses
+from antiphon.spec.lang import (
+    AtMost,
+    Map,
+    Seq,
+    Set,
+    action,
+    constraint,
+    emit,
+    environment,
+    everywhere,
+    mutation,
+    on,
+    record,
+    require,
+    restriction,
+)
+from antiphon.spec.protocols.horus.boundaries import ComView, Envelope, FragCast, FragReceive
+from antiphon.spec.protocols.horus.flush import Copy, Flush, MbrshipFlushed, Packet
+from antiphon.spec.protocols.horus.frag import Frag
+from antiphon.spec.protocols.horus.group import Ordered, Unordered
+from antiphon.spec.protocols.horus.nak import Nak
+from antiphon.spec.protocols.horus.total import Total
+from antiphon.spec.services import Deliver, Process
+
+
+@record
+class Letter:
+    """What MBRSHIP casts, and to whom."""
+
+    to: Set[Process]
+    packet: Packet
+
+
+class FlushOverFrag(MbrshipFlushed, Frag):
+    """MBRSHIP with its flush over FRAG, over whatever casts for that. `letters[p]` is what p cast."""
+
+    letters: Map[Process, Annotated[Seq[Letter], AtMost("casts")]] = everywhere(())
+
+    def multicast(self, q: Process, packet: Packet, to: Set[Process]) -> None:
+        """A cast is a message of FRAG, as large as a message can be if it is one of the application."""
+        if len(to) > 0:
+            self.letters[q] += (Letter(to, packet),)
+            large = isinstance(packet, Ordered | Unordered | Copy)
+            emit(FragCast(q, self.fragments if large else 1))
+
+    @on(FragReceive)
+    def receive_up(self, call: FragReceive) -> None:
+        """What FRAG hands up waits to be handled, if it is for p and not of who was left behind. What nobody
+        cast is nothing that anybody can make sense of.
+        """
+        p = call.process
+        q = call.origin
+        unit = call.unit
+        if unit is None:
+            emit(Deliver(p, None))
+        elif q not in self.left[p] and q not in self.leaving[p]:
+            letter = self.letters[unit.author][unit.place - 1]
+            if p in letter.to:
+                self.channel[q][p] += (letter.packet,)
+
+    def take_part(self, p: Process, coordinator: Process, failed: Set[Process]) -> None:
+        """The layers below learn who is no destination any more."""
+        for q in self.each(Process):
+            if q in failed:
+                self.leave_behind(p, q)
+        super().take_part(p, coordinator, failed)
+
+    def leave_behind(self, p: Process, q: Process) -> None:
+        """Q is no destination of p any more."""
+        emit(ComView(p, q))
+
+    # Room ---------------------------------------------------------------------------------------------------
+
+    def room_for(self, p: Process, failed: Set[Process]) -> int:
+        """How many casts of NAK it takes to send what p has of these on, and a word."""
+        return 1 + self.fragments * sum(len(self.kept[p][q]) for q in failed)
+
+    @action(fairness="weak", per="p")
+    def start_flush(self, p: Process) -> None:
+        """There is room for FLUSH and for what follows."""
+        require(self.room(p) >= 1 + self.room_for(p, self.failed_of(p)))
+        super().start_flush(p)
+
+    @action(fairness="weak", per="p")
+    def send_view(self, p: Process) -> None:
+        """There is room for it."""
+        require(self.room(p) >= self.room_for(p, self.leaving[p]))
+        super().send_view(p)
+
+    @action(fairness="weak", per=("p", "q"))
+    def receive(self, p: Process, q: Process) -> None:
+        """There is room for what p answers to FLUSH."""
+        require(self.has_room_to_answer(p, q))
+        super().receive(p, q)
+
+    def has_room_to_answer(self, p: Process, q: Process) -> bool:
+        """What is next from q is no FLUSH, or there is room."""
+        if len(self.channel[q][p]) == 0:
+            return False
+        packet = self.channel[q][p][0]
+        return not isinstance(packet, Flush) or self.room(p) >= self.room_for(p, packet.leaving)
+
+
+@mutation("whom a flush leaves behind stays a destination, to see that the window would wait for who is down")
+class KeepDestinations(FlushOverFrag):
+    """NAK goes on waiting for its acknowledgements."""
+
+    def leave_behind(self, p: Process, q: Process) -> None:
+        """Nothing."""
+
+
+@restriction(
+    "what FRAG hands up is handled before anything else happens, one member after the other: until then it "
+    "is as if it were on its way, but for NAK's acknowledgements"
+)
+class HandledAtOnce(FlushOverFrag, Nak):
+    """Postponing is left to the network."""
+
+    def can_handle(self, p: Process, q: Process) -> bool:
+        """P can handle what is next from q."""
+        return (
+            not self.down[p]
+            and len(self.channel[q][p]) > 0
+            and not self.belongs_later(p, q)
+            and self.has_room_to_answer(p, q)
+        )
+
+    @constraint(
+        "arrive", "lose", "ask", "tell", "broadcast", "pass_token", "start_flush", "send_view", "install",
+        "crash",
+    )  # fmt: skip
+    def nothing_waits(self) -> bool:
+        """Nobody has anything to handle."""
+        return not any(self.can_handle(p, q) for p in self.each(Process) for q in self.each(Process))
+
+    @constraint("receive")
+    def is_first(self, p: Process, q: Process) -> bool:
+        """Nobody before p has, nor p of anybody before q."""
+        return not any(
+            self.can_handle(r, s)
+            for r in self.each(Process)
+            for s in self.each(Process)
+            if r < p or (r == p and s < q)
+        )
+
+
+class HorusFlush(
+    Total,
+    FlushOverFrag,
+    Nak,
+    Losses[Envelope],
+    restrictions=(HandledAtOnce,),
+    mutations=(KeepDestinations,),
+):
+    """TOTAL:MBRSHIP:FRAG:NAK:COM."""
+
+    def listens(self, q: Process) -> bool:
+        """Nothing reaches a member that is down."""
+        return not self.down[q]
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever; what is on its way to it is gone."""
+        super().crash(p)
+        self.network -= {envelope for envelope in self.network if envelope.to == p}
+
+    def room_for(self, p: Process, failed: Set[Process]) -> int:
+        """TOTAL sends what waits, too."""
+        return super().room_for(p, failed) + self.fragments * len(self.waiting[p])
+
+    def can_send(self, p: Process) -> bool:
+        """Everything that waits will be cast at once when the token comes, so there must be room for all of
+        it.
+        """
+        return super().can_send(p) and self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
+
+    def can_pass(self, p: Process) -> bool:
+        """A holder has nothing that waits."""
+        return super().can_pass(p) and self.room(p) >= 1
