@@ -5,6 +5,7 @@ that it depends on.
    one that is missing.
 2. Entries are written aside and renamed, so that processes may use a directory at once.
 3. A directory that others could write to is not used, since kernels that lie there are executed.
+4. A directory that has grown beyond `MOST_BYTES` loses what was not used for longest, down to half of that.
 
 This file knows nothing of what is kept.
 """
@@ -17,11 +18,15 @@ import os
 import stat
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import platformdirs
 
 MAGIC = b"antiphon entry 2\n"
+MOST_BYTES = 2**29
+"""How much a directory of entries may hold; a process looks when it first adds an entry."""
+
 VARIABLE = "ANTIPHON_CACHE"
 """The environment variable that names another directory; empty: nothing is kept."""
 
@@ -58,7 +63,11 @@ class Cache:
         except OSError:
             return None
         content = entry[len(MAGIC) + 32 :]
-        return content if entry[: len(MAGIC) + 32] == _head(key, content) else None
+        if entry[: len(MAGIC) + 32] != _head(key, content):
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(self.directory / key)
+        return content
 
     def put(self, key: str, content: bytes) -> None:
         """Keep an entry; a disk that is full or read-only keeps nothing, and nothing else happens."""
@@ -73,6 +82,21 @@ class Cache:
             except OSError:
                 Path(name).unlink(missing_ok=True)
                 raise
+            _prune(self.directory)
+
+
+@cache
+def _prune(directory: Path) -> None:
+    """Remove what was not used for longest, if there is too much; once a process."""
+    entries = [(entry.stat(), entry.path) for entry in os.scandir(directory)]
+    total = sum(status.st_size for status, _ in entries)
+    if total <= MOST_BYTES:
+        return
+    for status, path in sorted(entries, key=lambda entry: entry[0].st_mtime):
+        if total <= MOST_BYTES // 2:
+            return
+        Path(path).unlink(missing_ok=True)
+        total -= status.st_size
 
 
 def _head(key: str, content: bytes) -> bytes:

@@ -4,12 +4,13 @@ is as if it were missing.
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from antiphon.model.cache import MAGIC, VARIABLE, Cache
+from antiphon.model.cache import MAGIC, VARIABLE, Cache, _prune
 
 
 def test_a_damaged_entry_is_as_one_that_is_missing(tmp_path: Path) -> None:
@@ -41,3 +42,18 @@ def test_a_directory_that_others_may_write_to_is_not_used(
     assert Cache.private("kind").directory is None
     monkeypatch.setenv(VARIABLE, "")
     assert Cache.private("kind").directory is None
+
+
+def test_a_directory_that_has_grown_too_large_loses_what_was_not_used_for_longest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read lately stays, whenever it was made."""
+    cache = Cache(tmp_path)
+    for age, key in enumerate(["newest", "second", "third", "oldest"]):
+        cache.put(key, bytes(1_000))
+        os.utime(tmp_path / key, (1_000 - age, 1_000 - age))
+    assert cache.get("oldest") == bytes(1_000)
+    monkeypatch.setattr("antiphon.model.cache.MOST_BYTES", 4_000)
+    _prune.cache_clear()
+    cache.put("one more", b"")
+    assert {entry.name for entry in tmp_path.iterdir()} == {"oldest", "one more"}
