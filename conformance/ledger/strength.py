@@ -10,8 +10,8 @@ of its specification, and says how many of them break it.
    an earlier program, then of those in the method that judges it, then of those that touch it, each briefly;
    then of those that this left open: a sample never makes a check weak.
 3. Of a protocol, a mutant that can be seen in some program and breaks no check there is asked in the others
-   too, until it breaks one. What then is left is told: there a check is missing, or the text says more than
-   anybody can notice.
+   too, those of deep checks last, until it breaks one. What then is left is told: there a check is missing,
+   or the text says more than anybody can notice.
 4. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
 5. Programs are asked independently of one another in each of three steps (the sample; the others; what no
    check noticed), so that the answers do not depend on how many processes share them.
@@ -180,24 +180,28 @@ def strength(
         jobs: how many processes ask; each has one program at a time.
     """
     claims, answers = tuple(claims), answers or Answers(Cache(None))
-    groups, left_out = _groups(claims, deep=deep)
+    groups = _groups(item for item in _explored(claims) if deep or not item[1].deep)
+    left_out = sum(1 for _ in held(claims)) - sum(len(checks) for _, checks in groups)
     if not groups:
         return FamilyStrength("", (), Tally(), sample, seed, left_out)
     plans = [_Plan(group, (bounds, further), answers, sample, seed) for group in groups]
+    left = _groups(item for item in _explored(claims) if item[1].deep and not deep)
+    beside = [_Plan(group, (bounds, further), answers, 0, seed) for group in left]
     team = _Team(sum(len(plan.sampled) for plan in plans), jobs, progress)
     team.all_do(plans, _Plan.ask_sample)
     for some in _rounds(plans):
         team.all_do(some, partial(_Plan.ask_others, breaking=_breaking(plans)))
-    team.all_do(plans, partial(_Plan.pursue, unnoticed=_unnoticed(plans)))
-    answers.read += sum(plan.found.read for plan in plans)
-    answers.asked += sum(plan.found.asked for plan in plans)
+    for some in _rounds([*plans, *beside]):
+        team.all_do(some, partial(_Plan.pursue, unnoticed=_unnoticed([*plans, *beside])))
+    answers.read += sum(plan.found.read for plan in (*plans, *beside))
+    answers.asked += sum(plan.found.asked for plan in (*plans, *beside))
     found = tuple(item for plan in plans for item in plan.strengths())
     order = {id(check): number for number, (_, check) in enumerate(held(claims))}
     family = claims[0].protocol
     return FamilyStrength(
         family,
         tuple(sorted(found, key=lambda item: order[id(item.check)])),
-        _tally(plans),
+        _tally([*plans, *beside]),
         sample,
         seed,
         left_out,
@@ -215,21 +219,20 @@ def held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
 Group = tuple[Program, list[tuple[Claim, Check]]]
 
 
-def _groups(claims: tuple[Claim, ...], *, deep: bool) -> tuple[list[Group], int]:
-    """Checks of one program together, programs of one text one after the other; and how many checks are left
-    out.
-    """
+def _explored(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
+    """Those of them that are no refinement."""
+    return (item for item in held(claims) if refinement_of(item[1].spec) is None)
+
+
+def _groups(checks: Iterable[tuple[Claim, Check]]) -> list[Group]:
+    """Checks of one program together, programs of one text one after the other."""
     found: dict[tuple[object, ...], Group] = {}
-    left = 0
-    for claim, check in held(claims):
-        if (check.deep and not deep) or refinement_of(check.spec) is not None:
-            left += 1
-            continue
+    for claim, check in checks:
         bound = program_of(check)
         key = bound.spec, tuple(sorted(bound.constants.items()))
         found.setdefault(key, (bound, []))[1].append((claim, check))
     texts = list(dict.fromkeys(bound.text for bound, _ in found.values()))
-    return sorted(found.values(), key=lambda group: texts.index(group[0].text)), left
+    return sorted(found.values(), key=lambda group: texts.index(group[0].text))
 
 
 class Answers:
@@ -347,20 +350,19 @@ class _Plan:
         self._trial = None
 
     def ask_sample(self, tell: Tell) -> None:
-        """Ask the sample about all properties."""
-        self._ask_all(self.sampled, tell)
+        """Ask the sample about all properties, and whether they change anything."""
+        self._ask_all(self.sampled, tell, compares=True)
 
     def pursue(self, tell: Tell, unnoticed: AbstractSet[str]) -> None:
         """Ask mutants that no check of another program notices, by their digests, if they were not asked."""
-        self._ask_all(
-            [item for item in self.mutants if item.digest in unnoticed - self.found.sample.keys()], tell
-        )
+        wanted = unnoticed - self.found.sample.keys()
+        self._ask_all([item for item in self.mutants if item.digest in wanted], tell)
 
-    def _ask_all(self, mutants: Sequence[Anything], tell: Tell) -> None:
+    def _ask_all(self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False) -> None:
         """Ask about all properties; what was answered is kept, however this ends."""
         if not mutants:
             return
-        asking = _Asking(self, self.properties, self.found.sample, compares=True)
+        asking = _Asking(self, self.properties, self.found.sample, compares=compares)
         try:
             for mutant in mutants:
                 tell(mutant)

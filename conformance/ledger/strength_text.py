@@ -41,7 +41,7 @@ How to read it:
   What takes more than about five seconds in the ledger (its deep checks) and refinements are asked of no mutants.
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
   judge events take other values together, at some time or at the end. *Inner* ones change only what nobody sees (a packet that is sent once more).
-  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too. Those that break nothing in any are listed: a
+  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, those of deep checks last. Those that break nothing in any are listed: a
   check is missing there, or the text says more than can be noticed within these constants."""
 
 _END = "<!-- end -->"

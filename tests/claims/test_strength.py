@@ -189,6 +189,15 @@ def test_a_mutant_that_one_program_does_not_notice_is_asked_in_the_others() -> N
         assert {item.mutant for item in sampled.survivors} <= unnoticed
 
 
+def test_a_mutant_that_only_a_deep_check_breaks_is_noticed(found: FamilyStrength) -> None:
+    """The deep check is in no row, and is left out."""
+    quick, deep = Check(Lamps, "Square", "holds"), Check(Lamps, "InTurn", "holds", deep=True)
+    unnoticed, noticed = strength([claim(quick)]), strength([claim(quick, deep)])
+    assert (unnoticed.tally.killed, noticed.tally.killed) == (0, found.tally.killed)
+    assert [item.check for item in noticed.checks] == [quick]
+    assert noticed.left_out == 1
+
+
 def test_the_same_seed_gives_the_same_answer() -> None:
     checks = lamps("InTurn", "Square")
     assert strength([checks], sample=2, seed=3) == strength([checks], sample=2, seed=3)
