@@ -19,6 +19,7 @@ from antiphon.conformance.ledger.strength import SEED, Answers, FamilyStrength, 
 from antiphon.conformance.report.words import counted
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Claim, claims_of, families
+from antiphon.spec.claims.survivors import reason_of
 
 
 def by_mutants(
@@ -117,6 +118,8 @@ def _print(found: FamilyStrength) -> None:
     output.out().print(f"{found.family}: {strength_text.summary(found)}", soft_wrap=True)
     for survivor in found.tally.survivors:
         output.out().print(Text(f"  not noticed: {survivor.mutant}", style="yellow"), soft_wrap=True)
+        if reason := reason_of(survivor.mutant):
+            output.out().print(Text(f"    {reason}", style="bright_black"), soft_wrap=True)
 
 
 def _told(item: Strength) -> str:

@@ -19,14 +19,15 @@ from antiphon.conformance.ledger.errata import meaning
 from antiphon.conformance.ledger.strength import FamilyStrength, Strength, held
 from antiphon.conformance.report.words import counted, settings
 from antiphon.spec.claims import Check, Claim
+from antiphon.spec.claims.survivors import reason_of
 
 FORM = 2
 """The form of a section; a higher one makes all sections stale."""
 
 HEAD = """# What would break the ledger's verdicts
 
-Every check that the ledger records to hold is asked again of *mutants*: the text of its specification with one place changed, or one of its repairs
-left out. Made by `antiphon claims --mutants --write docs/ledger-strength.md`; do not edit.
+Every check that the ledger records to hold is asked again of *mutants*: the text of its specification with one place changed, one of its repairs
+left out, or a fault that it plants made. Made by `antiphon claims --mutants --write docs/ledger-strength.md`; do not edit.
 
 How to read it:
 
@@ -41,8 +42,8 @@ How to read it:
   What takes more than about five seconds in the ledger (its deep checks) and refinements are asked of no mutants.
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
   judge events take other values together, at some time or at the end. *Inner* ones change only what nobody sees (a packet that is sent once more).
-  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, those of deep checks last. Those that break nothing in any are listed: a
-  check is missing there, or the text says more than can be noticed within these constants."""
+  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, those of deep checks last. Those that break nothing in any are listed, with the
+  reason: a check is missing there, or the text says more than can be noticed within these constants."""
 
 _END = "<!-- end -->"
 
@@ -51,7 +52,10 @@ def section(found: FamilyStrength) -> str:
     """The section of one family."""
     parts = [f"## {found.family.upper()}", _summary(found), _table(found.checks)]
     if found.tally.survivors:
-        listed = [f"- {item.mutant} ({counted(item.programs, 'program')})" for item in found.tally.survivors]
+        listed = [
+            f"- {item.mutant} ({counted(item.programs, 'program')}). {reason_of(item.mutant) or '**No reason.**'}"
+            for item in found.tally.survivors
+        ]
         parts += ["Seen, and broken by no check:", "\n".join(listed)]
     return "\n\n".join(parts)
 

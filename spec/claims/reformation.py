@@ -143,12 +143,15 @@ REFORMATION: tuple[Claim, ...] = (
                 deep=True,
                 long_for_z3=True,
             ),
-            Check(
-                ListsChecked,
-                "NoTwoComplete",
-                "holds",
-                constants={**_FIVE, "processes": 4, "majority": "dynamic"},
-                long_for_z3=True,
+            *(
+                Check(
+                    ListsChecked,
+                    property,
+                    "holds",
+                    constants={**_FIVE, "processes": 4, "majority": "dynamic"},
+                    long_for_z3=True,
+                )
+                for property in ("NoTwoComplete", "InOwnList", "AllOfAListWork")
             ),
             _deep("NoTwoComplete", "holds", of={**_SMALL, "majority": "dynamic"}),
             _deep("DeliveredKept", "violated", of={**_SMALL, "any_number": True}, length=8),
@@ -320,6 +323,7 @@ REFORMATION: tuple[Claim, ...] = (
         "slaves do with the answer (REF-12).",
         (
             _literal("DeliveredKept", "violated", 8),
+            _check("UniformIntegrity", "holds", of=_ONCE),
             _deep("DeliveredKept", "violated", "originator_recovers", of=_LARGE, length=12),
             _deep("UniformPrefixOrder", "violated", "originator_recovers", of=_LARGE, length=16),
             _deep("DeliveredKept", "violated", of={**_SMALL, "recover_nothing": True}, length=12),

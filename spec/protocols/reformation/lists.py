@@ -79,6 +79,16 @@ class ListsChecked(TokenLists, readings=(majority,)):
             for b in self.each(ListName)
         )
 
+    @invariant
+    def InOwnList(self) -> bool:
+        """Who works in a list is one of its members."""
+        return all(p in self.list_of(p) for p in self.each(Process))
+
+    @witness
+    def AllOfAListWork(self) -> bool:
+        """All sites of a list work in it."""
+        return any(a > 0 and a <= self.begun and self.is_complete(a) for a in self.each(ListName))
+
     @witness
     def MinorityWorks(self) -> bool:
         """A list without a majority of all processes is complete."""
