@@ -24,6 +24,7 @@ DOCUMENTS = {
     "TOTAL of JavaGroups": ("tot",),
     "SEQUENCER, Ban 2005": ("seq",),
     "Horus, van Renesse and others 1995": ("hor",),
+    "consensus, Chandra and Toueg 1996": ("ct",),
     "what their definitions mean": ("def",),
     "how they compare": ("x",),
 }

@@ -301,6 +301,8 @@ ENTRIES: tuple[Entry, ...] = (
         "chandra-toueg",
         "consensus by rotating coordinators with a detector of class eventually S (Chandra and Toueg)",
         "antiphon.spec.protocols.chandra_toueg.properties:ChandraTouegChecked",
+        claims_at="antiphon.spec.claims.chandra_toueg:CHANDRA_TOUEG",
+        family="ct",
         refinement_at="antiphon.spec.protocols.chandra_toueg.refinement:CHANDRA_TOUEG",
     ),
     Entry(

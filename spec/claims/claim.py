@@ -52,6 +52,13 @@ class Document(Enum):
             "Distributed Systems Engineering 4, 1997"
         ),
     )
+    CHANDRA_TOUEG = (
+        "Chandra and Toueg 1996",
+        (
+            'T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", '
+            "Journal of the ACM 43(2), 1996"
+        ),
+    )
     SEQUENCER = (
         "Ban 2005",
         'B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005',

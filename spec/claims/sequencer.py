@@ -15,6 +15,7 @@ from antiphon.spec.claims.claim import (
     Standing,
 )
 from antiphon.spec.lang import Spec
+from antiphon.spec.protocols.sequencer.over_flush import SequencerOverFlush
 from antiphon.spec.protocols.sequencer.properties import (
     SequencerChecked,
     SequencerCopyChecked,
@@ -26,6 +27,7 @@ _Constants = Mapping[str, int | bool | str]
 _STABLE: _Constants = {"processes": 3, "messages": 2, "crashes": 0, "views": 1}
 _UNORDERED: _Constants = {**_STABLE, "unicast": "unordered"}
 _CRASH: _Constants = {"processes": 3, "messages": 2, "crashes": 1, "views": 2}
+_NAMED: _Constants = {**_CRASH, "messages": 4}
 _CRASHES: _Constants = {"processes": 3, "messages": 2, "crashes": 2, "views": 3}
 _LAST: _Constants = {"processes": 3, "messages": 1, "crashes": 2, "views": 3}
 _HAND_OVER: _Constants = {"processes": 3, "messages": 2, "crashes": 0, "views": 2, "handovers": True}
@@ -57,6 +59,13 @@ def _with(
     length: int | None = None,
 ) -> Check:
     return Check(SequencerChecked, property, outcome, repairs, (), constants, length)
+
+
+def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None = None) -> Check:
+    """Whether every multicast is a step of the machine of view synchrony."""
+    return Check(
+        SequencerOverFlush, "StepOfTheMachine", outcome, repairs, (), _NAMED, length, deep=True
+    )
 
 
 def _repaired(property: str, constants: _Constants) -> Check:
@@ -484,7 +493,10 @@ SEQUENCER: tuple[Claim, ...] = (
         "matter (SEQ-20). With all repairs, four processes, three messages and two crashes everything held "
         "in all 27,743,757 states, explored once and not by these checks. The flush alone mends what is "
         "refuted in SEQ-08, SEQ-12, SEQ-13, SEQ-14 and SEQ-16, and the half of SEQ-10 that is about a crash; "
-        "SEQ-09 and SEQ-11 need early FORWARDs kept too, SEQ-21 a new reason to resend.",
+        "SEQ-09 and SEQ-11 need early FORWARDs kept too, SEQ-07 that what comes of who has left is discarded "
+        "as well, SEQ-21 a new reason to resend; SEQ-04, SEQ-20 and SEQ-22 stay refuted. It is no flush of "
+        "its own kind: with it, each multicast is sent, received and left behind as the machine of view "
+        "synchrony may do it, which Horus' MBRSHIP refines with a flush that is made of messages (HOR-09).",
         (
             _with(_FLUSHED, "TotalOrder", "holds", _CRASHES),
             _with(_FLUSHED, "PrefixOrder", "holds", _CRASHES),
@@ -492,6 +504,8 @@ SEQUENCER: tuple[Claim, ...] = (
             _with(_FLUSHED, "Validity", "holds", _CRASHES),
             _with(_FLUSHED, "UniformIntegrity", "holds", _CRASHES),
             _with(_FLUSHED, "AllDelivered", "holds", _CRASHES, 6),
+            _step(_FLUSHED, "holds"),
+            _step(("keep_early",), "violated", 4),
             *_deep("TotalOrder", "PrefixOrder", "Agreement", "Validity", "UniformIntegrity", "NextNumber"),
         ),
     ),

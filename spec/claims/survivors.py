@@ -21,6 +21,12 @@ REASONS: Mapping[str, str] = MappingProxyType(
             "Who hears what it knows does nothing: the step leads back to the state in which it is taken. "
             "The machine then never rests, and nothing is said of rest: it may stand still."
         ),
+        "OutputBuffer.discard: guard dropped: `not self.discarded`": (
+            "To discard a second time changes nothing: the step leads back to the state in which it is taken."
+        ),
+        "OutputBuffer.see: guard dropped: `not self.discarded`": (
+            "What p sees after it has discarded m decides nothing: VSC-10 asks what it had seen before."
+        ),
         "ComingAndGoing.place: comparison shifted: `self.view_of(p) > 0` becomes `self.view_of(p) >= 0`": (
             "A message gets its place from somebody who is in no view yet. DEF-03 shows histories, and more "
             "histories take none of them away."

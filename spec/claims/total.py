@@ -15,6 +15,7 @@ from antiphon.spec.claims.claim import (
     Source,
     Standing,
 )
+from antiphon.spec.protocols.total.over_flush import TotalOverFlush
 from antiphon.spec.protocols.total.properties import TotalChecked, TotalRepeatedChecked
 
 _STABLE: dict[str, Any] = {"views": 1, "losses": 2, "processes": 3, "messages": 2}
@@ -54,6 +55,7 @@ _JOIN: dict[str, Any] = {
     "assigned": True,
 }
 _ORDERS: dict[str, Any] = {**_REFORM, "losses": 0, "first_ids": 1, "lists": "another order"}
+_NAMED: dict[str, Any] = {"losses": 0, "processes": 3, "messages": 4, "assigned": True}
 _QUICK: dict[str, Any] = {**_CRASH, "losses": 0, "first_ids": 1}
 
 
@@ -85,6 +87,13 @@ def _only(
 
 def _deep(check: Check) -> Check:
     return replace(check, deep=True)
+
+
+def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None = None) -> Check:
+    """Whether what is numbered and passed up are steps of the machine of view synchrony."""
+    return Check(
+        TotalOverFlush, "StepOfTheMachine", outcome, repairs, constants=_NAMED, length=length, deep=True
+    )
 
 
 def _larger(*properties: str) -> tuple[Check, ...]:
@@ -493,8 +502,11 @@ TOTAL: tuple[Claim, ...] = (
         "without any loss. Messages that a member requests again in the new view are then passed up twice by "
         "those who had them. With a flush, they agree, and repeating requests is safe. By itself the flush "
         "gives order, and no more: as long as members begin a view with ids that they expected in the last "
-        "(TOT-10), they still differ. What is refuted about ids, requests and lost suffixes it leaves as it "
-        "is.",
+        "(TOT-10), they still differ. What is refuted it leaves as it is; together with the repair of TOT-10 "
+        "it mends TOT-05, TOT-07, TOT-11, TOT-12 and TOT-13 too, where nothing is lost; TOT-09, TOT-14 and "
+        "TOT-15 stay refuted. It is no flush of its own kind: with it, what gets an id and is passed up in "
+        "a view are steps of the machine of view synchrony, which Horus' MBRSHIP refines with a flush that "
+        "is made of messages (HOR-09).",
         (
             _check("ViewAgreement", "violated", "flush", length=4, **_NEXT),
             _check("UniformIntegrity", "violated", "flush", length=7, **_NEXT),
@@ -504,6 +516,8 @@ TOTAL: tuple[Claim, ...] = (
             _only(("flush",), "ViewAgreement", "violated", 8, **_NEXT),
             _only(("flush", "await_new_view"), "ViewAgreement", "holds", **_NEXT),
             _only(("flush", "await_new_view"), "UniformIntegrity", "holds", **_NEXT),
+            _step(("flush", "await_new_view"), "holds"),
+            _step(("await_new_view",), "violated", 5),
             _check("ViewAgreement", "holds", **_CRASH),
             _check("ViewAgreement", "holds", **_REFORM),
             _check("Agreement", "holds", **_CRASH),

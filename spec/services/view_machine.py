@@ -524,40 +524,62 @@ class UniformChecked(UniformMachine, BoundedMachine, UniformViewSynchrony, mutat
     """The machine, judged uniformly."""
 
 
-class ViewSynchronousMonitor(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
-    """The machine beside a protocol that emits its events: each must be a step that the machine can take.
+class ViewSynchronousFollower(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
+    """The machine beside a protocol, which says what it does: each time it must be what the machine can do.
+
+    The state of the machine is what its steps make of it. The protocol begins with `machine_found`.
+    """
+
+    def follow_broadcast(self, p: Process, m: Message) -> None:
+        """P submits m."""
+        expect(self.machine_may_submit(p, m), "StepOfTheMachine")
+        self.machine_note_submission(p, m)
+
+    def follow_delivery(self, p: Process, m: Message) -> None:
+        """P delivers m."""
+        expect(self.machine_may_deliver(p, m), "StepOfTheMachine")
+        self.machine_note_delivery(p, m)
+
+    def follow_installation(self, p: Process, v: View, members: Set[Process]) -> None:
+        """P installs v."""
+        expect(self.machine_may_install(p, v, members), "StepOfTheMachine")
+        self.machine_note_installation(p, v, members)
+
+    def follow_crash(self, p: Process) -> None:
+        """P stops, by a failure or by its own hand."""
+        expect(not self.machine_dead[p], "StepOfTheMachine")
+        self.machine_dead[p] = True
+
+
+class ViewSynchronousMonitor(ViewSynchronousFollower):
+    """The machine beside a protocol that emits its events.
 
     This is the refinement by `SynchronyOfEvents` and `steps_told` as a property of the composition, which
-    every engine explores: each event is one step, and the state of the machine is what these steps make of
-    it. The protocol begins with `machine_found`.
+    every engine explores: each event is one step.
     """
 
     @on(Broadcast)
-    def follow_broadcast(self, event: Broadcast) -> None:
+    def hear_broadcast(self, event: Broadcast) -> None:
         """It submits."""
-        expect(self.machine_may_submit(event.process, event.message), "StepOfTheMachine")
-        self.machine_note_submission(event.process, event.message)
+        self.follow_broadcast(event.process, event.message)
 
     @on(Deliver)
-    def follow_delivery(self, event: Deliver) -> None:
-        """It delivers."""
+    def hear_delivery(self, event: Deliver) -> None:
+        """It delivers a message."""
         m = event.message
-        expect(m is not None and self.machine_may_deliver(event.process, m), "StepOfTheMachine")
+        expect(m is not None, "StepOfTheMachine")
         if m is not None:
-            self.machine_note_delivery(event.process, m)
+            self.follow_delivery(event.process, m)
 
     @on(Install)
-    def follow_installation(self, event: Install) -> None:
+    def hear_installation(self, event: Install) -> None:
         """It installs."""
-        p = event.process
-        expect(self.machine_may_install(p, event.view, event.members), "StepOfTheMachine")
-        self.machine_note_installation(p, event.view, event.members)
+        self.follow_installation(event.process, event.view, event.members)
 
     @on(Crash)
-    def follow_crash(self, event: Crash) -> None:
-        """It stops, by a failure or by its own hand."""
-        expect(not self.machine_dead[event.process], "StepOfTheMachine")
-        self.machine_dead[event.process] = True
+    def hear_crash(self, event: Crash) -> None:
+        """It stops."""
+        self.follow_crash(event.process)
 
 
 class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):

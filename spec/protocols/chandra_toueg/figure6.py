@@ -2,7 +2,7 @@
 
 Source: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
 the ACM 43(2), 1996, section 6.2, figure 6: the algorithm that uses any detector of class eventually S. Phases
-and variables are those of the figure, told in our words.
+and variables are those of the figure; the figure has no line numbers.
 
 | figure | here |
 |---|---|

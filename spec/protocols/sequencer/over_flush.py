@@ -1,0 +1,69 @@
+"""With a flush SEQUENCER's multicasts are the machine of view synchrony: each is sent, received and left
+behind as the machine may do it.
+
+The same machine is what Horus' MBRSHIP refines with its flush as messages (`horus.flush`). So the repair
+`flush` is no flush of its own kind, and what SEQUENCER keeps with it, it keeps over that one too. What is
+multicast gets a name of the machine, one after the other: a message that is multicast again by a new
+coordinator gets a second one, so that of `messages` names half are left for messages that are sent.
+
+Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Design": "I
+decided not to implement this, because this implies flushing".
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import AtMost, Between, Map, Seq, constraint, environment, everywhere, initial
+from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
+from antiphon.spec.protocols.sequencer.design import Data
+from antiphon.spec.services import Message, Process
+from antiphon.spec.services.view_machine import ViewSynchronousFollower
+
+
+class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
+    """SEQUENCER beside the machine. `names[s]` is what the machine calls the multicasts of s."""
+
+    names: Map[Process, Annotated[Seq[Message], AtMost("messages + room")]] = everywhere(())
+    named: Annotated[int, Between(0, "messages")] = 0
+
+    @initial
+    def found(self) -> None:
+        """Both begin."""
+        super().found()
+        self.machine_found()
+
+    @constraint("send")
+    def has_names(self) -> bool:
+        """Two names are left for a message."""
+        return 2 * self.broadcasts + 2 <= self.messages
+
+    def multicast(self, sender: Process, packet: Data) -> None:
+        """A message of the machine is submitted."""
+        m = Message(self.named)
+        self.named += 1
+        self.names[sender] += (m,)
+        super().multicast(sender, packet)
+        self.follow_broadcast(sender, m)
+
+    def hear(self, sender: Process, to: Process) -> None:
+        """It is delivered."""
+        self.follow_delivery(to, self.names[sender][self.heard[sender][to]])
+        super().hear(sender, to)
+
+    def install(self, p: Process) -> None:
+        """P goes on."""
+        super().install(p)
+        self.follow_installation(p, self.formed, self.members[self.formed])
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever."""
+        super().crash(p)
+        self.follow_crash(p)
+
+    @environment
+    def leave(self, p: Process) -> None:
+        """P stops for ever."""
+        super().leave(p)
+        self.follow_crash(p)

@@ -1,0 +1,68 @@
+"""With a flush what TOTAL numbers and passes up in a view is the machine of view synchrony.
+
+The same machine is what Horus' MBRSHIP refines with its flush as messages (`horus.flush`). So the repair
+`flush` is no flush of its own kind, and what TOTAL keeps with it, it keeps over that one too. An id of a view
+gets a name of the machine, one after the other; half of the `messages` names are left for messages that are
+broadcast again in the next view.
+
+Source: Cornell, "JavaGroups TOTAL", section Future Improvements: "A flush protocol would delay the view
+change until all ... are synchronized".
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Map, constraint, environment, everywhere, initial
+from antiphon.spec.protocols.total.bounds import TotalBounded
+from antiphon.spec.protocols.total.headers import Number
+from antiphon.spec.services import Message, Process, View
+from antiphon.spec.services.view_machine import ViewSynchronousFollower
+
+
+class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
+    """TOTAL beside the machine. `names[v][k]` is what the machine calls id k of view v."""
+
+    names: Map[View, Map[Number, Message | None]] = everywhere(everywhere(None))
+    named: Annotated[int, Between(0, "messages")] = 0
+
+    @initial
+    def found(self) -> None:
+        """Both begin."""
+        super().found()
+        self.machine_found()
+
+    @constraint("broadcast")
+    def has_names(self) -> bool:
+        """Two names are left for a message."""
+        return 2 * self.broadcasts + 2 <= self.messages
+
+    def keep(self, p: Process, number: Number, m: Message) -> None:
+        """What gets an id is submitted."""
+        name = Message(self.named)
+        self.named += 1
+        super().keep(p, number, m)
+        for v in self.each(View):
+            if v == self.installed[p]:
+                self.names[v][number] = name
+        self.follow_broadcast(p, name)
+
+    def pass_up(self, p: Process, k: Number, m: Message) -> None:
+        """What is passed up is delivered."""
+        for v in self.each(View):
+            if v == self.installed[p]:
+                name = self.names[v][k]
+                if name is not None:
+                    self.follow_delivery(p, name)
+        super().pass_up(p, k, m)
+
+    def install(self, p: Process) -> None:
+        """P goes on."""
+        super().install(p)
+        self.follow_installation(p, self.formed, self.members[self.formed])
+
+    @environment
+    def crash(self, p: Process) -> None:
+        """P stops for ever."""
+        super().crash(p)
+        self.follow_crash(p)
