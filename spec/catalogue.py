@@ -154,6 +154,13 @@ ENTRIES: tuple[Entry, ...] = (
         family="irb",
     ),
     Entry(
+        "irbp-two-views",
+        "iRBP with i-views and regular views in one group (RBP report, figures 32 and 34)",
+        "antiphon.spec.protocols.irbp.two_views_checked:TwoViewsChecked",
+        claims_at="antiphon.spec.claims.irbp_two_views:TWO_VIEWS",
+        family="irb",
+    ),
+    Entry(
         "rmp",
         "RBP's normal phase with several messages an acknowledgement and levels of resiliency (RMP)",
         "antiphon.spec.protocols.rmp.properties:RmpChecked",

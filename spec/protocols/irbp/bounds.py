@@ -14,10 +14,11 @@ from antiphon.spec.lang import (
     environment,
     everywhere,
     mutation,
+    require,
     restriction,
 )
-from antiphon.spec.protocols.irbp.figure32 import ViewChange
-from antiphon.spec.protocols.irbp.normal_phase import Ack, NormalPhase
+from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
+from antiphon.spec.protocols.irbp.normal_phase import Ack, NormalPhase, Sequenced
 from antiphon.spec.protocols.irbp.repairs import REPAIRS
 from antiphon.spec.services import Message, Process
 
@@ -39,14 +40,16 @@ class NormalSparing(NormalFinite):
 
     brief: Const[bool] = True
 
+    spare: Const[int] = 0
+    """How many numbers NULL leaves to each of them beyond its own, so that it becomes stable too."""
+
     @constraint("pass_null")
     def spares_numbers(self, p: Process) -> bool:
-        """Every message that p has not numbered finds a number."""
-        return budget(
-            self.last_number[p]
-            + sum(1 for m in self.each(Message) if not self.is_numbered(p, m) and m not in self.collected[p])
-            < self.highest
+        """Every message that p has not numbered finds a number, and `spare` numbers behind it."""
+        waiting = sum(
+            1 for m in self.each(Message) if not self.is_numbered(p, m) and m not in self.collected[p]
         )
+        return budget(self.last_number[p] + waiting * (1 + self.spare) < self.highest)
 
     @constraint("pass_null")
     def is_wanted(self, p: Process) -> bool:
@@ -158,10 +161,34 @@ class Unwatched(ViewChange):
         return False
 
 
+@mutation("the view change runs over unreliable channels: one report is lost")
+class Unreliable(ViewChange):
+    """Section 5.1, `we were forced to use also TCP`, left out."""
+
+    unheard: Process | None = None
+
+    @environment
+    def lose_report(self, p: Process) -> None:
+        """What p has sent in step 1 arrives nowhere."""
+        require(self.unheard is None and self.phase[p] != Phase.normal)
+        self.unheard = p
+
+    def has_reported(self, q: Process, p: Process) -> bool:
+        return super().has_reported(q, p) and self.unheard != q
+
+
+@mutation("what is stable is delivered in any order")
+class OutOfOrder(ViewChange):
+    """Figure 25, line 79, `lastdelivered_p + 1`, left out."""
+
+    def can_deliver(self, p: Process, item: Sequenced) -> bool:
+        return item in self.stable[p] and self.had_body(p, item.message)
+
+
 class IrbpBounded(
     ViewsFinite,
     repairs=REPAIRS,
     restrictions=(DetectedAtOnce, Urgent, Assigned),
-    mutations=(Unfiltered, LivesOn, Unwatched),
+    mutations=(Unfiltered, LivesOn, Unwatched, Unreliable, OutOfOrder),
 ):
     """iRBP with what can be switched on."""

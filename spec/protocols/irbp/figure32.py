@@ -134,7 +134,11 @@ class ViewChange(NormalPhase, FalseSuspicions):
 
     def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
         """Step 3: TL_k, `all processes that sent their seqQ`, and Msgs_k."""
-        return Proposal(heard, self.messages_of(p, heard), self.bodies_of(heard))
+        return Proposal(self.members_of(p, heard), self.messages_of(p, heard), self.bodies_of(heard))
+
+    def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
+        """Step 3: `all processes that sent their seqQ`."""
+        return heard
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
         """Step 3: `the union of the seqQ sets received`."""
@@ -159,9 +163,13 @@ class ViewChange(NormalPhase, FalseSuspicions):
         require(decided is not None)
         if decided is not None:
             self.phase[p] = Phase.adopting
-            self.take_bodies(p, decided.bodies)
-            self.stable[p] = self.stable_after(p, decided.messages)
-            self.numbered[p] = Set()
+            self.take(p, decided)
+
+    def take(self, p: Process, decided: Proposal) -> None:
+        """Step 6."""
+        self.take_bodies(p, decided.bodies)
+        self.stable[p] = self.stable_after(p, decided.messages)
+        self.numbered[p] = Set()
 
     def take_bodies(self, p: Process, bodies: Set[Message]) -> None:
         """Step 6: as printed, none came."""
@@ -174,12 +182,16 @@ class ViewChange(NormalPhase, FalseSuspicions):
     def install(self, p: Process) -> None:
         """Step 7: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}, else suicide`."""
         require(self.phase[p] == Phase.adopting and self.may_install(p))
-        decided = self.decision[self.version[p]]
+        decided = self.decided(p)
         if decided is not None:
             if p in decided.members:
                 self.enter(p, decided.members)
             else:
                 self.leave(p)
+
+    def decided(self, p: Process) -> Proposal | None:
+        """The decision that p has adopted."""
+        return self.decision[self.version[p]]
 
     def may_install(self, p: Process) -> bool:
         """Step 7 follows step 6."""
@@ -187,16 +199,32 @@ class ViewChange(NormalPhase, FalseSuspicions):
 
     def enter(self, p: Process, members: Set[Process]) -> None:
         """Step 7: p installs TL_{i+1}; its first member is the new sequencer."""
+        self.go_on(p, members)
+        self.begins[p] = self.first_of(members) == p
+        self.announce(p, members)
+
+    def go_on(self, p: Process, members: Set[Process]) -> None:
+        """P uses the new list."""
         v = self.version[p] + 1
         self.listed[v] = members
         self.version[p] = v
         self.phase[p] = Phase.normal
-        self.begins[p] = self.first_of(members) == p
+        self.clear_up(p)
+
+    def announce(self, p: Process, members: Set[Process]) -> None:
+        """The application is told of the view."""
+        emit(Install(p, self.version[p], members))
+
+    def clear_up(self, p: Process) -> None:
+        """Step 7: what becomes of the queues."""
         self.keep_received(p)
-        emit(Install(p, v, members))
 
     def keep_received(self, p: Process) -> None:
         """recvQ_p stays; what p sends of it again (figure 25, lines 15 and 66) it sends with TL_{i+1}."""
+        self.send_again(p)
+
+    def send_again(self, p: Process) -> None:
+        """What is in recvQ_p is sent with the list that p uses now."""
         self.data |= {Data(m, self.version[p]) for m in self.received[p]}
 
     def leave(self, p: Process) -> None:

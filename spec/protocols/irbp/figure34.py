@@ -7,22 +7,21 @@ Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protoco
 | figure 34, section 4.4.3       | here                                                                   |
 |--------------------------------|------------------------------------------------------------------------|
 | R-Broadcast (i-view, i)        | `called[i]`                                                            |
-| step 1: "send ack to all"      | p is `changing`; `send_report` sends nothing else                      |
+| step 1: "send ack to all"      | p is `changing`, and has sent nothing else                             |
 | step 3: "(TL_k)"               | a `Proposal` without messages                                          |
 | step 6: "install" TL           | `enter`; seqQ, stableQ and recvQ are what they were                    |
 | core, external                 | in `token_list(p)` or not                                              |
 
 "While all broadcasts are sent to the whole group, the token is passed only among the 'core' members"; an
 external process "receives all broadcasts, and can send messages to the group", and an external that missed
-something asks for it. A regular view is another algorithm; here all views are i-views.
+something asks for it. Here all views are i-views; regular views beside them are `two_views`.
 """
 
 from __future__ import annotations
 
 from antiphon.spec.lang import Set, action, require
-from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
-from antiphon.spec.protocols.irbp.normal_phase import Sequenced
-from antiphon.spec.services import Message, Process
+from antiphon.spec.protocols.irbp.figure32 import Phase, Proposal, ViewChange
+from antiphon.spec.services import Process
 
 
 class IViewChange(ViewChange):
@@ -40,18 +39,23 @@ class IViewChange(ViewChange):
         """Section 4.4.4: `we can optimize the i-view algorithm by skipping this step`."""
         return False
 
-    def send_report(self, p: Process) -> None:
+    @action(fairness="weak")
+    def report(self, p: Process) -> None:
+        """Upon R-Deliver (i-view, i) for the first time, step 1: send ack to all."""
+        require(self.phase[p] == Phase.normal and self.called[self.version[p]])
+        self.phase[p] = Phase.changing
+        self.acknowledge(p)
+
+    def acknowledge(self, p: Process) -> None:
         """Step 1: `send ack to all`."""
         if self.exchanges_queues():
-            super().send_report(p)
+            self.send_report(p)
 
-    def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
+    def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
         """Step 3: `initial_k contain (TL_k)`, and no messages."""
-        return super().messages_of(p, heard) if self.exchanges_queues() else Set()
-
-    def bodies_of(self, heard: Set[Process]) -> Set[Message]:
-        """Step 3: nor bodies."""
-        return super().bodies_of(heard) if self.exchanges_queues() else Set()
+        if self.exchanges_queues():
+            return super().proposal(p, heard)
+        return Proposal(self.members_of(p, heard), Set(), Set())
 
     @action(fairness="weak")
     def adopt(self, p: Process) -> None:
@@ -66,17 +70,42 @@ class IViewChange(ViewChange):
     def install(self, p: Process) -> None:
         """Step 6: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`."""
         require(self.phase[p] == Phase.adopting and self.may_install(p))
-        decided = self.decision[self.version[p]]
+        decided = self.decided(p)
         if decided is not None:
             if p in decided.members:
                 self.enter(p, decided.members)
             else:
                 self.stay_outside(p, decided.members)
 
+    def may_return(self, q: Process, p: Process) -> bool:
+        """Q is up, not in TL_i, and has sent its ack."""
+        return not self.is_gone(q) and q not in self.token_list(p) and self.has_reported(q, p)
+
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
         """Step 6 has no `else`: p is external, and lives."""
-        v = self.version[p] + 1
-        self.listed[v] = members
-        self.version[p] = v
-        self.phase[p] = Phase.normal
-        self.keep_received(p)
+        self.go_on(p, members)
+        self.end_outside(p)
+
+    def end_outside(self, p: Process) -> None:
+        """P has gone through the steps."""
+
+    def is_regular(self, p: Process) -> bool:
+        """All views are i-views."""
+        return False
+
+    def clear_up(self, p: Process) -> None:
+        """Section 4.4.4: `the installation of an i-view does not require garbage collection`."""
+        if self.is_regular(p):
+            super().clear_up(p)
+        else:
+            self.send_again(p)
+
+    def take(self, p: Process, decided: Proposal) -> None:
+        """What p sent and finds in the decision it sends no more."""
+        super().take(p, decided)
+        self.stop_sending(p)
+
+    def stop_sending(self, p: Process) -> None:
+        """Line 16: p waits no more for the number of what is stable."""
+        if any(item.message is not None and item.message == self.pending[p] for item in self.stable[p]):
+            self.pending[p] = None

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from antiphon.spec.environment.detectors import DetectedAtOnce
-from antiphon.spec.lang import Set, ambiguity, everywhere, invariant, obligation, repair, witness
+from antiphon.spec.lang import (
+    Map,
+    Set,
+    action,
+    ambiguity,
+    everywhere,
+    invariant,
+    obligation,
+    repair,
+    witness,
+)
 from antiphon.spec.protocols.irbp.bounds import Assigned, Urgent, ViewsFinite
-from antiphon.spec.protocols.irbp.figure32 import Proposal
 from antiphon.spec.protocols.irbp.figure34 import IViewChange
 from antiphon.spec.protocols.irbp.normal_phase import Data
 from antiphon.spec.protocols.irbp.repairs import REPAIRS
@@ -23,14 +32,10 @@ acknowledging = ambiguity(
 class GroupAcknowledges(IViewChange):
     """Steps 2 and 3: external processes send their ack too, and those whose ack has come are in the list."""
 
-    def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
+    def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
         """Step 3: `all processes that sent ack`."""
-        back = {q for q in self.each(Process) if self.is_outside(q, p) and self.has_reported(q, p)}
-        return Proposal(heard | back, self.messages_of(p, heard), self.bodies_of(heard))
-
-    def is_outside(self, q: Process, p: Process) -> bool:
-        """Q is up, and not in TL_i."""
-        return not self.is_gone(q) and q not in self.token_list(p)
+        back = {q for q in self.each(Process) if self.may_return(q, p)}
+        return super().members_of(p, heard) | back
 
 
 @repair("steps 1, 3, 5: seqQ is sent, agreed upon and taken in as by figure 32", answers="IRB-12")
@@ -42,20 +47,46 @@ class ExchangeQueues(IViewChange):
         return True
 
 
+@repair(
+    "step 6: what p has broadcast, and is in recvQ still, it sends again until it has a number",
+    answers="IRB-32",
+    builds_on=(ExchangeQueues,),
+)
+class RepeatOwn(IViewChange):
+    """Printed: nothing; p sent it until it had a number, and the exchange has taken that back."""
+
+    last_sent: Map[Process, Message | None] = everywhere(None)
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """What p sends it remembers."""
+        super().broadcast(p, m)
+        self.last_sent[p] = m
+
+    def clear_up(self, p: Process) -> None:
+        """It is sent again."""
+        super().clear_up(p)
+        if any(m == self.last_sent[p] for m in self.received[p]):
+            self.pending[p] = self.last_sent[p]
+
+
+class IViewsFinite(IViewChange, ViewsFinite):
+    """Figure 34 with finitely many views."""
+
+    def end_outside(self, p: Process) -> None:
+        """What nobody will look at any more is forgotten."""
+        self.forget_report(p)
+        self.begins[p] = False
+        self.suspected[p] = everywhere(False)
+
+
 class IViewsBounded(
-    IViewChange,
-    ViewsFinite,
-    repairs=(*REPAIRS, ExchangeQueues),
+    IViewsFinite,
+    repairs=(*REPAIRS, ExchangeQueues, RepeatOwn),
     readings=(acknowledging,),
     restrictions=(DetectedAtOnce, Urgent, Assigned),
 ):
     """Figure 34 with what can be switched on."""
-
-    def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """What nobody will look at any more is forgotten."""
-        super().stay_outside(p, members)
-        self.forget_report(p)
-        self.suspected[p] = everywhere(False)
 
 
 class IViewsChecked(IViewsBounded, TotalOrderBroadcast, ViewSynchrony):
@@ -72,6 +103,18 @@ class IViewsChecked(IViewsBounded, TotalOrderBroadcast, ViewSynchrony):
     def CoreOfTwo(self) -> bool:
         """No list has one member, which would take for stable what nobody else has."""
         return all(len(self.listed[v]) != 1 for v in self.each(View))
+
+    @invariant
+    def NothingIsSent(self) -> bool:
+        """No message and no number is reported or decided: acks and lists of processes are."""
+        return all(len(self.reported[p]) == 0 for p in self.each(Process)) and not any(
+            self.has_messages(v) for v in self.each(View)
+        )
+
+    def has_messages(self, v: View) -> bool:
+        """The decision of v holds numbers."""
+        decided = self.decision[v]
+        return decided is not None and len(decided.messages) > 0
 
     @obligation
     def CoreAgreement(self) -> bool:

@@ -30,7 +30,7 @@ from antiphon.spec.lang import (
     require,
 )
 from antiphon.spec.protocols.irbp.bounds import ViewsFinite
-from antiphon.spec.protocols.irbp.figure32 import Phase, Proposal
+from antiphon.spec.protocols.irbp.figure32 import Phase
 from antiphon.spec.protocols.irbp.normal_phase import LastNumber
 from antiphon.spec.services import Install, Process, View
 
@@ -78,13 +78,8 @@ class JoinAndLeave(ViewsFinite):
         self.joining |= {p}
         self.called[self.version[q]] = True
 
-    def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
+    def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
         """Step 3: without those that leave, with those that join."""
-        made = super().proposal(p, heard)
-        return Proposal(self.members_after(made.members), made.messages, made.bodies)
-
-    def members_after(self, heard: Set[Process]) -> Set[Process]:
-        """Who is on the next list."""
         return Set() | {
             q for q in self.each(Process) if (q in heard and not self.leaving[q]) or self.is_taken_in(q)
         }

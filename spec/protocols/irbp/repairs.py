@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, Set, action, everywhere, repair
-from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
+from antiphon.spec.lang import Map, Set, everywhere, repair
+from antiphon.spec.protocols.irbp.figure32 import Phase, Proposal, ViewChange
 from antiphon.spec.protocols.irbp.normal_phase import Number, Sequenced
 from antiphon.spec.services import Message, Process
 
@@ -67,8 +67,8 @@ class CutHoles(SendBodies):
 class ContinueNumbers(ViewChange):
     """Printed: nothing; ts is the highest number up to which the process knew all before."""
 
-    def enter(self, p: Process, members: Set[Process]) -> None:
-        super().enter(p, members)
+    def go_on(self, p: Process, members: Set[Process]) -> None:
+        super().go_on(p, members)
         self.last_number[p] = self.settled(p)
 
 
@@ -107,9 +107,8 @@ class DeliverFirst(ViewChange):
 class ForgetReceived(ViewChange):
     """Printed: `stableQ ← Msg, seqQ ← {}`; recvQ is not mentioned."""
 
-    @action(fairness="weak")
-    def adopt(self, p: Process) -> None:
-        super().adopt(p)
+    def take(self, p: Process, decided: Proposal) -> None:
+        super().take(p, decided)
         mine = {m for m in self.received[p] if any(item.message == m for item in self.stable[p])}
         self.received[p] -= mine
         self.collected[p] |= mine

@@ -1,0 +1,202 @@
+"""What the report claims about i-views and regular views in one group: figures 32 and 34 together.
+
+`_CRASHED`: one of three processes fails. `_CUT_OFF`: nobody fails, the aggressive detector is wrong once, and
+numbers are kept; `_CROWDED`: they are not. `_MISJUDGED`: the conservative detector is wrong once, so that an
+i-view and a regular view are called for the same list. `_BACK`: both are wrong, and an external process comes
+back. All repairs are on. All but one check of each kind are deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.protocols.irbp.iviews import IViewsChecked
+from antiphon.spec.protocols.irbp.two_views_checked import TwoViewsChecked
+
+Constants = Mapping[str, int | bool | str]
+
+_CRASHED: Constants = {
+    "processes": 3, "messages": 1, "highest": 5, "spare": 2, "views": 3, "crashes": 1,
+    "false_suspicions": 0, "misjudgements": 0, "room": 0,
+    "detected_at_once": True, "assigned": True, "prompt": True,
+}  # fmt: skip
+_CROWDED: Constants = {**_CRASHED, "crashes": 0, "false_suspicions": 1, "views": 2}
+_CUT_OFF: Constants = {**_CROWDED, "room": 5}
+_UNWATCHED: Constants = {**_CROWDED, "views": 3}
+_LEAVING: Constants = {**_UNWATCHED, "giving_up": "leave"}
+_MISJUDGED: Constants = {**_CUT_OFF, "false_suspicions": 0, "misjudgements": 1}
+_PAIR: Constants = {**_MISJUDGED, "processes": 2, "highest": 2, "spare": 1}
+_BACK: Constants = {
+    **_CUT_OFF, "highest": 3, "views": 3, "misjudgements": 1, "acknowledging": "group",
+}  # fmt: skip
+_BACK_CROWDED: Constants = {**_BACK, "room": 0}
+_BOTH: Constants = {**_CUT_OFF, "crashes": 1, "views": 3, "acknowledging": "group"}
+_ALL_IVIEWS: Constants = {
+    "processes": 3, "messages": 1, "highest": 5, "views": 2, "crashes": 0, "false_suspicions": 1,
+    "detected_at_once": True, "assigned": True, "urgent": True,
+}  # fmt: skip
+_TWO_CRASHED: Constants = {**_CRASHED, "processes": 4, "highest": 3, "spare": 3, "crashes": 2}
+
+SAFETY = (
+    "ListAgreement", "ViewAgreement", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder",
+    "ViewSynchrony", "SameViewDelivery", "SendingViewDelivery", "OwnMessagesAreSent",
+)  # fmt: skip
+LIVENESS = (
+    "Validity", "Agreement", "UniformAgreement", "VscValidity", "VscTermination", "ChangesEnd", "GroupIsUp",
+)  # fmt: skip
+
+
+def _check(
+    property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
+) -> Check:
+    """With all repairs but these."""
+    deep = of is not _CRASHED or bool(without)
+    return Check(TwoViewsChecked, property, outcome, "all", without, of, length, deep, long_for_z3=True)
+
+
+def _text(section: str, quotation: str) -> Source:
+    return Source(Document.RBP, section, quotation)
+
+
+TWO_VIEWS: tuple[Claim, ...] = (
+    Claim(
+        "IRB-15",
+        _text("4.4.5", "a regular view should be installed when a failure detector with conservative"),
+        "Regular views and i-views can be called at the same time.",
+        Standing.QUESTION,
+        Kind.SAFETY,
+        "violated",
+        "(reformation, i) and (i-view, i) both run a consensus among TL_i on TL_{i+1}, and neither figure "
+        "says that it is the same one. With two, one process installs the list of the i-view and another the "
+        "list of the regular view, under one number: messages are delivered in different views, or not at "
+        "all. With one consensus for each list, whose decision says of which kind it is, all holds.",
+        (
+            Check(
+                TwoViewsChecked, "ListAgreement", "violated", (), (), _PAIR, 11, deep=True, long_for_z3=True
+            ),
+            _check("ListAgreement", "violated", "agree_once", of=_MISJUDGED, length=13),
+            *(_check(name, "holds", of=_CRASHED) for name in (*SAFETY, *LIVENESS)),
+            *(_check(name, "holds", of=of) for of in (_CUT_OFF, _MISJUDGED) for name in (*SAFETY, *LIVENESS)),
+            *(_check(name, "holds", of=of) for of in (_BACK, _BOTH) for name in SAFETY),
+        ),
+        defect="text",
+        repairs=("agree_once",),
+    ),
+    Claim(
+        "IRB-17",
+        _text(
+            "4.4.3",
+            "If the partition is repaired, the excluded process is unable to acquire lost messages, because "
+            "they were already discarded. When this happens, it is obligated to commit suicide",
+        ),
+        "An external process that misses what is collected cannot go on; later collection spares it.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "Where what is delivered is collected at once, an external process that missed one number asks for "
+        'what is "no more in the buffers", and kills itself, though nobody has failed and nothing need be '
+        "lost. Where the core keeps what it delivered until the next regular view, it gets all that it "
+        "missed, and nobody dies; with room for one number it still may.",
+        (
+            Check(
+                IViewsChecked,
+                "ExternalsFollow",
+                "violated",
+                "all",
+                (),
+                _ALL_IVIEWS,
+                17,
+                deep=True,
+                long_for_z3=True,
+            ),
+            _check("NobodyKillsItself", "violated", of=_CROWDED, length=19),
+            _check("NoMoreInTheBuffers", "holds", of=_CROWDED),
+            _check("NobodyKillsItself", "violated", of={**_CUT_OFF, "room": 1}, length=26),
+            _check("NobodyKillsItself", "holds", of=_CUT_OFF),
+            *(_check(name, "holds", of=_CUT_OFF) for name in ("Agreement", "UniformPrefixOrder")),
+            *(_check(name, "holds", of=_CROWDED) for name in ("Agreement", "UniformPrefixOrder")),
+        ),
+    ),
+    Claim(
+        "IRB-23",
+        _text("4.4.5", "suspicions from the conservative failure detector generate regular view changes"),
+        "Aggressive suspicions cost no life, and what has failed leaves the group by a regular view.",
+        Standing.STATED,
+        Kind.COMPOSITION,
+        "violated",
+        "A wrong suspicion of the aggressive detector kills nobody, one of the conservative detector does. "
+        "But figure 32 begins `upon suspicion of some process in TL_i`: the i-view, which is faster, has "
+        "taken the process that failed out of TL_i, and no regular view is ever called for it; it stays in "
+        "the group, and what is owed to it too. Where the conservative detector watches the whole group the "
+        "regular view comes.",
+        (
+            _check("GroupIsUp", "violated", "watch_group", of=_CRASHED, length=4),
+            _check("VscTermination", "violated", "watch_group", of=_CRASHED, length=5),
+            _check("GroupIsUp", "holds", of=_CRASHED),
+            _check("VscTermination", "holds", of=_CRASHED),
+            _check("NobodyKillsItself", "holds", of=_CRASHED),
+            _check("NobodyKillsItself", "holds", of=_CUT_OFF),
+            _check("NobodyKillsItself", "violated", of=_MISJUDGED, length=7),
+        ),
+        defect="text",
+        repairs=("watch_group",),
+    ),
+    Claim(
+        "IRB-30",
+        _text("5.2.3", "All these runs were successfully executed"),
+        "Crashes, partitions and reintegration are overcome by i-views and by regular views.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "Each scenario of section 5.2.3 is a run, with all repairs: a crash of one and of two processes, "
+        "after which the others go on in an i-view or in a regular view; a process that is cut off, and gets "
+        "what it missed by retransmission, or kills itself when it is left out of a regular view; an "
+        "external process that is in the core again by an i-view, and by a regular view.",
+        (
+            _check("SimpleCrashByIView", "holds", of=_CRASHED, length=19),
+            _check("SimpleCrashByRegularView", "holds", of=_CRASHED, length=19),
+            _check("MultipleCrashesByIView", "holds", of=_TWO_CRASHED, length=29),
+            _check("MultipleCrashesByRegularView", "holds", of=_TWO_CRASHED, length=29),
+            _check("PartitionByIView", "holds", of=_CUT_OFF, length=24),
+            _check("PartitionByRegularView", "holds", of=_MISJUDGED, length=21),
+            _check("NoMoreInTheBuffers", "holds", of=_CROWDED, length=19),
+            _check("ReintegrationByIView", "holds", of=_BACK),
+            _check("ReintegrationByRegularView", "holds", of=_BACK),
+        ),
+    ),
+    Claim(
+        "IRB-31",
+        _text("4.4.5", "it can have a “fair” behavior and execute leave before committing suicide"),
+        "Who calls a regular view before it kills itself is out of the group without a suspicion.",
+        Standing.STATED,
+        Kind.LIVENESS,
+        "holds",
+        "Where nobody watches external processes, one that kills itself stays in the group for ever; with "
+        "leave the next regular view is without it.",
+        (
+            _check("GroupIsUp", "violated", "watch_group", of=_UNWATCHED, length=20),
+            _check("GroupIsUp", "holds", "watch_group", of=_LEAVING),
+        ),
+    ),
+    Claim(
+        "IRB-32",
+        _text("5.2.3", "reintegration of external processes in a new i-view"),
+        "An external process that comes back has missed nothing.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "Figure 34 takes in whoever sends an ack. One that misses what the core has delivered and collected "
+        "goes on to the next regular view without it, which view synchrony forbids. So it comes back only "
+        "when it has all that is stable. And what it had broadcast itself under a number that the exchange "
+        "of queues took back, nobody sends any more, unless it does so again.",
+        (
+            _check("OwnMessagesAreSent", "violated", "repeat_own", of=_CUT_OFF, length=10),
+            _check("ViewSynchrony", "violated", "up_to_date", of=_BACK_CROWDED, length=32),
+            _check("ViewSynchrony", "holds", of=_BACK_CROWDED),
+            _check("OwnMessagesAreSent", "holds", of=_CUT_OFF),
+        ),
+        defect="text",
+        repairs=("repeat_own", "up_to_date"),
+    ),
+)

@@ -1,0 +1,287 @@
+"""iRBP with both kinds of views: figures 32 and 34 in one group, started by two failure detectors.
+
+Source: Barchet-Estefanel 2002, sections 4.4.3 to 4.4.5. Each figure is as its own file has it; here stands
+what the prose says of the two together.
+
+| sections 4.4.3 to 4.4.5                              | here                                             |
+|------------------------------------------------------|--------------------------------------------------|
+| R-Broadcast (i-view, i), (reformation, i)            | `called[i]`, `reformed[i]`                       |
+| p has R-delivered them                               | `begun[p]`                                       |
+| the decisions of figure 34 and of figure 32          | `decision[i]`, `ruling[i]`                       |
+| "an i-view is installed each time a suspect is raised" (aggressive) | `suspected`, `call` |
+| "generate regular view changes" (conservative)        | `call_regular`, `misjudge`                       |
+| regular view, and the group between two of them      | `regular[v]`, `group(p)`                         |
+| "keep messages while there is available space"       | `kept[p]`, at most `room` numbers                |
+| "request message retransmissions"                    | `fetch`                                          |
+| "no more in the buffers", suicide                    | `refuse`                                         |
+
+What is decided, because the text is silent:
+1. Whoever takes part in both changes adopts the decision that it learns first, and has no use for the other.
+2. The conservative detector has longer timeouts: whom it suspects wrongly the aggressive one suspects too.
+   Whom it suspects rightly has stopped.
+3. "When buffers are full": the lowest number makes room. A regular view empties the buffers.
+4. A regular view is announced to the application, an i-view is not: "During the existence of the i-views
+   [...] the ordinary view remains v_i" (section 4.3.5).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Map,
+    Set,
+    action,
+    environment,
+    everywhere,
+    require,
+)
+from antiphon.spec.protocols.irbp.figure32 import Phase, Proposal
+from antiphon.spec.protocols.irbp.figure34 import IViewChange
+from antiphon.spec.protocols.irbp.normal_phase import Number, Sequenced
+from antiphon.spec.services import Process, View
+
+
+class Kind(Enum):
+    """Figure 34 installs an i-view, figure 32 a regular view."""
+
+    intermediate, regular = range(2)
+
+
+class TwoViews(IViewChange):
+    """iRBP with i-views and regular views."""
+
+    room: Const[int] = 0
+    """How many numbers a process keeps that it has delivered: 0 is RBP's collection at delivery."""
+
+    misjudgements: Const[int] = 0
+    """How often the conservative detector is wrong."""
+
+    misjudged: Annotated[int, Between(0, "misjudgements")] = 0
+    reformed: Map[View, bool] = everywhere(False)
+    begun: Map[Process, Set[Kind]] = everywhere(Set())
+    ruling: Map[View, Proposal | None] = everywhere(None)
+    adopted: Map[Process, Kind | None] = everywhere(None)
+    regular: Map[View, bool] = everywhere(False)
+    kept: Map[Process, Set[Sequenced]] = everywhere(Set())
+
+    # The group and its core ---------------------------------------------------------------------------------
+
+    def group(self, p: Process) -> Set[Process]:
+        """Core and external processes: the last regular view."""
+        v = max((v for v in self.each(View) if v <= self.version[p] and self.regular[v]), default=1)
+        return self.listed[v]
+
+    def is_external(self, p: Process) -> bool:
+        """P is up, and not in the core."""
+        return not self.is_gone(p) and not self.is_core(p)
+
+    # Regular views are called -------------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def call_regular(self, p: Process, q: Process) -> None:
+        """Upon suspicion of some process in TL_i, a conservative one: R-Broadcast (reformation, i)."""
+        require(self.is_gone(q) and self.may_call_regular(p, q))
+        self.reformed[self.version[p]] = True
+
+    @environment
+    def misjudge(self, p: Process, q: Process) -> None:
+        """The conservative detector of p is wrong about q: R-Broadcast (reformation, i)."""
+        require(not self.is_gone(q) and self.misjudged < self.misjudgements and self.may_call_regular(p, q))
+        self.misjudged += 1
+        self.reformed[self.version[p]] = True
+        if self.may_begin(p, q):
+            self.begin(p, q)
+
+    def may_call_regular(self, p: Process, q: Process) -> bool:
+        """P is in the normal phase, watches q, and no regular view is called for yet."""
+        return (
+            not self.is_gone(p)
+            and p != q
+            and self.phase[p] == Phase.normal
+            and self.is_watched(p, q)
+            and not self.reformed[self.version[p]]
+            and self.has_view_left(p)
+        )
+
+    def is_watched(self, p: Process, q: Process) -> bool:
+        """The conservative detector of p watches q: as figure 32 has it, `some process in TL_i`."""
+        return q in self.token_list(p)
+
+    # Steps 1 to 5 of both figures ---------------------------------------------------------------------------
+
+    def may_answer(self, p: Process, kind: Kind) -> bool:
+        """P R-delivers the call for the first time, and has not adopted a decision."""
+        return self.phase[p] != Phase.adopting and kind not in self.begun[p]
+
+    @action(fairness="weak")
+    def report(self, p: Process) -> None:
+        """Figure 34, step 1: send ack to all."""
+        require(self.called[self.version[p]] and self.may_answer(p, Kind.intermediate))
+        self.phase[p] = Phase.changing
+        self.begun[p] |= {Kind.intermediate}
+        self.acknowledge(p)
+
+    @action(fairness="weak")
+    def report_regular(self, p: Process) -> None:
+        """Figure 32, step 1: send seqQ_k to all."""
+        require(self.reformed[self.version[p]] and self.may_answer(p, Kind.regular))
+        self.phase[p] = Phase.changing
+        self.begun[p] |= {Kind.regular}
+        self.send_report(p)
+
+    def have_begun(self, some: Set[Process], kind: Kind) -> bool:
+        """All of them have answered that call."""
+        return all(kind in self.begun[q] for q in some)
+
+    @action(fairness="weak")
+    def decide(self, p: Process, heard: Set[Process]) -> None:
+        """Figure 34, steps 2-5."""
+        require(self.have_begun(heard, Kind.intermediate) and self.is_undecided(p, Kind.intermediate))
+        super().decide(p, heard)
+
+    @action(fairness="weak")
+    def decide_regular(self, p: Process, heard: Set[Process]) -> None:
+        """Figure 32, steps 2-5."""
+        require(self.phase[p] == Phase.changing and self.may_propose(p, heard) and self.is_majority_up(p))
+        require(self.have_begun(heard, Kind.regular) and self.is_undecided(p, Kind.regular))
+        self.ruling[self.version[p]] = self.regular_proposal(p, self.regular_members(p, heard))
+
+    def regular_members(self, p: Process, heard: Set[Process]) -> Set[Process]:
+        """Step 3: `all processes that sent their seqQ`."""
+        return Set() | {q for q in self.members_of(p, heard) if Kind.regular in self.begun[q]}
+
+    def regular_proposal(self, p: Process, members: Set[Process]) -> Proposal:
+        """Step 3: (TL_k, Msgs_k)."""
+        return Proposal(members, self.messages_of(p, members), self.bodies_of(members))
+
+    def is_undecided(self, p: Process, kind: Kind) -> bool:
+        """Nothing is decided yet: each figure has its `consensus among TL_i processes`."""
+        v = self.version[p]
+        return self.ruling[v] is None if kind == Kind.regular else self.decision[v] is None
+
+    # Steps 5 to 7 of both figures ---------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def adopt(self, p: Process) -> None:
+        """Figure 34, step 5."""
+        require(Kind.intermediate in self.begun[p])
+        super().adopt(p)
+        self.adopted[p] = Kind.intermediate
+
+    @action(fairness="weak")
+    def adopt_regular(self, p: Process) -> None:
+        """Figure 32, steps 5-6."""
+        require(self.phase[p] == Phase.changing and Kind.regular in self.begun[p])
+        decided = self.ruling[self.version[p]]
+        require(decided is not None)
+        if decided is not None:
+            self.phase[p] = Phase.adopting
+            self.adopted[p] = Kind.regular
+            self.take(p, decided)
+
+    @action(fairness="weak")
+    def install(self, p: Process) -> None:
+        """Figure 34, step 6, or figure 32, step 7."""
+        super().install(p)
+        self.begun[p] = Set()
+        self.adopted[p] = None
+
+    def is_regular(self, p: Process) -> bool:
+        """P has adopted the decision of figure 32."""
+        return self.adopted[p] == Kind.regular
+
+    def decided(self, p: Process) -> Proposal | None:
+        """Of one figure or the other."""
+        return self.ruling[self.version[p]] if self.is_regular(p) else super().decided(p)
+
+    def stay_outside(self, p: Process, members: Set[Process]) -> None:
+        """Figure 32, step 7: `else suicide`; figure 34 has no `else`."""
+        if self.is_regular(p):
+            self.leave(p)
+        else:
+            super().stay_outside(p, members)
+
+    def go_on(self, p: Process, members: Set[Process]) -> None:
+        """The new list is a regular view, or an i-view."""
+        super().go_on(p, members)
+        if self.is_regular(p):
+            self.regular[self.version[p]] = True
+            self.kept[p] = Set()
+
+    def announce(self, p: Process, members: Set[Process]) -> None:
+        """The application is told of regular views."""
+        if self.is_regular(p):
+            super().announce(p, members)
+
+    # Delayed collection, retransmission, suicide ------------------------------------------------------------
+
+    @action(fairness="weak")
+    def deliver(self, p: Process, item: Sequenced) -> None:
+        """P keeps the number while there is room."""
+        super().deliver(p, item)
+        self.kept[p] = Set() | {one for one in self.kept[p] | {item} if one.number > item.number - self.room}
+
+    def first_missed(self, p: Process) -> Number | None:
+        """The first number that is not stable at p."""
+        return next(
+            (
+                k
+                for k in self.each(Number)
+                if k > self.last_delivered[p] and not any(item.number == k for item in self.stable[p])
+            ),
+            None,
+        )
+
+    def has_kept(self, q: Process, k: Number | None) -> bool:
+        """Q has what has number k, and can send it."""
+        return any(item.number == k for item in self.stable[q] | self.kept[q])
+
+    def may_ask(self, p: Process, q: Process) -> bool:
+        """P is external, and q of the core is beyond what p misses."""
+        k = self.first_missed(p)
+        return (
+            self.is_external(p)
+            and self.is_active(p)
+            and self.is_with(q, p)
+            and self.is_core(q)
+            and k is not None
+            and k <= self.settled(q)
+        )
+
+    @action(fairness="weak")
+    def fetch(self, p: Process, q: Process, item: Sequenced) -> None:
+        """P requests the first message that it missed, and q sends it: all of the core have it."""
+        require(self.may_ask(p, q) and item in self.stable[q] | self.kept[q])
+        require(self.first_missed(p) == item.number)
+        self.stable[p] |= {item}
+        self.numbered[p] = Set() | {one for one in self.numbered[p] if one.number != item.number}
+        self.drop_body(p, item.message)
+        self.last_number[p] = max(self.last_number[p], self.contiguous(p))
+        self.stop_sending(p)
+
+    @action(fairness="weak")
+    def refuse(self, p: Process, q: Process) -> None:
+        """P requests what it missed, and q sends "no more in the buffers": p must commit suicide."""
+        require(self.may_ask(p, q) and self.misses_body(p) and self.refuses(p, q))
+        self.give_up(p)
+
+    def refuses(self, p: Process, q: Process) -> bool:
+        """Q has not kept what p asks for."""
+        return not self.has_kept(q, self.first_missed(p))
+
+    def misses_body(self, p: Process) -> bool:
+        """P has not got the first message that is not stable, or not its number."""
+        k = self.first_missed(p)
+        return not any(item.number == k and self.has_body(p, item.message) for item in self.numbered[p])
+
+    def give_up(self, p: Process) -> None:
+        """Section 4.4.3: `it is obligated to commit suicide`."""
+        self.leave(p)
+
+    def leaves_first(self) -> bool:
+        """Section 4.4.3 says nothing of a call."""
+        return False

@@ -1,0 +1,263 @@
+"""Figures 32 and 34 together: what is open in the text, what must be repaired, and what must be true."""
+
+from __future__ import annotations
+
+from antiphon.spec.environment.detectors import DetectedAtOnce
+from antiphon.spec.lang import (
+    Set,
+    action,
+    budget,
+    constraint,
+    expect,
+    invariant,
+    obligation,
+    repair,
+    restriction,
+    witness,
+)
+from antiphon.spec.protocols.irbp.bounds import Assigned, Urgent
+from antiphon.spec.protocols.irbp.figure32 import Phase
+from antiphon.spec.protocols.irbp.iviews import ExchangeQueues, IViewsFinite, RepeatOwn, acknowledging
+from antiphon.spec.protocols.irbp.normal_phase import Sequenced
+from antiphon.spec.protocols.irbp.readings import giving_up, refusing
+from antiphon.spec.protocols.irbp.repairs import REPAIRS
+from antiphon.spec.protocols.irbp.two_views import Kind, TwoViews
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast, View, ViewSynchrony
+
+
+@repair(
+    "step 4: TL_{i+1} is decided once, by one consensus; the decision says of which kind it is",
+    answers="IRB-15",
+)
+class AgreeOnce(TwoViews):
+    """Printed: `execute consensus among TL_i processes`, twice."""
+
+    def is_undecided(self, p: Process, kind: Kind) -> bool:
+        """Neither figure has decided."""
+        v = self.version[p]
+        return self.ruling[v] is None and self.decision[v] is None
+
+
+@repair(
+    "the conservative detector watches the whole group, and not the core alone",
+    answers="IRB-23",
+)
+class WatchGroup(TwoViews):
+    """Printed: `Upon suspicion of some process in TL_i`."""
+
+    def is_watched(self, p: Process, q: Process) -> bool:
+        """External processes are watched too."""
+        return q in self.group(p)
+
+
+@repair(
+    "step 3: an external process is on the list only when it misses nothing that the core has collected",
+    answers="IRB-32",
+)
+class UpToDate(TwoViews):
+    """Printed: `all processes that sent ack`."""
+
+    def may_return(self, q: Process, p: Process) -> bool:
+        """What q misses first is not stable at p."""
+        k = self.first_missed(q)
+        return super().may_return(q, p) and (k is None or k > self.settled(p))
+
+
+class TwoViewsFinite(IViewsFinite, TwoViews):
+    """Both figures with finitely many lists."""
+
+    @constraint("call_regular", "misjudge")
+    def is_list_left(self, p: Process) -> bool:
+        """Another list is left."""
+        return budget(self.version[p] < self.views)
+
+    @constraint("refuse")
+    def is_list_left_to_leave(self, p: Process) -> bool:
+        """Another list is left, where p calls for it."""
+        return not self.leaves_first() or budget(self.version[p] < self.views)
+
+    def clear(self, p: Process) -> None:
+        """What p keeps nobody will ask for."""
+        super().clear(p)
+        self.kept[p] = Set()
+
+
+@restriction("what a process can do alone it does before anything else happens, the first one first")
+class Prompt(Urgent, TwoViewsFinite):
+    """As for figure 32, before the steps of both figures."""
+
+    @constraint(
+        "call_regular", "misjudge", "report_regular", "decide_regular", "adopt_regular", "fetch", "refuse"
+    )
+    def nobody_goes_on_alone(self) -> bool:
+        """Nobody can do anything alone."""
+        return not any(self.goes_on(q) for q in self.each(Process))
+
+
+class TwoViewsBounded(
+    TwoViewsFinite,
+    repairs=(*REPAIRS, ExchangeQueues, RepeatOwn, AgreeOnce, WatchGroup, UpToDate),
+    readings=(acknowledging, giving_up, refusing),
+    restrictions=(DetectedAtOnce, Prompt, Assigned),
+):
+    """Both figures with what can be switched on."""
+
+
+class TwoViewsProperties(TwoViewsBounded):
+    """What must be true of both figures together."""
+
+    def go_on(self, p: Process, members: Set[Process]) -> None:
+        """A list is the same for all that go on to it."""
+        v = self.version[p] + 1
+        expect(len(self.listed[v]) == 0 or self.listed[v] == members, "ListAgreement")
+        super().go_on(p, members)
+
+    @invariant
+    def NobodyKillsItself(self) -> bool:
+        """All that have not crashed live."""
+        return not any(self.left[p] for p in self.each(Process))
+
+    @obligation
+    def ChangesEnd(self) -> bool:
+        """Where a view change was called nobody stays in the old list."""
+        return not any(
+            (self.called[self.version[p]] or self.reformed[self.version[p]]) and not self.is_gone(p)
+            for p in self.each(Process)
+        )
+
+    @obligation
+    def GroupIsUp(self) -> bool:
+        """Whoever has stopped is in no group any more."""
+        return not any(
+            not self.is_gone(p) and self.is_gone(q) and q in self.group(p)
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )
+
+
+class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
+    """Figures 32 and 34, checked against total order broadcast and, of regular views, view synchrony."""
+
+    fetched: Set[Process] = Set()
+
+    @action(fairness="weak")
+    def fetch(self, p: Process, q: Process, item: Sequenced) -> None:
+        """Who has got something by retransmission is remembered."""
+        super().fetch(p, q, item)
+        self.fetched |= {p}
+
+    @invariant
+    def OwnMessagesAreSent(self) -> bool:
+        """What a process has broadcast is stable there, or has a number in its list, or is sent again."""
+        return not any(
+            self.origin[m] == p
+            and not self.is_gone(p)
+            and self.phase[p] == Phase.normal
+            and m not in self.collected[p]
+            and not self.is_numbered(p, m)
+            and self.pending[p] != m
+            for p in self.each(Process)
+            for m in self.each(Message)
+        )
+
+    # The scenarios of section 5.2.3 -------------------------------------------------------------------------
+
+    def have_crashed(self, several: bool) -> bool:
+        """Two have crashed, or one."""
+        return sum(1 for p in self.each(Process) if self.down[p]) == (2 if several else 1)
+
+    def has_nobody_crashed(self) -> bool:
+        """All are up, or have killed themselves."""
+        return not any(self.down[p] for p in self.each(Process))
+
+    def all_go_on(self, v: View, regular: bool) -> bool:
+        """All that are up know v, of that kind, and have delivered all messages, one with a number of v."""
+        return (
+            self.regular[v] == regular
+            and all(self.is_gone(p) or self.version[p] == v for p in self.each(Process))
+            and all(
+                self.is_gone(p) or self.delivered[p][m]
+                for p in self.each(Process)
+                for m in self.each(Message)
+            )
+            and any(ack.version == v and ack.message is not None for ack in self.acks)
+        )
+
+    def is_crash_overcome(self, several: bool, regular: bool) -> bool:
+        """One or two have crashed, nobody else was lost, and the others go on in a later view."""
+        return (
+            self.have_crashed(several)
+            and not any(self.left[p] for p in self.each(Process))
+            and any(
+                v > 1 and self.all_go_on(v, regular) and not any(self.down[p] for p in self.listed[v])
+                for v in self.each(View)
+            )
+        )
+
+    @witness
+    def SimpleCrashByIView(self) -> bool:
+        """One crashes, and the others go on in an i-view."""
+        return self.is_crash_overcome(False, False)
+
+    @witness
+    def SimpleCrashByRegularView(self) -> bool:
+        """One crashes, and the others go on in a regular view."""
+        return self.is_crash_overcome(False, True)
+
+    @witness
+    def MultipleCrashesByIView(self) -> bool:
+        """Two crash, and the others go on in an i-view."""
+        return self.is_crash_overcome(True, False)
+
+    @witness
+    def MultipleCrashesByRegularView(self) -> bool:
+        """Two crash, and the others go on in a regular view."""
+        return self.is_crash_overcome(True, True)
+
+    def is_partition_over(self, p: Process) -> bool:
+        """Nobody has crashed, the core goes on without p, and all that live have delivered all."""
+        return self.has_nobody_crashed() and any(
+            v > 1 and p not in self.listed[v] and self.all_go_on(v, self.left[p]) for v in self.each(View)
+        )
+
+    @witness
+    def PartitionByIView(self) -> bool:
+        """A process is cut off, becomes external, and gets what it missed by retransmission."""
+        return any(
+            self.is_external(p) and p in self.fetched and self.is_partition_over(p)
+            for p in self.each(Process)
+        )
+
+    @witness
+    def PartitionByRegularView(self) -> bool:
+        """A process is cut off, is left out, and kills itself."""
+        return any(self.left[p] and self.is_partition_over(p) for p in self.each(Process))
+
+    @witness
+    def NoMoreInTheBuffers(self) -> bool:
+        """An external process has asked for what nobody keeps, and has killed itself."""
+        return (
+            self.has_nobody_crashed()
+            and not any(self.ruling[v] is not None for v in self.each(View))
+            and any(self.left[p] for p in self.each(Process))
+        )
+
+    def comes_back(self, regular: bool) -> bool:
+        """A process was external in one list, is in the next one, and all go on."""
+        return any(
+            w == v + 1
+            and self.all_go_on(w, regular)
+            and any(p in self.listed[w] and p not in self.listed[v] for p in self.each(Process))
+            for v in self.each(View)
+            for w in self.each(View)
+        )
+
+    @witness
+    def ReintegrationByIView(self) -> bool:
+        """An external process is in the core again by a later i-view."""
+        return self.comes_back(False)
+
+    @witness
+    def ReintegrationByRegularView(self) -> bool:
+        """An external process is in the core again by a regular view."""
+        return self.comes_back(True)
