@@ -87,10 +87,14 @@ class Evidence:
 
     @classmethod
     def explored(cls, program: Program, extent: str) -> Evidence:
-        """An exploration of `program` that came as far as `extent` says, after the constants."""
+        """An exploration of `program` that came as far as `extent` says, after the constants; and to which
+        part of the behaviour it was restricted.
+        """
         shown = ", ".join(
             f"{name}={value}" for name, value in program.constants.items() if value is not False
         )
+        if program.restrictions:
+            extent += f", restricted: {', '.join(program.restrictions)}"
         return cls(EvidenceKind.BOUNDED, f"{shown}; {extent}" if shown else extent)
 
 

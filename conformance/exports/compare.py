@@ -59,6 +59,10 @@ SMALL: dict[str, tuple[dict[str, int | bool], ...]] = {
     "moving-sequencer": ({"processes": 2, "messages": 1},),
     "rbp": ({"processes": 2, "messages": 1},),
     "rbp-resilient": ({"processes": 2, "messages": 1, "losses": 0, "passes": 2},),
+    "irbp": ({"processes": 2, "messages": 1, "highest": 3, "false_suspicions": 0},),
+    "irbp-iviews": ({"processes": 2, "messages": 1, "highest": 3, "false_suspicions": 0},),
+    "raft": ({"servers": 3, "terms": 1, "entries": 1},),
+    "rbp-reforming": ({"processes": 2, "messages": 1, "losses": 0, "passes": 1, "attempts": 1},),
     "horus": ({"processes": 2, "messages": 1, "losses": 0, "crashes": 0},),
 }
 """The constants at which specifications are compared; others are compared at `SMALLEST`, as far as they have

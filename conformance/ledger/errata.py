@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from antiphon.conformance.ledger.checking import CheckResult, ClaimResult, program_of
 from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.svg import svg
-from antiphon.conformance.report.words import settings
+from antiphon.conformance.report.words import counted, settings
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace
 from antiphon.spec.claims import Check, Claim, Standing
@@ -32,7 +32,7 @@ from antiphon.spec.lang import Program, Spec, program
 from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.variants import Repair
 
-FORM = 2
+FORM = 3
 """The form of a section; a higher one makes all sections stale."""
 
 PICTURES = "errata"
@@ -263,7 +263,7 @@ def _repairs(claim: Claim, result: ClaimResult) -> str:
             check = item.check
             if isinstance(check, Check) and check.without == (name,) and check.outcome == "violated":
                 lines.append(
-                    f"  Without it alone, `{check.property}` fails in {item.length} steps "
+                    f"  Without it alone, `{check.property}` fails in {counted(item.length or 0, 'step')} "
                     f"({_constants(check)})."
                 )
     return "\n".join(lines)
@@ -276,7 +276,7 @@ def _bounds(result: ClaimResult) -> str:
         if isinstance(check, Check) and check.outcome == "holds" and item.verdict is not None:
             if item.verdict.kind == "witness":
                 lines.append(
-                    f"- `{check.property}` is reached in {item.length} steps ({_variant(check)}; "
+                    f"- `{check.property}` is reached in {counted(item.length or 0, 'step')} ({_variant(check)}; "
                     f"{_constants(check)})"
                 )
             else:

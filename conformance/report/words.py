@@ -27,12 +27,15 @@ def settings(constants: Mapping[str, Value]) -> list[str]:
 
 
 def constants(program: Program) -> str:
-    """The constants of a program: all numbers, others that are no defaults, repairs, and what bounds it."""
+    """The constants of a program: all numbers, others that are no defaults, repairs, what it is restricted
+    to, and what bounds it.
+    """
     declared = [item for item in program.declaration.constants if not item.repair]
     numbers = {item.name: program.constants[item.name] for item in declared if type(item.default) is int}
     changed = [item.name for item in declared if program.constants[item.name] != item.default]
-    shown = numbers | {name: program.constants[name] for name in changed}
-    parts = (", ".join(settings(shown)), repairs(program), under(program))
+    shown = numbers | {name: program.constants[name] for name in changed if name not in program.restrictions}
+    restricted = f"restricted: {', '.join(program.restrictions)}" if program.restrictions else ""
+    parts = (", ".join(settings(shown)), repairs(program), restricted, under(program))
     return "; ".join(part for part in parts if part)
 
 

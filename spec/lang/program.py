@@ -17,7 +17,14 @@ from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.source import is_settled
 from antiphon.spec.lang.spec import Spec
-from antiphon.spec.lang.variants import active_variants, composed, with_stand_in
+from antiphon.spec.lang.variants import (
+    Restriction,
+    active_variants,
+    composed,
+    note_of,
+    offered,
+    with_stand_in,
+)
 
 if TYPE_CHECKING:
     from antiphon.spec.lang.reference import Reference
@@ -51,6 +58,12 @@ class Program:
     def name(self) -> str:
         """The name of the specification class."""
         return self.spec.__name__
+
+    @property
+    def restrictions(self) -> tuple[str, ...]:
+        """The names of the restrictions that are on: a verdict is about what they leave of the behaviour."""
+        names = (note_of(item, Restriction).name for item in offered(self.spec).restrictions)
+        return tuple(name for name in names if self.constants[name])
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
