@@ -7,7 +7,7 @@ Operations are total: division by zero is 0, a rank outside its set is in no set
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,11 +39,16 @@ _OPERATIONS: dict[Operator, Callable[..., Any]] = {
 
 
 class Evaluator:
-    """The values of expressions in one state, under given inputs."""
+    """The values of expressions in one state, under given inputs; those of `known` are given, too."""
 
-    def __init__(self, slots: Sequence[Raw], inputs: Sequence[Raw] = ()) -> None:
+    def __init__(
+        self,
+        slots: Sequence[Raw],
+        inputs: Sequence[Raw] | Mapping[int, Raw] = (),
+        known: Mapping[Expression, Raw] | None = None,
+    ) -> None:
         self._slots, self._inputs = slots, inputs
-        self._values: dict[Expression, Raw] = {}
+        self._values: dict[Expression, Raw] = dict(known or {})
 
     def __call__(self, expression: Expression) -> Raw:
         """The value: bool, int, or the bits of a set."""

@@ -13,6 +13,7 @@ import ctypes
 import gc
 import hashlib
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,16 +27,17 @@ import llvmlite.binding as llvm
 from antiphon.model.cache import Cache
 from antiphon.model.engines.native import fields, runtime, tree, walks
 from antiphon.model.engines.native.enumeration import plan_actions
+from antiphon.model.engines.native.independence import footprints
 from antiphon.model.engines.native.lower import DECLARATIONS, lower
 from antiphon.model.engines.native.reduction import WHOLE, Reduction
 from antiphon.model.engines.native.steps import StepWriter, number_function, predicate_function
-from antiphon.model.engines.native.successors import Successors
+from antiphon.model.engines.native.successors import SleepSet, Successors
 from antiphon.model.engines.native.symmetry import columns, comparisons, exchange_step, exchanges
 from antiphon.model.ground import ground_predicate, layout, make
 from antiphon.model.ground.codes import Codes
 from antiphon.model.ground.form import Expression
 from antiphon.model.ground.intern import forget
-from antiphon.model.ground.words import WordPacking
+from antiphon.model.ground.words import WORD, WordPacking
 from antiphon.spec.lang import Program
 from antiphon.spec.lang.variants import has_stand_in
 from antiphon.spec.lang.watch import working
@@ -44,6 +46,8 @@ _KERNELS = 16
 RECENT_BYTES = 1 << 18
 """How much memory a thread has for the states that it has seen lately."""
 PARENTS_EVERY = 64
+SLEEP_WORDS, MOST_COMPARED = 2, 4096
+"""Words of a sleep set, where a program has more than 64 steps; how many it may have for that."""
 LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
 """What a line costs LLVM: with care, a part by itself and a part by the lines with it; quickly."""
 STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.46, 0.12
@@ -65,6 +69,8 @@ class Kernel:
         properties: the properties that steps may break, in the order of findings.
         predicates: the predicates that it computes, in the order of their functions.
         functions: the exported functions by name.
+        sleep: how many words a sleep set has; 0 where there are none.
+        footprints: what each step reads and writes (`independence`), packed, where there are sleep sets.
         built: whether it was compiled now; else it came from the cache.
     """
 
@@ -77,6 +83,8 @@ class Kernel:
     properties: tuple[str, ...]
     predicates: tuple[str, ...]
     functions: dict[str, Native]
+    sleep: int
+    footprints: bytes
     built: bool
     engine: Any
 
@@ -93,11 +101,17 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
     sorted_by = columns(program, reduction.kept(program)) if reduction.symmetric else None
 
     def assembled() -> list[bytes]:
-        steps = steps_texts(program, packing, reduction)
+        steps = steps_texts(program, packing, reduction, sleep_words(program, mode, reduction))
         if mode == fields.WALK:
             steps[0] += _dispatch("holds", "i64 %state", "ptr %s", len(predicates))
             return assemble(steps, walks_text(packing))
-        around = runtime_text(packing, mode, symmetric=reduction.symmetric, by_columns=sorted_by is not None)
+        around = runtime_text(
+            packing,
+            mode,
+            symmetric=reduction.symmetric,
+            by_columns=sorted_by is not None,
+            sleep=sleep_words(program, mode, reduction),
+        )
         return assemble(steps, around)
 
     engine, built = _engine(key_of(program, mode, reduction), assembled, kept=_is_kept(program))
@@ -105,6 +119,7 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
         *exported(mode),
         *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates))),
     ]
+    sleep = sleep_words(program, mode, reduction)
     functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
     return Kernel(
         program,
@@ -116,6 +131,8 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
         properties,
         predicates,
         functions,
+        sleep,
+        _bytes(engine, "footprints") if sleep else b"",
         built,
         engine,
     )
@@ -179,7 +196,19 @@ _ARGUMENTS = {
 }  # fmt: skip
 
 
-def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = WHOLE) -> list[str]:
+def sleep_words(program: Program, mode: int, reduction: Reduction) -> int:
+    """How many words a sleep set has: none where nothing is remembered, where a state stands for others, or
+    where steps are too many.
+    """
+    count = Codes.of(program).count
+    if mode == fields.WALK or reduction.symmetric or count > MOST_COMPARED:
+        return 0
+    return 1 if count <= WORD else SLEEP_WORDS
+
+
+def steps_texts(
+    program: Program, packing: WordPacking, reduction: Reduction = WHOLE, sleep: int = 0
+) -> list[str]:
     """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates,
     the steps that are not large), then the rest, which is compiled quickly: LLVM takes more than linear time
     in the length of a function.
@@ -187,8 +216,13 @@ def steps_texts(program: Program, packing: WordPacking, reduction: Reduction = W
     They do not depend on what was grounded before: all nodes are forgotten first.
     """
     forget()
-    successors = Successors(packing, reduction.properties(program), plan_actions(program, reduction))
+    plans, codes = plan_actions(program, reduction), Codes.of(program).count
+    asleep = SleepSet(ordinals=codes > WORD) if sleep else None
+    successors = Successors(packing, reduction.properties(program), plans, asleep)
     parts = [DECLARATIONS, TAKE, successors.text(), _exchange_text(program, packing, reduction)]
+    if sleep:
+        masks = footprints(plans, packing, codes)
+        parts.append(_bytes_text("footprints", zlib.compress(masks.tobytes(), 1)))
     functions = list(successors.called)
     for number, predicate in enumerate(reduction.predicates(program)):
         ground = ground_predicate(program, predicate)
@@ -260,6 +294,13 @@ def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction)
     return "\n".join(texts)
 
 
+def _bytes_text(name: str, content: bytes) -> str:
+    """A constant: how many bytes there are, and the bytes."""
+    content = len(content).to_bytes(8, "little") + content
+    written = "".join(f"\\{byte:02x}" for byte in content)
+    return f'@{name} = constant [{len(content)} x i8] c"{written}"\n'
+
+
 def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
     """The function that calls `name.0`, `name.1` and so on by number."""
     cases = " ".join(f"i64 {number}, label %case{number}" for number in range(count))
@@ -316,7 +357,12 @@ def parents_every(mode: int) -> int:
 
 
 def runtime_text(
-    packing: WordPacking, mode: int, *, symmetric: bool = False, by_columns: bool = False
+    packing: WordPacking,
+    mode: int,
+    *,
+    symmetric: bool = False,
+    by_columns: bool = False,
+    sleep: int = 0,
 ) -> str:
     """The LLVM text of the functions between the steps."""
     row = row_words(packing.words, mode)
@@ -331,6 +377,8 @@ def runtime_text(
         "NUMBERED": int(mode in (fields.WHOLE, fields.TREE)),
         "SYMMETRIC": int(symmetric),
         "COLUMNS": int(by_columns),
+        "SLEEP": sleep,
+        "ORDINAL": int(sleep > 1),
     }
     return (
         SUCCESSORS
@@ -355,7 +403,7 @@ TAKE = "declare i64 @take(i64, i64, i64, i64, i64, i64)\n"
 EXCHANGE = "declare i64 @exchange(i64, i64, i64)\ndeclare i64 @order(i64, i64)\n"
 NO_TREES = "declare i64 @compress(i64, i64, i64)\ndeclare i64 @decompress(i64, i64)\n"
 HOLDS = "declare i64 @holds(i64, i64)\n"
-SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64)\n"
+SUCCESSORS = "declare i64 @successors(i64, i64, i64, i64, i64, i64)\n"
 
 _LOOP = """
 define i64 @{kind}.{number}(i64 %states, i64 %first, i64 %last, i64 %given) nounwind {{
@@ -474,6 +522,12 @@ def _load(code: bytes) -> Any:
 def _function(engine: Any, name: str, arguments: int) -> Native:
     address = engine.get_function_address(name)
     return ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)(address)
+
+
+def _bytes(engine: Any, name: str) -> bytes:
+    """What `_bytes_text` wrote."""
+    address = engine.get_global_value_address(name)
+    return ctypes.string_at(address + 8, int.from_bytes(ctypes.string_at(address, 8), "little"))
 
 
 def key_of(program: Program, mode: int, reduction: Reduction) -> str:

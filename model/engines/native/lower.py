@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 MEMORY = {"word": ("i64", 8), "half": ("i32", 4), "byte": ("i8", 1)}
 """Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store; `prefetch(address)`
-asks for a cache line. `unaligned_word(address)` and `set_unaligned_half(address, value)` take any address.
+asks for a cache line. `unaligned_word(address)` and `set_unaligned_half(address, value)` take any address;
+`count_bits(value)` counts those that are 1.
 """
 
 _ATOMIC = {
@@ -260,6 +261,8 @@ class _Function:
             short = self.emit(f"trunc i64 {self.value(arguments[1])} to i32")
             self.lines.append(f"  store i32 {short}, ptr {pointer}, align 1")
             return "0"
+        if name == "count_bits":
+            return self.emit(f"call i64 @llvm.ctpop.i64(i64 {self.value(arguments[0])})")
         if name == "prefetch":
             pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")
             self.lines.append(f"  call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")

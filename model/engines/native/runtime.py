@@ -23,7 +23,9 @@ Parents rise with the number of the state. So that of every `EVERY`th state is e
 Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, in `SEEN` words each, and keeps them once: their hash,
 and the row, unless that is a single word, of which the hash says the whole.
 
-The functions are in the subset of `lower`, with those of `orbits`, `tree` and `edges`; `W` (words a state), `ROW` (words a row), `BYTES` (bytes a slot), `RECENTLY`, `SEEN`, `EVERY`, `MODE`, `NUMBERED` (slots have the numbers of states), `SYMMETRIC` and `COLUMNS` are
+Steps in the sleep set of a state are counted and not taken (`sleep` says which, and why); where successors are made once more, nothing sleeps.
+
+The functions are in the subset of `lower`, with those of `orbits`, `tree` and `edges`; `W` (words a state), `ROW` (words a row), `BYTES` (bytes a slot), `RECENTLY`, `SEEN`, `EVERY`, `MODE`, `NUMBERED` (slots have the numbers of states), `SYMMETRIC`, `COLUMNS`, `SLEEP` (words a sleep set, 0 for none) and `ORDINAL` (steps have ordinals) are
 constants of a kernel; `successors` is generated beside them.
 """
 
@@ -42,8 +44,10 @@ from antiphon.model.engines.native.fields import (
     CONTEXTS,
     COUNTS,
     DIRECT,
+    EXPLORED,
     FINGERPRINT,
     FOUND,
+    FREE,
     FROM,
     HASHES,
     LENGTHS,
@@ -52,6 +56,7 @@ from antiphon.model.engines.native.fields import (
     NODE_LIMIT,
     NODES,
     NUMBER,
+    ORDINALS,
     OUT,
     PARENTS,
     PENDING,
@@ -59,6 +64,8 @@ from antiphon.model.engines.native.fields import (
     RECENT,
     REGION,
     SCRATCH,
+    SLEEPING,
+    SLEEPY,
     SLOTS,
     STATES,
     TABLE,
@@ -88,9 +95,12 @@ SEEN: int
 EVERY: int
 MODE: int
 NUMBERED: bool
+SLEEP: int
+ORDINAL: bool
 SYMMETRIC: bool
 word: Any
 half: Any
+byte: Any
 set_word: Any
 set_half: Any
 set_byte: Any
@@ -98,6 +108,7 @@ unaligned_word: Any
 set_unaligned_half: Any
 prefetch: Any
 high_product: Any
+count_bits: Any
 successors: Any
 canonical: Any
 begin_root: Any
@@ -203,13 +214,45 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
     if SYMMETRIC:
         canonical(context, out)
     if same(state, out):
+        if SLEEP:
+            mark(context, code)
         return out
     if MODE == TREE:
         keep_pending(context)
+    if SLEEP:
+        put_to_sleep(context, code)
+        mark(context, code)
+    if MODE == TREE:
         begin_root(context, out)
         set_word(word(context, PENDING), FOUND_FROM, parent)
         return out
     return out + keep(context, out, parent) * 8 * W
+
+
+def ordinal_of(context: int, code: int) -> int:
+    """The place of a step in sleep sets."""
+    if ORDINAL:
+        return byte(word(context, ORDINALS), code)
+    return code
+
+
+def mark(context: int, code: int) -> int:
+    """From the state at hand a step was taken."""
+    ordinal = ordinal_of(context, code)
+    explored = word(context, EXPLORED) + (ordinal >> 6) * 8
+    set_word(explored, 0, word(explored, 0) | (1 << (ordinal & 63)))
+    return 0
+
+
+def put_to_sleep(context: int, code: int) -> int:
+    """The sleep set of the successor by a step: what was taken, or sleeps, and is independent of that step."""
+    explored = word(context, EXPLORED)
+    free = word(context, FREE) + ordinal_of(context, code) * 8 * SLEEP
+    index = 0
+    while index < SLEEP:
+        set_word(explored, SLEEP + index, word(explored, index) & word(free, index))
+        index += 1
+    return 0
 
 
 def keep_pending(context: int) -> int:
@@ -238,6 +281,10 @@ def keep(context: int, row: int, parent: int) -> int:
     set_word(word(context, HASHES), place, hashed)
     set_half(word(context, FROM), place, parent)
     set_word(word(context, SLOTS), place, 0)
+    index = 0
+    while index < SLEEP:
+        set_word(word(context, SLEEPY) + place * 8 * SLEEP, index, word(word(context, EXPLORED), SLEEP + index))
+        index += 1
     region = high_product(hashed, word(context, THREADS))
     lengths = word(context, LENGTHS)
     length = word(lengths, region)
@@ -253,7 +300,18 @@ def find_successors(context: int, number: int, faults: int) -> int:
     out = word(context, BUFFER) + used * 8 * ROW
     if MODE == TREE:
         out = word(context, OUT)
-    successors(context, state_of(context, number), out, number, faults)
+    sleeping = 0
+    if SLEEP:
+        explored = word(context, EXPLORED)
+        sleeping = explored + 16 * SLEEP
+        if word(context, RECENT) != 0:
+            sleeping = word(context, SLEEPING) + number * 8 * SLEEP
+        index = 0
+        while index < SLEEP:
+            set_word(explored, index, word(sleeping, index))
+            set_word(context, TRANSITIONS, word(context, TRANSITIONS) + count_bits(word(sleeping, index)))
+            index += 1
+    successors(context, state_of(context, number), out, number, faults, sleeping)
     if MODE == TREE:
         keep_pending(context)
     return word(context, USED)
@@ -395,6 +453,10 @@ def settle(context: int, number: int) -> int:
             row = row + 8 * ROW
             if number % EVERY == 0:
                 set_half(word(context, PARENTS), number // EVERY, half(word(context, FROM), place))
+            index = 0
+            while index < SLEEP:
+                set_word(word(context, SLEEPING) + number * 8 * SLEEP, index, word(word(context, SLEEPY) + place * 8 * SLEEP, index))
+                index += 1
             number += 1
             if NUMBERED:
                 set_unaligned_half(table + (slot - 1) * BYTES, number)
@@ -518,7 +580,7 @@ def read(context: int, first: int, last: int, out: int) -> int:
 
 
 FUNCTIONS = (
-    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, take, keep_pending, keep, find_successors, expand, home,
+    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, ordinal_of, mark, put_to_sleep, take, keep_pending, keep, find_successors, expand, home,
     tag_of, slot_at, set_slot, enter, insert, fresh_states, settle, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
     *edges.FUNCTIONS,
 )  # fmt: skip

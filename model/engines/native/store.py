@@ -32,6 +32,7 @@ from antiphon.model.engines.native.kernel import (
 )
 from antiphon.model.engines.native.memory import Area
 from antiphon.model.engines.native.nodes import Nodes
+from antiphon.model.engines.native.sleep import SleepSets
 from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
 
 MOST_STATES = (1 << 31) - 2
@@ -89,6 +90,7 @@ class Store:
         self.initial = 0
         self.parents = Area(4 * MOST_STATES // self.every, self._file("parents"))
         self.prints = Area(8 * MOST_STATES if kernel.mode == fields.FINGERPRINT else 0, self._file("prints"))
+        self.sleep = SleepSets(kernel, threads, self.capacity, MOST_STATES)
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
@@ -142,7 +144,7 @@ class Store:
             "EXCHANGES": len(self._firsts), "FIRSTS": ctypes.addressof(self._firsts),
             "SCRATCH": scratch["two states"].address + _apart(2 * self.width) * thread,
         }  # fmt: skip
-        for name, value in values.items():
+        for name, value in (values | self.sleep.fields(thread)).items():
             context[getattr(fields, name)] = value
         return context
 
@@ -325,6 +327,7 @@ class Store:
 
     def expand(self, first: int, last: int) -> None:
         """Find the successors of the states first..last - 1, and append the new ones."""
+        self.sleep.expand(first, self.counts)
         while first < last:
             first = self._expand(first, last)
 
@@ -475,7 +478,7 @@ class Store:
         return int.from_bytes(area.read(4 * index, 4), "little")
 
     def counts(self) -> list[int]:
-        """How often each step was taken, by code."""
+        """How often each step was taken, by code; where it slept it was not."""
         length = self._counted_bytes // 8
         every = (ctypes.c_uint64 * (length * self.threads)).from_address(self._counts.address)
         return [
@@ -546,6 +549,7 @@ class Store:
             *self._scratch.values(),
         ):
             area.close()
+        self.sleep.close()
         if self.nodes is not None:
             self.nodes.close()
 

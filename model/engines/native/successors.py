@@ -1,9 +1,10 @@
 """All successors of a state are found by one generated function, which goes through the actions in order and
 hands each successor to `take`.
 
-`i64 @successors(i64 context, ptr state, i64 out, i64 parent, i64 faults)` writes them one behind the other,
-from `out` on; without `faults` the steps of the environment are left out. Nobody writes to the state
-meanwhile: what one step has read of it (`noalias readonly`) another knows.
+`i64 @successors(i64 context, ptr state, i64 out, i64 parent, i64 faults, i64 sleeping)` writes them one
+behind the other, from `out` on. Without `faults` the steps of the environment are left out; so are those that
+sleep: `sleeping` is the address of a sleep set. Nobody writes to the state meanwhile: what one step has read
+of it (`noalias readonly`) another knows.
 
 This file writes the loops that `enumeration` has planned; it knows nothing of tables.
 """
@@ -23,6 +24,7 @@ from antiphon.model.engines.native.enumeration import (
     without_guards,
 )
 from antiphon.model.engines.native.expressions import Writer
+from antiphon.model.engines.native.fields import ORDINALS
 from antiphon.model.engines.native.specialise import has_nodes, inputs_among, inputs_of, reached, roots_of
 from antiphon.model.engines.native.steps import StepWriter, is_false
 from antiphon.model.ground.footprint import conjuncts
@@ -35,15 +37,48 @@ INLINE_NODES = 60
 """A step of more nodes is called, not inlined: one huge function compiles slowly."""
 
 
+class SleepSet:
+    """How steps are found in the sleep set of a state; `ordinals`: their places in it are looked up."""
+
+    def __init__(self, *, ordinals: bool) -> None:
+        self.ordinals = ordinals
+        self.begin = ["  %sleep = inttoptr i64 %sleeping to ptr"]
+        if ordinals:
+            self.begin += [
+                "  %fields = inttoptr i64 %context to ptr",
+                f"  %ordinals.at = getelementptr ptr, ptr %fields, i64 {ORDINALS}",
+                "  %ordinals = load ptr, ptr %ordinals.at",
+            ]
+        else:
+            self.begin.append("  %asleep = load i64, ptr %sleep")
+
+    def has(self, body: Writer, code: str) -> str:
+        """Whether a step is in it."""
+        if not self.ordinals:
+            return body.emit(f"trunc i64 {body.emit(f'lshr i64 %asleep, {code}')} to i1")
+        ordinal = body.emit(f"load i8, ptr {body.emit(f'getelementptr i8, ptr %ordinals, i64 {code}')}")
+        byte = body.emit(f"zext i8 {body.emit(f'lshr i8 {ordinal}, 3')} to i64")
+        some = body.emit(f"load i8, ptr {body.emit(f'getelementptr i8, ptr %sleep, i64 {byte}')}")
+        place = body.emit(f"and i8 {ordinal}, 7")
+        return body.emit(f"trunc i8 {body.emit(f'lshr i8 {some}, {place}')} to i1")
+
+
 class Successors:
     """Writes the function `successors` and those of the steps."""
 
-    def __init__(self, packing: WordPacking, properties: Sequence[str], plans: Iterable[ActionPlan]) -> None:
+    def __init__(
+        self,
+        packing: WordPacking,
+        properties: Sequence[str],
+        plans: Iterable[ActionPlan],
+        sleep: SleepSet | None = None,
+    ) -> None:
         self.packing, self.properties = packing, properties
         self.globals: list[str] = []
         self.inlined: list[str] = []
         self.called: list[str] = []
         self.body = Writer(packing)
+        self.sleep = sleep
         self._tables: dict[tuple[int, ...], str] = {}
         self._steps = 0
         plans = list(plans)
@@ -55,7 +90,7 @@ class Successors:
         """The globals, the function, and those of the steps that are inlined into it."""
         head = (
             "define i64 @successors(i64 %context, ptr noalias readonly %s, i64 %out, i64 %parent, "
-            "i64 %faults) nounwind {\nentry:"
+            "i64 %faults, i64 %sleeping) nounwind {\nentry:"
         )
         start = [
             "  %next = alloca ptr",
@@ -63,6 +98,8 @@ class Successors:
             "  store ptr %first, ptr %next",
         ]
         start += ["  %state = ptrtoint ptr %s to i64", "  %with.faults = icmp ne i64 %faults, 0"]
+        if self.sleep is not None:
+            start += self.sleep.begin
         end = [
             "  %end = load ptr, ptr %next",
             "  %answer = ptrtoint ptr %end to i64",
@@ -143,12 +180,24 @@ class Successors:
         calls = [self._step(plan, branch, variant) for variant in branch.variants]
 
         def inside(ranks: Sequence[str], elements: Sequence[str | None]) -> None:
-            body = self.body
+            body, sleep = self.body, self.sleep
             code = str(branch.code)
             for loop, rank in zip(branch.loops, ranks, strict=True):
                 stride = plan.strides[loop.parameter]
                 part = rank if stride == 1 else body.emit(f"mul i64 {rank}, {stride}")
                 code = body.emit(f"add i64 {code}, {part}")
+            if sleep is None:
+                awake(code, ranks, elements)
+                return
+            on, after = body.label(), body.label()
+            body.line(f"br i1 {sleep.has(body, code)}, label %{after}, label %{on}")
+            body.begin(on)
+            awake(code, ranks, elements)
+            body.line(f"br label %{after}")
+            body.begin(after)
+
+        def awake(code: str, ranks: Sequence[str], elements: Sequence[str | None]) -> None:
+            body = self.body
             at = body.emit("load ptr, ptr %next")
             if len(calls) == 1:
                 self._take(code, at, calls[0](at, ranks, elements))

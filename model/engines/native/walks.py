@@ -174,7 +174,7 @@ def walk(context: int, number: int) -> int:
         set_word(context, BASE, mix(key + (length + 1) * GAMMA))
         set_word(context, CODE, HIGHEST)
         set_word(context, ACTIVE, 0)
-        free = successors(context, state, free, 0, 1)
+        free = successors(context, state, free, 0, 1, 0)
         if word(context, FAILED):
             break
         if word(context, ACTIVE) == 0:

@@ -1,0 +1,99 @@
+"""Sleep sets name steps that lead where a step from an earlier state leads: they are counted and not taken.
+
+Of a state that was first found by step a from state s these are the steps that were taken from s before a, or
+slept in s, and are independent of a (Godefroid 1996, "Partial-order methods for the verification of
+concurrent systems"). Such a step b leads from s to a state with a smaller number, and a leads on from there
+to where b after a leads. Since states are expanded in the order of their numbers, nothing is seen of it but
+the time.
+
+A set is a word or two. Where steps are too many for a bit each, the most frequent ones have one, chosen anew
+now and then; others never sleep.
+
+This file knows nothing of states or of their table.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from antiphon.model.engines.native.independence import independent
+from antiphon.model.engines.native.kernel import Kernel
+from antiphon.model.engines.native.memory import Area
+from antiphon.model.ground.words import WORD
+
+COMPARED, COMPARED_AGAIN = 1 << 12, 8
+"""When so many states are expanded, steps get their bits; and again with so many times as many."""
+FORGOTTEN = 1 << 21
+"""So many bytes of sets are given back at a time."""
+
+
+Counts = npt.NDArray[np.int64]
+
+
+class SleepSets:
+    """The sleep sets of states that wait to be expanded.
+
+    Args:
+        kernel: the machine code; without sleep sets this takes no memory.
+        threads: how many threads find successors.
+        capacity: how many successors the buffer of each holds.
+        most: how many states there may be.
+    """
+
+    def __init__(self, kernel: Kernel, threads: int, capacity: int, most: int) -> None:
+        self._kernel, self._capacity = kernel, capacity
+        self._ordinals, self._bytes = WORD * kernel.sleep, 8 * kernel.sleep
+        self._one_to_one = kernel.codes.count <= self._ordinals
+        self._compare_at = 0 if self._one_to_one else COMPARED
+        self._forgotten = 0
+        self._of_states = Area(self._bytes * most)
+        self._of_successors = Area(self._bytes * capacity * threads)
+        self._each = max(128, 3 * self._bytes)
+        self._explored = Area(self._each * threads)
+        self._free = Area(self._ordinals * self._bytes)
+        self._places = Area(kernel.codes.count)
+
+    def fields(self, thread: int) -> dict[str, int]:
+        """What the context of a thread says of them."""
+        return {
+            "SLEEPING": self._of_states.address, "FREE": self._free.address, "ORDINALS": self._places.address,
+            "SLEEPY": self._of_successors.address + self._bytes * self._capacity * thread,
+            "EXPLORED": self._explored.address + self._each * thread,
+        }  # fmt: skip
+
+    def expand(self, first: int, taken: Callable[[], Sequence[int]]) -> None:
+        """State `first` is expanded next, and those before it have been; `taken` says how often each step
+        was.
+        """
+        if not self._bytes:
+            return
+        if self._bytes * first >= self._forgotten + FORGOTTEN:
+            self._of_states.release(self._forgotten, self._bytes * first)
+            self._forgotten = self._bytes * first
+        if first >= self._compare_at:
+            self._compare(np.array(taken()))
+            self._compare_at = 1 << 62 if self._one_to_one else COMPARED_AGAIN * max(1, first)
+
+    def _compare(self, taken: Counts) -> None:
+        """Give steps their bits, and forget all sets, which are of the bits before."""
+        chosen = np.arange(len(taken))
+        if not self._one_to_one:
+            last = min(self._ordinals - 1, np.count_nonzero(taken))
+            chosen = np.argsort(-taken, kind="stable")[:last]
+        places = np.full(len(taken), self._ordinals - 1, dtype=np.uint8)
+        places[chosen] = np.arange(len(chosen))
+        footprints = np.frombuffer(zlib.decompress(self._kernel.footprints), dtype=np.uint64)
+        free = np.zeros((self._ordinals, self._ordinals), dtype=np.bool_)
+        free[: len(chosen), : len(chosen)] = independent(footprints.reshape(len(taken), 2, -1)[chosen])
+        self._places.write(0, places.tobytes())
+        self._free.write(0, np.packbits(free, axis=1, bitorder="little").tobytes())
+        self._of_states.release(0, self._of_states.size)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        for area in (self._of_states, self._of_successors, self._explored, self._free, self._places):
+            area.close()
