@@ -1,6 +1,8 @@
 """What is the largest bound up to which each repaired protocol is explored in ten minutes? A ladder of bounds for each, climbed rung by rung.
 
-Run: `python benchmarks/largest_bounds.py [PROTOCOL]... [--seconds 600] [--memory 12000] [--threads 2] [--json FILE]`; without names, all: hours.
+Run: `python benchmarks/largest_bounds.py [PROTOCOL]... [--seconds 600] [--memory 12000] [--threads 2] [--together 1] [--within S] [--json FILE]`; without
+names, all: hours. `--together` climbs so many ladders side by side, `--within` ends everything after so many seconds: what is not completed by then ends its
+ladder.
 
 Every rung is a process of its own with the native engine, all repairs on, nothing reduced, and everything asked that the repaired protocol
 promises: its invariants, the properties of its service, its obligations. The first rung that is not completed, in the time or in the memory, ends
@@ -8,7 +10,7 @@ the ladder; of those before it, the one with most states is the protocol's large
 at half of the time or of the memory: what waits grows, is most about halfway, and shrinks. `seconds` are elapsed ones of the search and the
 judging, with the kernel compiled before or not as the cache has it. `bytes` are what the process was larger at its largest than before the
 search, divided by the states: small searches show the engine's own tables there. Nothing is written unless --json says where, and there after each
-ladder.
+rung.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ import multiprocessing
 import resource
 import signal
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -44,6 +49,9 @@ ALONE = ("UniformPrefixOrder", "UniformTotalOrder", "UniformAgreement")
 
 BELOW = ("Answered", "BuffersFlushed")
 """What NAK promises alone, and not to a process that crashes or a view that ends."""
+
+ENDING = 5.0
+"""So many seconds a search may take to end when everything ends."""
 
 TURN = ("OneTurnBufferedByAll",)
 """What four processes break also as repaired (RBP-24)."""
@@ -285,7 +293,7 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
     bound = program(specification(ladder.name), repairs="all", **constants)
     asked = [name for name, kind in kinds_of(bound).items() if kind in PROMISED and name not in ladder.but]
     before = _largest()
-    hope = Hope(seconds / 2, memory / 2)
+    hope = Hope(seconds, memory)
     report = check(
         bound, properties=asked, engine="native", bounds=Bounds(seconds=seconds, memory_mb=memory), storage=StorageOptions(threads=threads),
         progress=hope.look,
@@ -304,7 +312,9 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
 
 @dataclass
 class Hope:
-    """That a search ends: it is gone when, after so many seconds or with so many MiB, more states wait than ever before."""
+    """That a search ends: it is gone when, after half of so many seconds or with half of so many MiB, more states wait than ever before. A search that
+    has come to its bounds ends by itself.
+    """
 
     seconds: float
     memory: float
@@ -313,8 +323,8 @@ class Hope:
 
     def look(self, progress: Progress) -> None:
         """Interrupt a search without hope."""
-        late = progress.seconds > self.seconds or resident_mb() > self.memory
-        if late and progress.queue > self.most:
+        spent = max(progress.seconds / self.seconds, resident_mb() / self.memory)
+        if 0.5 < spent < 1 and progress.queue > self.most:
             self.gone = True
             raise KeyboardInterrupt
         self.most = max(self.most, progress.queue)
@@ -326,31 +336,48 @@ def _largest() -> int:
     return most if sys.platform == "darwin" else 1024 * most
 
 
-def climbed(ladder: Ladder, seconds: float, memory: int, threads: int, console: Console) -> list[Rung]:
+@dataclass(frozen=True)
+class Limits:
+    """What a rung may take: seconds, memory in MiB, threads; `end` is when everything ends, by the monotonic clock."""
+
+    seconds: float
+    memory: int
+    threads: int
+    end: float
+
+    @property
+    def left(self) -> float:
+        """So many seconds are left for everything."""
+        return self.end - time.monotonic()
+
+
+def climbed(ladder: Ladder, limits: Limits, tell: Callable[[Rung, Constants], None]) -> list[Rung]:
     """The rungs of a ladder, up to the first that is not completed; each is told as it ends."""
     rungs: list[Rung] = []
     for constants in ladder.rungs:
-        rung = _alone(ladder, constants, seconds, memory, threads)
+        rung = _alone(ladder, constants, limits)
         rungs.append(rung)
-        console.print(
-            f"{ladder.title}: {_sizes(constants)}: {rung.states:,} states, {rung.seconds:.1f} s, {rung.found}",
-            soft_wrap=True,
-        )
+        tell(rung, constants)
         if not rung.complete:
             break
     return rungs
 
 
-def _alone(ladder: Ladder, constants: Constants, seconds: float, memory: int, threads: int) -> Rung:
+def _alone(ladder: Ladder, constants: Constants, limits: Limits) -> Rung:
     """A rung in a process of its own, which is ended when it takes twice the time, and two minutes for reading and compiling the specification."""
+    seconds = min(limits.seconds, limits.left)
+    if seconds <= 0:
+        return Rung(ladder.title, {**ladder.base, **constants}, died="no time was left")
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(there, ladder, constants, seconds, memory, threads))
+    process = context.Process(
+        target=_send, args=(there, ladder, constants, seconds, limits.memory, limits.threads), daemon=True
+    )
     process.start()
     there.close()
     try:
-        if not here.poll(2 * seconds + 120):
-            return Rung(ladder.title, {**ladder.base, **constants}, died="took twice the time")
+        if not here.poll(min(2 * seconds + 120, limits.left + ENDING)):
+            return Rung(ladder.title, {**ladder.base, **constants}, died="took too long")
         answer: Rung = here.recv()
         return answer
     except EOFError:
@@ -384,10 +411,12 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=600.0, help="for each rung")
     parser.add_argument("--memory", type=int, default=12_000, help="for each rung, in MiB")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2, help="for each rung")
+    parser.add_argument("--together", type=int, default=1, help="so many ladders are climbed side by side")
+    parser.add_argument("--within", type=float, default=float("inf"), help="seconds for everything")
     parser.add_argument("--json", type=Path, help="write every rung here, too")
     chosen = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, _end)
     unknown = [name for name in chosen.protocols if name not in names]
     if unknown:
         parser.error(f"no ladder for {', '.join(unknown)}; known: {', '.join(names)}")
@@ -404,18 +433,34 @@ def main() -> None:
         title_justify="left",
     )
     everything: list[Rung] = []
-    try:
-        for ladder in LADDERS:
-            if not chosen.protocols or ladder.name in chosen.protocols:
-                rungs = climbed(ladder, chosen.seconds, chosen.memory, chosen.threads, console)
-                everything += rungs
-                table.add_row(*_row(ladder, rungs))
-                if chosen.json:
-                    chosen.json.write_text(
-                        json.dumps([asdict(rung) for rung in everything], indent=1) + "\n", encoding="utf-8"
-                    )
-    finally:
-        console.print(table)
+    one_at_a_time = threading.Lock()
+
+    def tell(rung: Rung, constants: Constants) -> None:
+        with one_at_a_time:
+            console.print(
+                f"{rung.protocol}: {_sizes(constants)}: {rung.states:,} states, {rung.seconds:.1f} s, {rung.found}",
+                soft_wrap=True,
+            )
+            everything.append(rung)
+            if chosen.json:
+                written = json.dumps([asdict(rung) for rung in everything], indent=1)
+                chosen.json.write_text(written + "\n", encoding="utf-8")
+
+    limits = Limits(chosen.seconds, chosen.memory, chosen.threads, time.monotonic() + chosen.within)
+    ladders = [ladder for ladder in LADDERS if not chosen.protocols or ladder.name in chosen.protocols]
+    with ThreadPoolExecutor(chosen.together) as pool:
+        for ladder, rungs in zip(
+            ladders, pool.map(lambda ladder: climbed(ladder, limits, tell), ladders), strict=True
+        ):
+            table.add_row(*_row(ladder, rungs))
+    console.print(table)
+
+
+def _end(number: int, _: object) -> None:
+    """End all rungs, and with them all ladders: a rung whose process ends is not completed."""
+    for process in multiprocessing.active_children():
+        process.kill()
+    sys.exit(128 + number)
 
 
 def _row(ladder: Ladder, rungs: list[Rung]) -> tuple[str, ...]:
