@@ -99,8 +99,8 @@ def verify(
 
     Args:
         path: a directory of runs (`<run>/process-<p>.ndjson`), or a dataset made from one.
-        promise: what the system promises, of "total-order", "virtual-synchrony",
-            "extended-virtual-synchrony", "safe-delivery", "fifo-order" and "causal-order".
+        promise: what the system promises, of `antiphon.conformance.history.PROMISES`: "total-order",
+            "virtual-synchrony", "consensus" and others.
         master: Spark's master.
         output: keep the tables in this new directory.
 

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.history import TOTAL_ORDER
+from antiphon.conformance.history import PROMISES, TOTAL_ORDER
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
 
@@ -32,8 +32,8 @@ def verify(
         list[str] | None,
         typer.Option(
             "--promise",
-            help="What the system promises: total-order (the default), virtual-synchrony, "
-            "extended-virtual-synchrony, safe-delivery, fifo-order, causal-order; repeat it for several.",
+            help=f"What the system promises, {TOTAL_ORDER} unless said: {', '.join(PROMISES)}; "
+            "repeat it for several.",
             show_default=False,
         ),
     ] = None,

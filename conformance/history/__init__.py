@@ -2,16 +2,26 @@
 
 This is the judge that every caller shares: the cluster for the run that it made, the pipeline for each of
 many runs. It knows the trace schema and the definitions; it must not know Spark, any protocol or where the
-logs came from. The machines of `spec.services` define the properties that they know; tests compare the two.
+logs came from. The machines of `spec.services` define the properties that they know, and judge logs
+themselves where no faster judge stands here; tests compare the two.
 """
 
-from antiphon.conformance.history.finding import FURTHER_PROPERTIES, PROPERTIES, Finding, History, Place
+from antiphon.conformance.history.finding import (
+    FURTHER_PROPERTIES,
+    MACHINE_PROPERTIES,
+    PROPERTIES,
+    Finding,
+    History,
+    Place,
+)
+from antiphon.conformance.history.machines import judge_by_machines
 from antiphon.conformance.history.notation import history
 from antiphon.conformance.history.promises import PROMISES, TOTAL_ORDER, PromiseError, properties_of
 from antiphon.conformance.history.verdicts import RunFindings, judge_history, judge_run, outcome_of
 
 __all__ = [
     "FURTHER_PROPERTIES",
+    "MACHINE_PROPERTIES",
     "PROMISES",
     "PROPERTIES",
     "TOTAL_ORDER",
@@ -21,6 +31,7 @@ __all__ = [
     "PromiseError",
     "RunFindings",
     "history",
+    "judge_by_machines",
     "judge_history",
     "judge_run",
     "outcome_of",

@@ -12,10 +12,16 @@ from typing import Final
 
 from antiphon.conformance.history.finding import (
     AGREEMENT,
+    AGREEMENT_ON_SUCCESSORS,
+    ALARM_ACCURACY,
+    ALARM_COMPLETENESS,
     BROADCAST_ONCE,
     CAUSAL,
     CAUSALITY,
     DATAGRAM_INTEGRITY,
+    EVENTUAL_STRONG_ACCURACY,
+    EVENTUAL_WEAK_ACCURACY,
+    EXTENDED_TOTAL_ORDER,
     FAILURE_ATOMICITY,
     FIFO,
     HANDOVER,
@@ -23,10 +29,15 @@ from antiphon.conformance.history.finding import (
     LOCAL_MONOTONICITY,
     NO_VIOLATION,
     PRIMARY_PARTITION,
+    RELIABLE_CAUSAL,
+    RELIABLE_FIFO,
+    RELIABLE_TOTAL_ORDER,
     SAFE_DELIVERY,
     SAME_VIEW_DELIVERY,
     SELF_INCLUSION,
     SENDING_VIEW_DELIVERY,
+    STRONG_ACCURACY,
+    STRONG_COMPLETENESS,
     TRANSITIONAL_SET,
     UNIFORM_AGREEMENT,
     UNIFORM_DELIVERY,
@@ -39,6 +50,9 @@ from antiphon.conformance.history.finding import (
     VIEW_SYNCHRONY,
     VSC_TERMINATION,
     VSC_VALIDITY,
+    WEAK_ACCURACY,
+    WEAK_COMPLETENESS,
+    WEAK_TOTAL_ORDER,
 )
 from antiphon.conformance.history.promises import (
     CAUSAL_ORDER,
@@ -53,20 +67,21 @@ BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
         AGREEMENT: {UNIFORM_AGREEMENT},
         UNIFORM_TOTAL_ORDER: {UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING},
         SAME_VIEW_DELIVERY: {SENDING_VIEW_DELIVERY},
-        FIFO: {CAUSAL, "ReliableFifo", "ReliableCausal"},
-        CAUSAL: {"ReliableCausal"},
-        "ReliableFifo": {"ReliableCausal"},
-        "WeakTotalOrder": {"ReliableTotalOrder"},
+        FIFO: {CAUSAL, RELIABLE_FIFO, RELIABLE_CAUSAL},
+        CAUSAL: {RELIABLE_CAUSAL},
+        RELIABLE_FIFO: {RELIABLE_CAUSAL},
+        WEAK_TOTAL_ORDER: {RELIABLE_TOTAL_ORDER},
         "SafeIndication": {"SafeIndicationPrefix"},
         "MulticastLiveness": {"TerminationOfDelivery", "SafeIndicationLiveness"},
         "Integrity": {UNIFORM_INTEGRITY},
         UNIFORM_INTEGRITY: {"Integrity"},
         "TotalOrder": {UNIFORM_TOTAL_ORDER, "PrefixOrder", UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING},
         "PrefixOrder": {UNIFORM_PREFIX_ORDER},
-        "WeakAccuracy": {"StrongAccuracy"},
-        "EventualStrongAccuracy": {"StrongAccuracy"},
-        "EventualWeakAccuracy": {"StrongAccuracy", "WeakAccuracy", "EventualStrongAccuracy"},
-        "WeakCompleteness": {"StrongCompleteness"},
+        WEAK_ACCURACY: {STRONG_ACCURACY},
+        EVENTUAL_STRONG_ACCURACY: {STRONG_ACCURACY},
+        EVENTUAL_WEAK_ACCURACY: {STRONG_ACCURACY, WEAK_ACCURACY, EVENTUAL_STRONG_ACCURACY},
+        WEAK_COMPLETENESS: {STRONG_COMPLETENESS},
+        "Consensus.Agreement": {"Consensus.UniformAgreement"},
     }.items()
 }
 """What is broken whenever a property is, if it is judged too."""
@@ -115,6 +130,11 @@ _PRIMARY: Final = (VIRTUAL_SYNCHRONY,)
 _UNIFORM: Final = (VIRTUAL_SYNCHRONY, SAFE)
 _CAUSAL: Final = (CAUSAL_ORDER,)
 _PARTS: Final = (EXTENDED_VIRTUAL_SYNCHRONY, SAFE)
+_GAPS: Final = (EXTENDED_VIRTUAL_SYNCHRONY, "extended-total-order")
+_RELIABLE: Final = ("reliable-causal-order",)
+_SAFE: Final = ("safe-indications",)
+_STABLE: Final = ("stable-views",)
+_CONSENSUS: Final = ("consensus",)
 
 FURTHER_EXAMPLES: Final[Mapping[str, tuple[tuple[str, ...], str, frozenset[str]]]] = {
     name: (promise, text, frozenset(broken))
@@ -146,6 +166,102 @@ FURTHER_EXAMPLES: Final[Mapping[str, tuple[tuple[str, ...], str, frozenset[str]]
         (_PARTS, "another part", "0: +a a [0] [2=01] | 1: a [01] [2=01]", {TRANSITIONAL_SET}),
         (_PARTS, "before and after", "0: +a a [01] [2=01] | 1: [01] a [2=01]", {FAILURE_ATOMICITY}),
         (_PARTS, "left alone", "0: +a a [01] [2=01] | 1: a [01] [2=01] | 2: [2] [3=2]", {SAFE_DELIVERY}),
+        (_RELIABLE, "an answer in its place", "0: +a a b | 1: a +b b | 2: a b", set[str]()),
+        (
+            ("reliable-fifo-order",),
+            "without an earlier one",
+            "0: +a +0:2 a 0:2 | 1: 0:2",
+            {RELIABLE_FIFO},
+        ),
+        (_RELIABLE, "without its question", "0: +a a b | 1: a +b b | 2: b", {RELIABLE_CAUSAL}),
+        (
+            ("weak-total-order",),
+            "two orders that go together",
+            "0: +a +0:2 a 0:2 [2=01] | 1: 0:2 a [2=01]",
+            {WEAK_TOTAL_ORDER},
+        ),
+        (
+            ("weak-total-order",),
+            "two orders that part",
+            "0: +a +0:2 a 0:2 [2=0] | 1: 0:2 a [3=1]",
+            set[str](),
+        ),
+        (("reliable-total-order",), "passed over", "0: +a +0:2 a 0:2 | 1: 0:2", {RELIABLE_TOTAL_ORDER}),
+        (_GAPS, "passed over too early", "0: +a +0:2 a 0:2 | 1: 0:2 !", {EXTENDED_TOTAL_ORDER}),
+        (
+            _GAPS,
+            "passed over by a part",
+            "0: +a [01] a#2 [2=01] | 1: [01] a#2 [2=01] | 2: +c [2] c#1 a#2 [3=2]",
+            set[str](),
+        ),
+        (
+            (VIRTUAL_SYNCHRONY, "agreement-on-successors"),
+            "not from the same view",
+            "0: +a a [2=01] [3=01] | 1: a [3=01]",
+            {AGREEMENT_ON_SUCCESSORS},
+        ),
+        (_SAFE, "all is safe", "0: +a a *a | 1: a *a", set[str]()),
+        (_SAFE, "safe before it is delivered", "0: +a *a a | 1: a *a", {"IndicatedIsDelivered"}),
+        (
+            _SAFE,
+            "said to be safe and lost",
+            "0: +a a *a ! | 1: +b b *b",
+            {"SafeIndication", "SafeIndicationPrefix"},
+        ),
+        (
+            _SAFE,
+            "what came before is lost",
+            "0: +a +0:2 a 0:2 *0:2 ! | 1: 0:2 *0:2",
+            {"SafeIndicationPrefix"},
+        ),
+        (_SAFE, "never said to be safe", "0: +a a *a | 1: a", {"SafeIndicationLiveness"}),
+        (_STABLE, "alone in its view", "0: +a a [2=01] | 1: a", {"MembershipPrecision"}),
+        (
+            _STABLE,
+            "not delivered by who stays",
+            "0: +a a | 1: a +b b",
+            {"MulticastLiveness", "TerminationOfDelivery"},
+        ),
+        (_STABLE, "stays with the dead", "0: +a a | 1: !", {"TerminationOfDelivery"}),
+        (_CONSENSUS, "two decisions", "0: 1?x 1!x 2?x 2!y | 1: 1?y 1!x 2?y 2!y | 2: 1?x 2?x !", set[str]()),
+        (_CONSENSUS, "proposed twice", "0: 1?x 1?y 1!x | 1: 1?y 1!x", {"Consensus.ProposeOnce"}),
+        (_CONSENSUS, "proposed by nobody", "0: 1?x 1!z | 1: 1?y 1!z", {"Consensus.Validity"}),
+        (_CONSENSUS, "proposed too late", "0: 1!x a>1 1?x | 1: <a 1?x 1!x", {"Consensus.Validity"}),
+        (_CONSENSUS, "decided twice", "0: 1?x 1!x 1!x | 1: 1?x 1!x", {"Consensus.Integrity"}),
+        (
+            _CONSENSUS,
+            "decided and crashed",
+            "0: 1?x 1!x ! | 1: 1?y 1!y | 2: 1?y 1!y",
+            {"Consensus.UniformAgreement"},
+        ),
+        (
+            _CONSENSUS,
+            "decided differently",
+            "0: 1?x 1!x | 1: 1?y 1!y",
+            {"Consensus.UniformAgreement", "Consensus.Agreement"},
+        ),
+        (_CONSENSUS, "never decided", "0: 1?x 1!x | 1: 1?y", {"Consensus.Termination"}),
+        (("perfect-detector",), "suspected by all", "0: -2 | 1: -2 | 2: !", set[str]()),
+        (("perfect-detector",), "suspected by one", "0: -2 | 1: | 2: !", {STRONG_COMPLETENESS}),
+        (("perfect-detector",), "suspected by mistake", "0: -1 =1 | 1:", {STRONG_ACCURACY}),
+        (("perfect-detector",), "suspected before the crash", "0: -1 a>1 | 1: <a !", {STRONG_ACCURACY}),
+        (
+            ("eventually-perfect-detector",),
+            "suspected for ever",
+            "0: -1 | 1:",
+            {EVENTUAL_STRONG_ACCURACY},
+        ),
+        (("strong-detector",), "suspected once each", "0: -1 =1 | 1: -0 =0", {WEAK_ACCURACY}),
+        (
+            ("eventually-strong-detector",),
+            "suspected for ever each",
+            "0: -1 | 1: -0",
+            {EVENTUAL_WEAK_ACCURACY},
+        ),
+        (("active-detector",), "suspected by nobody", "0: -1 =1 | 1: !", {WEAK_COMPLETENESS}),
+        (("passive-detector",), "alarmed", "0: - | 1: !", set[str]()),
+        (("passive-detector",), "alarmed without cause", "0: - | 1: -", {ALARM_ACCURACY}),
+        (("passive-detector",), "not alarmed", "0: - | 1: | 2: !", {ALARM_COMPLETENESS}),
     )
 }
 """The same where more is promised, or something else: the promise, the history, what it breaks."""

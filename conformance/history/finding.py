@@ -79,7 +79,56 @@ FURTHER_PROPERTIES: Final = (
     FIFO,
     CAUSAL,
 )
-"""What is judged where more is promised, or something else, in the order of report after the others."""
+"""What is judged where views change, or another order is promised, in the order of report after the others.
+"""
+
+RELIABLE_FIFO: Final = "ReliableFifo"
+RELIABLE_CAUSAL: Final = "ReliableCausal"
+WEAK_TOTAL_ORDER: Final = "WeakTotalOrder"
+RELIABLE_TOTAL_ORDER: Final = "ReliableTotalOrder"
+EXTENDED_TOTAL_ORDER: Final = "ExtendedTotalOrder"
+AGREEMENT_ON_SUCCESSORS: Final = "AgreementOnSuccessors"
+SAFE_INDICATIONS: Final = (
+    "IndicatedIsDelivered",
+    "SafeIndication",
+    "SafeIndicationPrefix",
+    "SafeIndicationLiveness",
+)
+STABLE_VIEWS: Final = ("MembershipPrecision", "MulticastLiveness", "TerminationOfDelivery")
+CONSENSUS: Final = tuple(
+    f"Consensus.{name}"
+    for name in ("ProposeOnce", "Validity", "Integrity", "UniformAgreement", "Agreement", "Termination")
+)
+"""Properties of each consensus of a run; broadcast has some of the same names."""
+STRONG_ACCURACY: Final = "StrongAccuracy"
+WEAK_ACCURACY: Final = "WeakAccuracy"
+STRONG_COMPLETENESS: Final = "StrongCompleteness"
+WEAK_COMPLETENESS: Final = "WeakCompleteness"
+EVENTUAL_STRONG_ACCURACY: Final = "EventualStrongAccuracy"
+EVENTUAL_WEAK_ACCURACY: Final = "EventualWeakAccuracy"
+ALARM_ACCURACY: Final = "AlarmAccuracy"
+ALARM_COMPLETENESS: Final = "AlarmCompleteness"
+
+MACHINE_PROPERTIES: Final = (
+    RELIABLE_FIFO,
+    RELIABLE_CAUSAL,
+    WEAK_TOTAL_ORDER,
+    RELIABLE_TOTAL_ORDER,
+    EXTENDED_TOTAL_ORDER,
+    AGREEMENT_ON_SUCCESSORS,
+    *SAFE_INDICATIONS,
+    *STABLE_VIEWS,
+    *CONSENSUS,
+    STRONG_COMPLETENESS,
+    WEAK_COMPLETENESS,
+    STRONG_ACCURACY,
+    WEAK_ACCURACY,
+    EVENTUAL_STRONG_ACCURACY,
+    EVENTUAL_WEAK_ACCURACY,
+    ALARM_COMPLETENESS,
+    ALARM_ACCURACY,
+)
+"""What the machines of `spec.services` judge themselves, in the order of report after all others."""
 
 LIVENESS: Final = (
     VALIDITY,
@@ -90,8 +139,22 @@ LIVENESS: Final = (
     VSC_TERMINATION,
     UNIFORM_DELIVERY,
     SAFE_DELIVERY,
+    *SAFE_INDICATIONS[1:],
+    *STABLE_VIEWS,
+    *CONSENSUS[1:2],
+    *CONSENSUS[4:],
+    STRONG_COMPLETENESS,
+    WEAK_COMPLETENESS,
+    STRONG_ACCURACY,
+    WEAK_ACCURACY,
+    EVENTUAL_STRONG_ACCURACY,
+    EVENTUAL_WEAK_ACCURACY,
+    ALARM_COMPLETENESS,
+    ALARM_ACCURACY,
 )
-"""What a run that goes on may still keep; everything else is broken for ever once it is broken."""
+"""What a run that goes on may still keep, or may seem to break because a crash or a proposal does not show;
+everything else is broken for ever once it is broken.
+"""
 
 BROADCAST_AGAIN: Final = "broadcast a second time"
 BROADCAST_BY_ANOTHER: Final = "broadcast by a process that it does not name as its source"

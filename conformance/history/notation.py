@@ -4,8 +4,10 @@ A small notation for tests and documents. Each process is `number: words`, proce
 by `|`. `+m` is a broadcast, `m` a delivery, `m=d` gives it the payload d, `m#7` the number 7, `!` is a
 crash; `d>2` sends datagram d to process 2, `<d` receives it; `(+m)` and `(m)` are the protocol's side of a
 broadcast and a delivery, `?2` reports a violation by process 2; `[2=013]` installs view 2 with the members 0,
-1 and 3, `[01]` enters the transitional configuration of 0 and 1. A message is `source:id`, a datagram
-`sender:counter`, or either is a letter: a is the first of process 0, b the first of process 1, and so on.
+1 and 3, `[01]` enters the transitional configuration of 0 and 1; `*m` is told that m is safe; `1?x` proposes
+x in consensus 1, `1!x` decides it; `-2` suspects process 2, `=2` trusts it again, `-` is an alarm. A message
+is `source:id`, a datagram `sender:counter`, or either is a letter: a is the first of process 0, b the first
+of process 1, and so on.
 Where no number is given, messages are numbered in the order in which the text first delivers them.
 """
 
@@ -15,17 +17,23 @@ import re
 from collections import defaultdict
 
 from antiphon.conformance.trace import (
+    Alarm,
     Broadcast,
     CoreBroadcast,
     CoreDeliver,
     Crash,
+    Decide,
     Deliver,
     End,
     Event,
     Install,
+    Propose,
     Receive,
+    Safe,
     Send,
+    Suspect,
     Transitional,
+    Trust,
     Violation,
     digest,
     message_id,
@@ -33,6 +41,10 @@ from antiphon.conformance.trace import (
 
 _WORD = re.compile(
     r"(?P<core>\(?)(?P<receive><?)(?P<broadcast>\+?)(?P<name>[a-z]|\d+:\d+)(=(?P<payload>\w+))?(#(?P<number>\d+))?(>(?P<to>\d+))?\)?"
+)
+
+_OTHER = re.compile(
+    r"\*(?P<safe>[a-z]|\d+:\d+)|(?P<consensus>\d+)(?P<act>[?!])(?P<value>\w+)|(?P<trust>[-=])(?P<process>\d+)|-"
 )
 
 _VIEW = re.compile(r"\[((?P<view>[1-9]\d*)=)?(?P<members>\d*)\]")
@@ -67,13 +79,14 @@ def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
     if view is not None:
         members = tuple(map(int, view["members"]))
         return Install(i, int(view["view"]), members) if view["view"] else Transitional(i, members)
+    if (other := _OTHER.fullmatch(word)) is not None:
+        return _other_event(i, other)
     if match is None or (word[0] == "(") != (word[-1] == ")"):
         raise ValueError(
             f"{word!r} is none of +m, m, m=payload, m#number, (+m), (m), d>process, <d, ?process, "
-            "[view=members], [members], !"
+            "[view=members], [members], *m, consensus?value, consensus!value, -process, =process, -, !"
         )
-    name = match["name"]
-    name = message_id(ord(name) - ord("a"), 1) if name.isalpha() else name
+    name = _full(match["name"])
     if match["to"]:
         return Send(i, name, int(match["to"]))
     if match["receive"]:
@@ -83,3 +96,19 @@ def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
         return (CoreBroadcast if match["core"] else Broadcast)(i, name, payload)
     number = int(match["number"] or numbers.setdefault(name, len(numbers) + 1))
     return (CoreDeliver if match["core"] else Deliver)(i, name, number, payload)
+
+
+def _other_event(i: int, match: re.Match[str]) -> Event:
+    """What no protocol of one group logs: of safe messages, consensus and failure detectors."""
+    if match["safe"]:
+        return Safe(i, _full(match["safe"]))
+    if match["consensus"]:
+        return (Propose if match["act"] == "?" else Decide)(i, int(match["consensus"]), match["value"])
+    if match["process"]:
+        return (Suspect if match["trust"] == "-" else Trust)(i, int(match["process"]))
+    return Alarm(i)
+
+
+def _full(name: str) -> str:
+    """An identifier, whether it was a letter or not."""
+    return message_id(ord(name) - ord("a"), 1) if name.isalpha() else name

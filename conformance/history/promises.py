@@ -4,33 +4,49 @@ A promise is a set of these words. `total-order` alone is the promise of a group
 `virtual-synchrony` (a primary partition) or `extended-virtual-synchrony` (parts that go on, each by itself)
 what is said of all processes is no promise any more, since they come and go: it is said of views.
 `safe-delivery` adds that nobody delivers what another, to whom the delivery promises it, will not.
-`fifo-order` and `causal-order` go with everything, or stand alone.
+`fifo-order` and `causal-order` go with everything, or stand alone. So do the orders without gaps, what the
+survey of Chockler, Keidar and Vitenberg adds, consensus, and the classes of failure detectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from antiphon.conformance.history.finding import (
     AGREEMENT,
+    AGREEMENT_ON_SUCCESSORS,
+    ALARM_ACCURACY,
+    ALARM_COMPLETENESS,
     BROADCAST_ONCE,
     CAUSAL,
     CAUSALITY,
+    CONSENSUS,
     DATAGRAM_INTEGRITY,
+    EVENTUAL_STRONG_ACCURACY,
+    EVENTUAL_WEAK_ACCURACY,
+    EXTENDED_TOTAL_ORDER,
     FAILURE_ATOMICITY,
     FIFO,
     FURTHER_PROPERTIES,
     HANDOVER,
     INITIAL_VIEW,
     LOCAL_MONOTONICITY,
+    MACHINE_PROPERTIES,
     NO_VIOLATION,
     PRIMARY_PARTITION,
     PROPERTIES,
+    RELIABLE_CAUSAL,
+    RELIABLE_FIFO,
+    RELIABLE_TOTAL_ORDER,
     SAFE_DELIVERY,
+    SAFE_INDICATIONS,
     SAME_VIEW_DELIVERY,
     SELF_INCLUSION,
     SENDING_VIEW_DELIVERY,
+    STABLE_VIEWS,
+    STRONG_ACCURACY,
+    STRONG_COMPLETENESS,
     TRANSITIONAL_SET,
     UNIFORM_AGREEMENT,
     UNIFORM_DELIVERY,
@@ -43,6 +59,9 @@ from antiphon.conformance.history.finding import (
     VIEW_SYNCHRONY,
     VSC_TERMINATION,
     VSC_VALIDITY,
+    WEAK_ACCURACY,
+    WEAK_COMPLETENESS,
+    WEAK_TOTAL_ORDER,
 )
 from antiphon.spec.lang.hints import known_names
 
@@ -52,14 +71,27 @@ EXTENDED_VIRTUAL_SYNCHRONY: Final = "extended-virtual-synchrony"
 SAFE: Final = "safe-delivery"
 FIFO_ORDER: Final = "fifo-order"
 CAUSAL_ORDER: Final = "causal-order"
-PROMISES: Final = (
-    TOTAL_ORDER,
-    VIRTUAL_SYNCHRONY,
-    EXTENDED_VIRTUAL_SYNCHRONY,
-    SAFE,
-    FIFO_ORDER,
-    CAUSAL_ORDER,
-)
+FURTHER: Final[Mapping[str, tuple[str, ...]]] = {
+    FIFO_ORDER: (FIFO,),
+    CAUSAL_ORDER: (FIFO, CAUSAL),
+    "reliable-fifo-order": (FIFO, RELIABLE_FIFO),
+    "reliable-causal-order": (FIFO, CAUSAL, RELIABLE_FIFO, RELIABLE_CAUSAL),
+    "weak-total-order": (WEAK_TOTAL_ORDER,),
+    "reliable-total-order": (WEAK_TOTAL_ORDER, RELIABLE_TOTAL_ORDER),
+    "extended-total-order": (WEAK_TOTAL_ORDER, UNIFORM_NUMBERING, EXTENDED_TOTAL_ORDER),
+    "agreement-on-successors": (AGREEMENT_ON_SUCCESSORS,),
+    "safe-indications": SAFE_INDICATIONS,
+    "stable-views": STABLE_VIEWS,
+    "consensus": CONSENSUS,
+    "perfect-detector": (STRONG_COMPLETENESS, STRONG_ACCURACY),
+    "eventually-perfect-detector": (STRONG_COMPLETENESS, EVENTUAL_STRONG_ACCURACY),
+    "strong-detector": (STRONG_COMPLETENESS, WEAK_ACCURACY),
+    "eventually-strong-detector": (STRONG_COMPLETENESS, EVENTUAL_WEAK_ACCURACY),
+    "active-detector": (WEAK_COMPLETENESS,),
+    "passive-detector": (ALARM_COMPLETENESS, ALARM_ACCURACY),
+}
+"""Words that add properties, whatever else is promised."""
+PROMISES: Final = (TOTAL_ORDER, VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, SAFE, *FURTHER)
 
 _ALWAYS: Final = {
     BROADCAST_ONCE, UNIFORM_INTEGRITY, DATAGRAM_INTEGRITY, CAUSALITY, HANDOVER, NO_VIOLATION,
@@ -106,6 +138,5 @@ def properties_of(promise: Collection[str]) -> tuple[str, ...]:
         )
     if TOTAL_ORDER in words:
         wanted |= {UNIFORM_TOTAL_ORDER, UNIFORM_NUMBERING} if wanted & _VIEWS else _STATIC
-    wanted |= {FIFO} if words & {FIFO_ORDER, CAUSAL_ORDER} else set()
-    wanted |= {CAUSAL} if CAUSAL_ORDER in words else set()
-    return tuple(name for name in PROPERTIES + FURTHER_PROPERTIES if name in wanted)
+    wanted |= {name for word in words for name in FURTHER.get(word, ())}
+    return tuple(name for name in PROPERTIES + FURTHER_PROPERTIES + MACHINE_PROPERTIES if name in wanted)

@@ -34,6 +34,7 @@ from antiphon.conformance.history.finding import (
     FIFO,
     HANDOVER,
     LIVENESS,
+    MACHINE_PROPERTIES,
     NO_VIOLATION,
     UNIFORM_AGREEMENT,
     UNIFORM_INTEGRITY,
@@ -44,6 +45,7 @@ from antiphon.conformance.history.finding import (
     Finding,
     History,
 )
+from antiphon.conformance.history.machines import judge_by_machines
 from antiphon.conformance.history.members import handover, no_violation
 from antiphon.conformance.history.order import numbering, prefix_order, total_order
 from antiphon.conformance.history.promises import TOTAL_ORDER, properties_of
@@ -106,9 +108,11 @@ def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -
         PromiseError: nobody promises this.
     """
     names = properties_of(promise)
-    of_views = tuple(name for name in names if name not in _CHECKS)
+    of_machines = tuple(name for name in names if name in MACHINE_PROPERTIES)
+    of_views = tuple(name for name in names if name not in _CHECKS and name not in of_machines)
     findings = {name: _CHECKS[name](history) for name in names if name in _CHECKS}
     findings |= {found.property: found for found in judge_views(history, of_views)} if of_views else {}
+    findings |= {found.property: found for found in judge_by_machines(history, of_machines)}
     return tuple(findings[name] for name in names)
 
 

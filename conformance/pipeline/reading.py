@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
 
 from antiphon.conformance.pipeline.schema import DAMAGE, EVENTS, ROWS
-from antiphon.conformance.trace import Deliver, Header, Problem, faults_between, logs_in, read_lines
+from antiphon.conformance.trace import RESULTS, Header, Problem, faults_between, logs_in, read_lines
 
 ROWS_MAX: Final = 4096
 BYTES_MAX: Final = 1 << 20
@@ -72,7 +72,7 @@ def _rows(run: str, directory: Path) -> Iterator[dict[str, Any]]:
         headers[process] = None
         for line in read_lines(path):
             headers[process] = headers[process] or line.header
-            deliveries += isinstance(line.event, Deliver)
+            deliveries += isinstance(line.event, RESULTS)
             if line.event is None and line.fault is None:
                 continue
             row = {"run": run, "process": process, "line": line.number}

@@ -65,14 +65,25 @@ def _event(kinds: tuple[type[msgspec.Struct], ...]) -> StructType:
 RUNS: Final = _struct(run=StringType(), path=StringType())
 """One row a run: its name, and the directory that holds its logs."""
 
-_LATER: Final = (trace.Install, trace.Transitional)
-"""Kinds that came when files of events were there already: their own columns stand behind the others."""
-
-_EARLIER: Final = _event(tuple(kind for kind in get_args(trace.Event) if kind not in _LATER))
-
-EVENT: Final = StructType(
-    [*_EARLIER.fields, *(field for field in _event(_LATER).fields if field not in _EARLIER.fields)]
+_LATER: Final = (
+    (trace.Install, trace.Transitional),
+    (trace.Safe, trace.Propose, trace.Decide, trace.Suspect, trace.Trust, trace.Alarm),
 )
+"""Kinds that came when files of events were there already, in two steps: their own columns stand behind the
+others.
+"""
+
+
+def _columns() -> StructType:
+    """The columns of the first kinds, then those that each step has added."""
+    later = [kind for kinds in _LATER for kind in kinds]
+    columns = list(_event(tuple(kind for kind in get_args(trace.Event) if kind not in later)).fields)
+    for kinds in _LATER:
+        columns += [field for field in _event(kinds).fields if field not in columns]
+    return StructType(columns)
+
+
+EVENT: Final = _columns()
 """Any other line of a log; what a kind does not have is null."""
 
 EVENTS: Final = StructType(

@@ -17,6 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from antiphon.conformance.history import (
     FURTHER_PROPERTIES,
+    MACHINE_PROPERTIES,
     PROPERTIES,
     History,
     Place,
@@ -39,7 +40,8 @@ def verdicts_of(events: DataFrame, damage: DataFrame, promise: Collection[str]) 
 
 def property_rank(name: str) -> Column:
     """Give the place of a property in the order of report."""
-    return F.array_position(F.array(*map(F.lit, PROPERTIES + FURTHER_PROPERTIES)), F.col(name))
+    names = PROPERTIES + FURTHER_PROPERTIES + MACHINE_PROPERTIES
+    return F.array_position(F.array(*map(F.lit, names)), F.col(name))
 
 
 def _judge_by(promise: tuple[str, ...]) -> Callable[[tuple[pa.Scalar, ...], pa.Table, pa.Table], pa.Table]:
@@ -66,16 +68,19 @@ def _judge(
             "first": _place(finding.first),
             "second": _place(finding.second),
         }
-        for finding in judge_history(_history(events), promise)
+        for finding in judge_history(_history(events, damage), promise)
     ]
     return pa.Table.from_pylist(rows, schema=_ARROW)
 
 
-def _history(events: pa.Table) -> History:
-    """The events of one run, by process, in the order of their lines."""
+def _history(events: pa.Table, damage: pa.Table) -> History:
+    """The events of one run, by process, in the order of their lines. A process without any is there too: its
+    log is told to be damaged or missing.
+    """
+    named = [*events.column("process").to_pylist(), *damage.column("process").to_pylist()]
     rows = events.sort_by([("process", "ascending"), ("line", "ascending")])
     processes = rows.column("process").to_pylist()
-    logs: list[list[Event]] = [[] for _ in range(max(processes, default=-1) + 1)]
+    logs: list[list[Event]] = [[] for _ in range(max((p for p in named if p is not None), default=-1) + 1)]
     for process, row in zip(processes, rows.select(EVENT.fieldNames()).to_pylist(), strict=True):
         said = {name: value for name, value in row.items() if value is not None}
         logs[process].append(msgspec.convert(said, Event))

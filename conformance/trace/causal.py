@@ -6,19 +6,39 @@ the order in which files are read. This module knows neither protocols nor prope
 come before its own cause is told, and ordered as if it waited for nothing, so that no event is lost; so is
 one whose cause is not there, which is not told.
 
+What logs leave open can be put in favour of who wrote them: a suspicion after the crash of which it speaks, a
+decision after a proposal of its value, where any order of the events has them so (`assuming`).
+
 Source: Lamport 1978, "Time, clocks, and the ordering of events in a distributed system".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from antiphon.conformance.trace.schema import Broadcast, Deliver, Event, Receive, Send
+from antiphon.conformance.trace.schema import (
+    Alarm,
+    Broadcast,
+    Crash,
+    Decide,
+    Deliver,
+    Event,
+    Propose,
+    Receive,
+    Send,
+    Suspect,
+)
 
 At = tuple[int, int]
 """An event by its process and its position there."""
+
+Name = tuple[str, str]
+"""What joins causes and effects: its kind and an identifier."""
+
+PROPOSAL: Final = "proposal"
+CRASH: Final = "crash"
 
 
 @dataclass(frozen=True)
@@ -46,34 +66,50 @@ class Merge:
     contradictions: tuple[Contradiction, ...]
 
 
-def causal_order(events: Sequence[Sequence[Event]]) -> Merge:
+def causal_order(events: Sequence[Sequence[Event]], assuming: Collection[str] = ()) -> Merge:
     """Merge the events of a run, `events[p]` being those of process p, into one causal order.
 
     Takes time linear in the number of events, and a sort.
+
+    Args: assuming: `PROPOSAL`, a decision comes after the first proposal of its value, whoever makes it;
+        `CRASH`, a suspicion comes after the crash, an alarm after the first; each where that can be.
     """
-    return _Merging(events).merge()
+    return _Merging(events, frozenset(assuming)).merge()
 
 
 class _Merging:
-    """A walk along all processes at once; one waits at an event whose cause has no time yet."""
+    """A walk along all processes at once; one waits at an event of which no cause has a time yet.
 
-    def __init__(self, events: Sequence[Sequence[Event]]) -> None:
+    `causes` are the events that cause what has a name, `known` is the time of the first of them.
+    """
+
+    def __init__(self, events: Sequence[Sequence[Event]], assuming: frozenset[str]) -> None:
         self.events = events
-        self.causes = _causes(events)
-        self.names = {at: name for (_, name), at in self.causes.items()}
+        self.assuming = assuming
+        self.causes: dict[Name, list[At]] = {}
+        self.caused: dict[At, list[Name]] = {}
+        self.known: dict[Name, int] = {}
         self.times: list[list[int]] = [[] for _ in events]
         self.contradictions: list[Contradiction] = []
+        self.freed: At | None = None
+        for process, of_process in enumerate(events):
+            for position, event in enumerate(of_process):
+                for name in causes_of(process, event):
+                    if name[0] in assuming or (name[0] in _CERTAIN and name not in self.causes):
+                        self.causes.setdefault(name, []).append((process, position))
+                        self.caused.setdefault((process, position), []).append(name)
 
     def merge(self) -> Merge:
         ready = list(range(len(self.events)))
-        waiting: dict[At, list[int]] = {}
+        waiting: dict[Name, list[int]] = {}
         while True:
             while ready:
                 self._advance(ready.pop(), ready, waiting)
             if not waiting:
                 break
-            process, cause = self._break_cycle(waiting)
-            waiting[cause].remove(process)
+            process, name = self._break_cycle(waiting)
+            waiting[name].remove(process)
+            waiting = {name: processes for name, processes in waiting.items() if processes}
             ready.append(process)
         steps = [
             Step(process, time, event)
@@ -83,56 +119,74 @@ class _Merging:
         steps.sort(key=lambda step: (step.time, step.process))
         return Merge(tuple(steps), tuple(sorted(self.contradictions)))
 
-    def _advance(self, process: int, ready: list[int], waiting: dict[At, list[int]]) -> None:
-        """Give times to a process's events until they end or one comes whose cause has no time yet."""
+    def _advance(self, process: int, ready: list[int], waiting: dict[Name, list[int]]) -> None:
+        """Give times to a process's events until they end or one comes of which no cause has a time yet."""
         times, events = self.times[process], self.events[process]
         while len(times) < len(events):
             position = len(times)
             time = times[-1] + 1 if times else 0
-            effect = _effect_of(events[position])
-            cause = None if effect is None else self.causes.get(effect)
-            if cause is not None and not self._freed(process, position):
-                if cause[1] >= len(self.times[cause[0]]):
-                    waiting.setdefault(cause, []).append(process)
+            effect = effect_of(events[position])
+            if effect is not None and effect in self.causes and self.freed != (process, position):
+                if effect not in self.known:
+                    waiting.setdefault(effect, []).append(process)
                     return
-                time = max(time, self.times[cause[0]][cause[1]] + 1)
+                time = max(time, self.known[effect] + 1)
             times.append(time)
-            ready.extend(waiting.pop((process, position), ()))
+            for name in self.caused.get((process, position), ()):
+                self.known.setdefault(name, time)
+                ready.extend(waiting.pop(name, ()))
 
-    def _break_cycle(self, waiting: dict[At, list[int]]) -> tuple[int, At]:
-        """Tell one cycle among processes that all wait, and free its member with the smallest number."""
-        waits_for = {process: cause for cause, processes in waiting.items() for process in processes}
+    def _break_cycle(self, waiting: dict[Name, list[int]]) -> tuple[int, Name]:
+        """Find one cycle among processes that all wait, and free its member with the smallest number: one
+        that waits for what is only assumed, else tell that cause and effect contradict each other.
+        """
+        waits_for = {process: name for name, processes in waiting.items() for process in processes}
         seen: list[int] = []
         process = min(waits_for)
         while process not in seen:
             seen.append(process)
-            process = waits_for[process][0]
-        freed = min(seen[seen.index(process) :])
-        cause = waits_for[freed]
-        name = self.names[cause]
-        self.contradictions.append(Contradiction((freed, len(self.times[freed])), cause, name))
-        return freed, cause
-
-    def _freed(self, process: int, position: int) -> bool:
-        return bool(self.contradictions) and self.contradictions[-1].effect == (process, position)
-
-
-def _causes(events: Sequence[Sequence[Event]]) -> dict[tuple[str, str], At]:
-    """Where each datagram is sent, and each message broadcast by its source; the first place counts."""
-    causes: dict[tuple[str, str], At] = {}
-    for process, of_process in enumerate(events):
-        for position, event in enumerate(of_process):
-            if isinstance(event, Send):
-                causes.setdefault(("datagram", event.d), (process, position))
-            elif isinstance(event, Broadcast) and event.m.split(":")[0] == str(process):
-                causes.setdefault(("message", event.m), (process, position))
-    return causes
+            process = self.causes[waits_for[process]][0][0]
+        cycle = seen[seen.index(process) :]
+        assumed = [process for process in cycle if waits_for[process][0] in self.assuming]
+        freed = min(assumed or cycle)
+        name = waits_for[freed]
+        self.freed = (freed, len(self.times[freed]))
+        if not assumed:
+            self.contradictions.append(Contradiction(self.freed, self.causes[name][0], name[1]))
+        return freed, name
 
 
-def _effect_of(event: Event) -> tuple[str, str] | None:
-    """What an event is an effect of: a datagram or a message."""
-    if isinstance(event, Receive):
-        return "datagram", event.d
-    if isinstance(event, Deliver):
-        return "message", event.m
-    return None
+_CERTAIN: Final = ("datagram", "message")
+
+
+def causes_of(process: int, event: Event) -> Iterator[Name]:
+    """What an event causes: of a message the broadcast of its source."""
+    match event:
+        case Send():
+            yield "datagram", event.d
+        case Broadcast() if event.m.split(":")[0] == str(process):
+            yield "message", event.m
+        case Propose():
+            yield PROPOSAL, f"{event.consensus}:{event.value}"
+        case Crash():
+            yield CRASH, str(process)
+            yield CRASH, ""
+        case _:
+            pass
+
+
+def effect_of(event: Event) -> Name | None:
+    """What an event is an effect of."""
+    match event:
+        case Receive():
+            return "datagram", event.d
+        case Deliver():
+            return "message", event.m
+        case Decide():
+            return PROPOSAL, f"{event.consensus}:{event.value}"
+        case Suspect():
+            return CRASH, str(event.suspected)
+        case Alarm():
+            return CRASH, ""
+        case _:
+            return None

@@ -18,11 +18,11 @@ import msgspec
 
 from antiphon.conformance.trace.lines import shortened
 from antiphon.conformance.trace.reader import Log, Problem, read_log
-from antiphon.conformance.trace.schema import Deliver, Event, Header
+from antiphon.conformance.trace.schema import RESULTS, Event, Header
 
 NO_LOG: Final = "no log: a run holds process-0.ndjson, process-1.ndjson, ..."
 MISSING: Final = "the log of this process is missing"
-NO_DELIVERIES: Final = "nothing was delivered in this run: there is nothing to judge"
+NO_DELIVERIES: Final = "nothing was delivered, decided or suspected in this run: there is nothing to judge"
 
 _NAME = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson")
 
@@ -81,12 +81,12 @@ def load_run(directory: Path) -> Run:
 def faults_between(
     directory: Path, headers: Mapping[int, Header | None], deliveries: int
 ) -> tuple[Problem, ...]:
-    """What is wrong between the logs of a run: one is missing, they disagree, nothing was delivered.
+    """What is wrong between the logs of a run: one is missing, they disagree, nothing came of the run.
 
     Args:
         directory: where the logs stand.
         headers: the header of each log that is there, by the number of its process; None for none.
-        deliveries: how many deliveries all logs show.
+        deliveries: how many results all logs show (`RESULTS`).
     """
     if not headers:
         return (Problem(directory, 0, NO_LOG),)
@@ -116,7 +116,7 @@ def _processes(headers: Mapping[int, Header | None]) -> int:
 
 
 def _deliveries(logs: Iterable[Log]) -> int:
-    return sum(isinstance(event, Deliver) for log in logs for event in log.events)
+    return sum(isinstance(event, RESULTS) for log in logs for event in log.events)
 
 
 def _disagreements(header: Header, first: Header, process: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""An event is one line of JSON, of one of eleven kinds; all readers and tables take the fields from here.
+"""An event is one line of JSON, of one of seventeen kinds; all readers and tables take the fields from here.
 
 This module does not know where a line comes from, who reads it or what it proves. It knows no clock: order
 within a process is the index `i`, order between processes is a datagram's send and receive. Integers have 64
@@ -97,6 +97,42 @@ class Transitional(_Event, frozen=True, tag="transitional"):
     members: Members
 
 
+class Safe(_Event, frozen=True, tag="safe"):
+    """The application is told that message `m`, which it has got, all members of the view get."""
+
+    m: PairName
+
+
+class Propose(_Event, frozen=True, tag="propose"):
+    """The process proposes `value` in the consensus of that number."""
+
+    consensus: Natural
+    value: str
+
+
+class Decide(_Event, frozen=True, tag="decide"):
+    """The process learns that `value` is the decision of the consensus of that number."""
+
+    consensus: Natural
+    value: str
+
+
+class Suspect(_Event, frozen=True, tag="suspect"):
+    """The failure detector of the process begins to suspect process `suspected`."""
+
+    suspected: Natural
+
+
+class Trust(_Event, frozen=True, tag="trust"):
+    """The failure detector of the process suspects process `trusted` no more."""
+
+    trusted: Natural
+
+
+class Alarm(_Event, frozen=True, tag="alarm"):
+    """The failure detector of the process notices that nothing happens, and suspects nobody in particular."""
+
+
 class Violation(_Event, frozen=True, tag="violation"):
     """The process has got from process `sender` what no correct process says; `what` tells it."""
 
@@ -132,12 +168,21 @@ Event = (
     | CoreDeliver
     | Install
     | Transitional
+    | Safe
+    | Propose
+    | Decide
+    | Suspect
+    | Trust
+    | Alarm
     | Violation
     | Send
     | Receive
     | Crash
     | End
 )
+
+RESULTS: Final = (Deliver, Decide, Suspect, Alarm)
+"""What a run is made for: one that has none of these shows nothing."""
 
 
 def message_id(source: int, identifier: int) -> str:

@@ -22,18 +22,24 @@ import msgspec
 
 from antiphon.conformance.trace.lines import shortened
 from antiphon.conformance.trace.schema import (
+    Alarm,
     Broadcast,
     CoreBroadcast,
     CoreDeliver,
     Crash,
+    Decide,
     Deliver,
     End,
     Event,
     Header,
     Install,
+    Propose,
     Receive,
+    Safe,
     Send,
+    Suspect,
     Transitional,
+    Trust,
     Violation,
 )
 
@@ -96,6 +102,30 @@ class LogWriter:
     def transitional(self, members: Iterable[int]) -> None:
         """Record that the application is told who of its view goes on with it."""
         self._event(Transitional(self.events, tuple(members)))
+
+    def safe(self, m: str) -> None:
+        """Record that the application is told that message `m`, which it has got, is safe."""
+        self._event(Safe(self.events, m))
+
+    def propose(self, consensus: int, value: str) -> None:
+        """Record that the process proposes a value; call it before anybody can have it."""
+        self._event(Propose(self.events, consensus, value))
+
+    def decide(self, consensus: int, value: str) -> None:
+        """Record that the process learns the decision of a consensus."""
+        self._event(Decide(self.events, consensus, value))
+
+    def suspect(self, suspected: int) -> None:
+        """Record that the process begins to suspect another."""
+        self._event(Suspect(self.events, suspected))
+
+    def trust(self, trusted: int) -> None:
+        """Record that the process suspects another no more."""
+        self._event(Trust(self.events, trusted))
+
+    def alarm(self) -> None:
+        """Record that the process notices that nothing happens."""
+        self._event(Alarm(self.events))
 
     def violation(self, sender: int, what: str) -> None:
         """Record what `sender` said that no correct process says; of a long text the beginning."""

@@ -1,6 +1,6 @@
 """Abstract services: state machines over events, each both the property and the reference.
 
-They judge models and walks, and tests hold the judge of logs, `conformance.history`, against them.
+They judge models, walks and logs. The faster judges of logs, in `conformance.history`, are held against them.
 """
 
 from antiphon.spec.services.broadcast import Failures, ReliableBroadcast

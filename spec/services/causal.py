@@ -123,9 +123,9 @@ class ReliableOrderInViews(PartitionableSynchrony):
         p = event.process
         m = event.message
         if m is not None and self.delivered_in[p][m] is None:
-            for v in self.each(View):
-                if self.sent_in[m] == v:
-                    self.judge_gaps(p, m, v)
+            v = self.sent_in[m]
+            if v is not None and v > 0:
+                self.judge_gaps(p, m, v)
         super().judge_delivery_view(event)
 
     def judge_gaps(self, p: Process, m: Message, v: View) -> None:

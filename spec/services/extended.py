@@ -50,7 +50,7 @@ class ExtendedVirtualSynchrony(PartitionableSynchrony):
 
     def part_of(self, p: Process, v: Installed) -> Set[Process] | None:
         """The transitional configuration that p entered from v."""
-        return next((self.moves_with[p][w] for w in self.each(View) if w == v), None)
+        return self.moves_with[p][v] if v > 0 else None
 
     def is_moving(self, p: Process) -> bool:
         """P is in the transitional configuration of its view."""

@@ -2,13 +2,20 @@
 
 import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from antiphon.conformance.history import PROPERTIES, RunFindings, judge_run
+from antiphon.conformance.history import (
+    FURTHER_PROPERTIES,
+    MACHINE_PROPERTIES,
+    PROPERTIES,
+    RunFindings,
+    judge_run,
+)
 from antiphon.conformance.pipeline import RunVerdict, verify
 from antiphon.conformance.trace import LINE_BYTES_MAX, load_run
 
@@ -41,8 +48,29 @@ def histories(draw: st.DrawFn) -> str:
             log.insert(at, "+" + draw(st.sampled_from(MESSAGES)))
         elif change == "datagram":
             log.insert(at, draw(st.sampled_from(["0:1>1", "<0:1", "1:1>0", "<1:1"])))
-        elif change == "number" and log and log[at][0].isdigit() and log[at][-1].isdigit():
+        elif change == "number" and log and log[at].replace(":", "").partition("#")[0].isdigit():
             log[at] = log[at].partition("#")[0] + "#1"
+    return " | ".join(f"{p}: {' '.join(log)}" for p, log in enumerate(logs))
+
+
+VIEWS = ("virtual-synchrony", "safe-delivery")
+PARTS = ("extended-virtual-synchrony", "safe-delivery")
+OTHER = ("total-order", "causal-order", "safe-indications", "consensus")
+VIEW_WORDS = ["[2=012]", "[2=01]", "[3=2]", "[012]", "[01]", "!"]
+OTHER_WORDS = ["*0:1", "*1:1", "1?x", "1!x", "1!y", "-1", "=1", "-"]
+
+
+@st.composite
+def histories_with_views(draw: st.DrawFn) -> str:
+    """Start from such a run, in up to three views, and do what views, detectors and consensus show."""
+    logs = [part.split(": ")[1].split() for part in draw(histories()).split(" | ")]
+    order = draw(st.permutations(["[2=0123]", "[3=0123]"]))
+    for log in logs:
+        for word in order if draw(st.integers(0, 3)) else []:
+            log.insert(draw(st.integers(0, len(log))), word)
+    for _ in range(draw(st.integers(0, 4))):
+        log = logs[draw(st.integers(0, len(logs) - 1))]
+        log.insert(draw(st.integers(0, len(log))), draw(st.sampled_from(VIEW_WORDS + OTHER_WORDS)))
     return " | ".join(f"{p}: {' '.join(log)}" for p, log in enumerate(logs))
 
 
@@ -108,12 +136,10 @@ HARM = [
 ]  # fmt: skip
 
 
-@ONE
-@given(texts=st.lists(histories(), min_size=100, max_size=100), seed=st.integers(0, 2**32))
-def test_spark_says_of_every_run_what_plain_python_says_of_it(
-    master: str, write_run: Callable[[Path, str], None], texts: list[str], seed: int
-) -> None:
-    assume(len(set(texts)) > 50)
+def compare(
+    master: str, write_run: Callable[[Path, str], None], texts: list[str], seed: int, promise: Sequence[str]
+) -> set[str]:
+    """Both judge the same damaged runs; the properties that are violated."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
@@ -123,8 +149,8 @@ def test_spark_says_of_every_run_what_plain_python_says_of_it(
                 logs = sorted((root / f"run-{k}").iterdir())
                 if logs:
                     hurt(chance.choice(logs), chance.choice(HARM), chance)
-        report = verify(root, master)
-        judgements: dict[str, RunFindings] = {d.name: judge_run(load_run(d)) for d in root.iterdir()}
+        report = verify(root, master, promise=promise)
+        judgements: dict[str, RunFindings] = {d.name: judge_run(load_run(d), promise) for d in root.iterdir()}
     located = sorted((d.path, d.line, d.reason) for d in report.damage)
     problems = [p for judgement in judgements.values() for p in judgement.problems]
     assert located == sorted((str(p.path), p.line, p.reason) for p in problems)
@@ -134,5 +160,31 @@ def test_spark_says_of_every_run_what_plain_python_says_of_it(
         for run, judgement in sorted(judgements.items())
         for finding in judgement.findings
     )
-    violated = {verdict.finding.property for verdict in report.violations}
+    return {verdict.finding.property for verdict in report.violations}
+
+
+@ONE
+@given(texts=st.lists(histories(), min_size=100, max_size=100), seed=st.integers(0, 2**32))
+def test_spark_says_of_every_run_what_plain_python_says_of_it(
+    master: str, write_run: Callable[[Path, str], None], texts: list[str], seed: int
+) -> None:
+    assume(len(set(texts)) > 50)
+    violated = compare(master, write_run, texts, seed, ["total-order"])
     assert len(violated) > len(PROPERTIES) // 2, violated
+
+
+@pytest.mark.parametrize("promise", [VIEWS, PARTS], ids=lambda promise: promise[0])
+@ONE
+@given(texts=st.lists(histories_with_views(), min_size=25, max_size=25), seed=st.integers(0, 2**32))
+def test_spark_says_the_same_of_views(
+    master: str,
+    write_run: Callable[[Path, str], None],
+    promise: tuple[str, ...],
+    texts: list[str],
+    seed: int,
+) -> None:
+    """And of what the machines judge themselves."""
+    assume(len(set(texts)) > 12)
+    violated = compare(master, write_run, texts, seed, [*promise, *OTHER])
+    assert len(violated & set(FURTHER_PROPERTIES)) > 5
+    assert violated & set(MACHINE_PROPERTIES)

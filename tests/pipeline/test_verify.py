@@ -179,7 +179,8 @@ def test_the_columns_of_the_files_are_the_fields_of_the_schema(report: VerifyRep
     assert [(field.name, str(field.type)) for field in events] == [
         ("process", "int32"), ("line", "int64"), ("i", "int64"), ("kind", "string"), ("m", "string"), ("d", "string"),
         ("number", "int64"), ("sender", "int64"), ("digest", "string"), ("to", "int64"), ("what", "string"),
-            ("view", "int64"), ("members", "list<element: int64>"),
+        ("view", "int64"), ("members", "list<element: int64>"), ("consensus", "int64"), ("suspected", "int64"),
+        ("trusted", "int64"), ("value", "string"),
     ]  # fmt: skip
     quarantine = parquet.read_schema(next((kept / "quarantine").glob("*.parquet")))
     assert [(field.name, str(field.type)) for field in quarantine] == [

@@ -6,18 +6,15 @@ The services and their properties are found, not listed: a property without a fa
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
 from collections.abc import Iterator, Mapping
 
 import pytest
+from tests.services.promises import all_promises
 
 from antiphon.conformance.history.examples import BROKEN_WITH
 from antiphon.conformance.ledger import Reports
 from antiphon.model.properties import kinds_of
-from antiphon.model.verdict import Outcome, PropertyKind
-from antiphon.spec import services
+from antiphon.model.verdict import Outcome
 from antiphon.spec.environment import detector_classes
 from antiphon.spec.lang import Spec, initial, program
 from antiphon.spec.services import causal_machine, extended_machine, sequence, survey_machine, view_machine
@@ -195,41 +192,6 @@ def test_a_fault_breaks_one_property_and_what_follows_from_it(
     spec: type[Spec], fault: str | None, sizes: Sizes, names: set[str]
 ) -> None:
     assert broken(spec, fault, sizes) == names
-
-
-def is_service(cls: object) -> bool:
-    """A class that judges events and takes no step."""
-    return (
-        inspect.isclass(cls)
-        and issubclass(cls, Spec)
-        and cls.__module__.startswith(services.__name__)
-        and not getattr(cls, "__parameters__", ())
-        and not program(cls).declaration.marked("action", "environment")
-        and bool(promises(cls))
-    )
-
-
-def promises(cls: type[Spec]) -> frozenset[str]:
-    """The properties of a service, its bases' among them."""
-    kept = (PropertyKind.SERVICE, PropertyKind.INVARIANT, PropertyKind.OBLIGATION)
-    return frozenset(name for name, kind in kinds_of(program(cls)).items() if kind in kept)
-
-
-def all_promises() -> set[tuple[type[Spec], str]]:
-    """Each property of the services, with the class that adds it to those above."""
-    modules = [
-        importlib.import_module(f"{services.__name__}.{found.name}")
-        for found in pkgutil.iter_modules(services.__path__)
-    ]
-    classes = {cls for module in modules for _, cls in inspect.getmembers(module, is_service)}
-    return {
-        (cls, name)
-        for cls in classes
-        for name in promises(cls)
-        if not any(
-            issubclass(cls, other) and cls is not other and name in promises(other) for other in classes
-        )
-    }
 
 
 def test_each_property_of_each_service_has_a_fault_that_it_alone_catches() -> None:

@@ -23,8 +23,11 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "to": (0, LARGEST),
     "view": (1, LARGEST),
     "sender": (0, LARGEST),
+    "consensus": (0, LARGEST),
+    "suspected": (0, LARGEST),
+    "trusted": (0, LARGEST),
 }
-TEXTS = {"run": "r", "protocol": "p", "m": "0:1", "d": "0:1", "digest": "ab", "what": "w"}
+TEXTS = {"run": "r", "protocol": "p", "m": "0:1", "d": "0:1", "digest": "ab", "what": "w", "value": "v"}
 LEAST = {name: least for name, (least, _) in BOUNDS.items()}
 LEGAL = {"schema": "antiphon.trace", "version": 1, **TEXTS, "members": [0], **LEAST}
 KINDS = (Header, *get_args(Event))

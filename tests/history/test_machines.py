@@ -1,0 +1,202 @@
+"""The machines of `spec.services` judge logs: each property has a log that breaks it alone, the verdict does
+not depend on how concurrent events were merged, and an event costs no more in a long log.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.services.promises import all_promises
+
+from antiphon.conformance.history import History, history, judge_by_machines, properties_of
+from antiphon.conformance.history.examples import BROKEN_WITH, EXAMPLES, FURTHER_EXAMPLES
+from antiphon.conformance.history.machines import Judgement, assumed, judges
+from antiphon.conformance.trace import load_run
+from antiphon.conformance.trace.causal import Step, causal_order, causes_of, effect_of
+from antiphon.spec.lang import Spec
+from antiphon.spec.services.consensus import Consensus
+from antiphon.spec.services.destinations import Destinations
+from antiphon.spec.services.view_machine import ViewSynchronousMonitor
+
+LOGS = Path(__file__).parent / "logs"
+WRITTEN = {path.name.replace("-", " "): load_run(path).events for path in sorted(LOGS.iterdir())}
+OTHER_FORM = {"Integrity", "TotalOrder", "PrefixOrder"}
+"""What logs are judged by in the uniform form only; the machines know both."""
+
+
+def broken(logs: History, names: set[str]) -> set[str]:
+    return {finding.property for finding in judge_by_machines(logs, sorted(names)) if finding.offending}
+
+
+@cache
+def said_of(example: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What machines are asked of a written log, and what they find broken."""
+    promise = FURTHER_EXAMPLES[example][0] if example in FURTHER_EXAMPLES else ("total-order",)
+    asked = set(properties_of(promise)) & set(judges()) | (OTHER_FORM if example in EXAMPLES else set())
+    return frozenset(asked), frozenset(broken(WRITTEN[example], asked))
+
+
+def test_every_property_of_every_service_judges_logs() -> None:
+    """But for three readings of one sentence, and for a machine that stands beside another."""
+    services = {
+        (cls, name) for cls, name in all_promises() if cls not in (Destinations, ViewSynchronousMonitor)
+    }
+    missing = {
+        (cls, name)
+        for cls, name in services
+        if ("Consensus." if cls is Consensus else "") + name not in judges()
+    }
+    assert services
+    assert not missing
+
+
+def test_each_property_has_a_written_log_that_breaks_it_alone() -> None:
+    """Beside it only what is broken whenever it is, if that is asked."""
+    without = {
+        name
+        for name in judges()
+        if not any(
+            found - OTHER_FORM | {name} == {name} | BROKEN_WITH.get(name, frozenset()) & asked - OTHER_FORM
+            and name in found
+            for asked, found in map(said_of, WRITTEN)
+            if name in asked
+        )
+    }
+    assert len(judges()) > 50
+    assert not without
+
+
+@pytest.mark.parametrize("example", WRITTEN)
+def test_the_machine_says_of_a_written_log_what_its_example_says(example: str) -> None:
+    """A broadcast in another's name is no event of the machines, and payloads are none."""
+    expected = FURTHER_EXAMPLES[example][2] if example in FURTHER_EXAMPLES else EXAMPLES[example][1]
+    outside = {"broadcast by another too", "another payload"}
+    assert said_of(example)[1] - OTHER_FORM == (set() if example in outside else expected)
+
+
+# Merged in any order ----------------------------------------------------------------------------------------
+
+
+def merges(logs: History, assuming: frozenset[str], chance: random.Random) -> list[Step] | None:
+    """The events in some order that respects causes; None where there is none."""
+    queues = [list(log) for log in logs]
+    causes = {name for p, log in enumerate(logs) for event in log for name in causes_of(p, event)}
+    known = set[object]()
+    order = list[Step]()
+    while any(queues):
+        ready = [p for p, queue in enumerate(queues) if queue and is_free(queue[0], causes, known, assuming)]
+        if not ready:
+            return None
+        p = chance.choice(ready)
+        order.append(Step(p, len(order), queues[p].pop(0)))
+        known |= set(causes_of(p, order[-1].event))
+    return order
+
+
+def is_free(event: object, causes: set[object], known: set[object], assuming: frozenset[str]) -> bool:
+    """What an event must wait for has happened, or never does."""
+    effect = effect_of(event)  # type: ignore[arg-type]
+    is_asked = effect is not None and (effect[0] in ("datagram", "message") or effect[0] in assuming)
+    return not is_asked or effect not in causes or effect in known
+
+
+def words(p: int) -> list[str]:
+    """What process p may log, of which a random history is made."""
+    other = (p + 1) % 3
+    return [
+        f"+{p}:1", f"+{p}:2", "0:1#1", "0:2#2", "1:1#3", "2:1#2", "[2=012]", "[2=01]", "[3=012]", "[012]",
+        "[01]", f"[{p}]", "*0:1", "*1:1", "1?x", "1?y", "1!x", "1!y", f"-{other}", f"={other}", "-",
+        f"{p}:7>{other}", f"<{other}:7",
+    ]  # fmt: skip
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> str:
+    """Three processes that log anything, and may crash."""
+    logs = []
+    for p in range(3):
+        log = draw(st.lists(st.sampled_from(words(p)), max_size=9))
+        logs.append(f"{p}: {' '.join(log)}" + (" !" if draw(st.booleans()) else ""))
+    return " | ".join(logs)
+
+
+INDEPENDENT = {name for name in judges() if name not in {"TotalOrder", "PrefixOrder"}}
+"""The plain forms of order count pairs in which neither has crashed by then: they are for models."""
+
+
+SERVICES = sorted(set(judges().values()), key=lambda cls: cls.__name__)
+
+
+@given(histories(), st.sampled_from(SERVICES), st.randoms(use_true_random=False))
+def test_the_verdict_does_not_depend_on_how_concurrent_events_were_merged(
+    text: str, service: type[Spec], chance: random.Random
+) -> None:
+    """Where processes are told different members, promises are about those that were told first."""
+    logs = history(text)
+    found = list[set[str]]()
+    for _ in range(2):
+        steps = merges(logs, assumed(service), chance)
+        if steps is not None:
+            said = Judgement(logs, service, steps).findings().values()
+            found.append({finding.property for finding in said if finding.offending} & INDEPENDENT)
+    if found and "ViewAgreement" not in found[0]:
+        assert found[0] == found[-1]
+
+
+def test_what_no_order_can_mend_is_broken_in_all() -> None:
+    """Each suspects the other and tells it so before it crashes: one of them was wrong."""
+    logs = history("0: -1 a>1 <b ! | 1: -0 b>0 <a !")
+    assert broken(logs, {"StrongAccuracy"}) == {"StrongAccuracy"}
+    assert broken(history("0: -1 ! | 1: -0 !"), {"StrongAccuracy"}) == {"StrongAccuracy"}
+    assert broken(history("0: -1 ! | 1: !"), {"StrongAccuracy"}) == set()
+    assert causal_order(logs, ["crash"]).contradictions == ()
+
+
+# However long -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_event_costs_a_machine_no_more_in_a_long_log(service: type[Spec]) -> None:
+    """Four times as many events execute four times as many lines of the machine."""
+
+    def log(rounds: int) -> History:
+        logs: list[list[str]] = [[], []]
+        for k in range(1, rounds + 1):
+            logs[k % 2].append(f"+{k % 2}:{k}")
+            for p in range(2):
+                logs[p] += [f"{k % 2}:{k}#{k}", f"*{k % 2}:{k}", f"-{1 - p}", f"={1 - p}", "-"]
+                logs[p] += ["[01]", f"[{k // 5 + 1}=01]"] if k % 5 == 0 else []
+        return history(" | ".join(f"{p}: 1?x 1!x {' '.join(log)}" for p, log in enumerate(logs)))
+
+    short, long = log(5), log(20)
+    events = [sum(map(len, logs)) for logs in (short, long)]
+    assert lines_of(service, long) / events[1] <= 1.05 * lines_of(service, short) / events[0]
+
+
+def lines_of(service: type[Spec], logs: History) -> int:
+    """How many lines a machine executes that is fed a run."""
+    steps = causal_order(logs).steps
+    return counted(lambda: Judgement(logs, service, steps))
+
+
+def counted(run: Callable[[], object]) -> int:
+    count = 0
+
+    def trace(frame: object, kind: str, argument: object) -> object:
+        nonlocal count
+        count += kind == "line"
+        return trace
+
+    sys.settrace(trace)  # type: ignore[arg-type]
+    try:
+        run()
+    finally:
+        sys.settrace(None)
+    return count
