@@ -98,6 +98,7 @@ DEFINITIONS: tuple[Claim, ...] = (
                 "TotalOrder",
                 "UniformTotalOrder",
                 "BroadcastOnce",
+                "SilentAfterCrash",
             ),
             _check(SequenceChecked, "EverybodyHasEverything", "holds", _SEQUENCE, 10),
             *_fault("Validity", 2, "Agreement", "Integrity", "TotalOrder", not_accepted=True),

@@ -29,6 +29,7 @@ _TWO_AGAIN: Constants = {**_AGAIN, "messages": 2}
 _LATE: Constants = {**_FAILING, "late": "in the next view"}
 _TWO_CRASHES: Constants = {**_FAILING, "crashes": 2}
 _ROTATING: Constants = {"processes": 3, "messages": 2, "views": 1, "crashes": 1, "wrong_i_views": 2}
+_MISJUDGED: Constants = {**_ROTATING, "views": 2, "wrong_i_views": 0, "wrong_views": 1}
 _LEVELS: Constants = {**_ROTATING, "views": 3, "crashes": 2}
 
 
@@ -352,13 +353,14 @@ VSC: tuple[Claim, ...] = (
         "On fair runs every request is answered, though the coordinator crashes and others are wrongly "
         "suspected twice, and nobody is killed; ordinary views may come late or never. Without i-views a "
         "crashed coordinator blocks until an ordinary view comes; where i-views are ordinary views, the "
-        "first wrong suspicion kills.",
+        "first wrong suspicion kills; so does one that an ordinary view acts on.",
         (
             _views("NeverBlocked", "holds", _ROTATING),
             _views("NeverBlocked", "holds", _LEVELS),
             _views("NobodyIsKilled", "holds", _LEVELS),
             _views("NeverBlocked", "violated", _ROTATING, ordinary_only=True, length=2),
             _views("NobodyIsKilled", "violated", {**_ROTATING, "views": 3}, one_level=True, length=2),
+            _views("NobodyIsKilled", "violated", _MISJUDGED, length=2),
             _views("LastAnswered", "holds", _ROTATING, length=6),
         ),
     ),

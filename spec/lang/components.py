@@ -35,7 +35,7 @@ from antiphon.spec.lang.declare import Declaration, MethodDeclaration, actor_of,
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.source import function_of, place_of
 from antiphon.spec.lang.spec import Spec
-from antiphon.spec.lang.values import FairNote, In, Index, LivenessNote, Map, Mark, everywhere
+from antiphon.spec.lang.values import Between, FairNote, In, Index, LivenessNote, Map, Mark, everywhere
 from antiphon.spec.lang.variants import offered
 
 QUANTIFIED = {"invariant": "all", "obligation": "all", "witness": "any"}
@@ -45,32 +45,43 @@ KNOWN = ("action", "environment", "guard", "constraint", "initial", *QUANTIFIED)
 
 
 @cache
-def instance(component: Any, name: str, *, each: type[Index] | None = None) -> Any:
+def instance(component: Any, name: str, *, each: Any = None) -> Any:
     """The specification as a part of another: a base class with its text under names that begin with `name`.
 
     Args:
         component: the specification; of a generic one, with its message type: `Channel[Ask]`.
         name: what its variables and methods are called by: `up` makes `up_flying` of `flying`.
-        each: an index set, for each member of which there is one.
+        each: an index set, or a range of integers (`Annotated[int, Between(...)]`), for each member of which
+            there is one.
 
     Raises:
         SpecError: the component has what cannot be a part (variants, handlers), the name is none, or `each`
-            is no index set.
+            is neither an index set nor a range.
     """
     if not name.isidentifier() or name.startswith("_"):
         raise SpecError(f"instance(..., {name!r}): this is no name", instead='a word: "up"')
     given: Any = each
-    if given is not None and not (isinstance(given, type) and issubclass(given, Index)):
+    if given is not None and not _names_members(given):
         raise SpecError(
-            f"instance(..., each={each!r}): this is no index set",
-            instead="each=P; for pairs, an instance of an instance: class From(instance(Channel, 'to', "
-            "each=P)), and instance(From, 'link', each=P)",
+            f"instance(..., each={each!r}): this is no index set, and no range of integers",
+            instead="each=P, or each=View for View = Annotated[int, Between(1, 'views')]; for pairs, an "
+            "instance of an instance: class From(instance(Channel, 'to', each=P)), and instance(From, "
+            "'link', each=P)",
         )
     leaf = component
     if not isinstance(component, type):
         origin = component.__origin__
         leaf = _class(origin.__name__, (component,), _place(origin))
     return _Instance(leaf, name, each).made()
+
+
+def _names_members(each: Any) -> bool:
+    """An index set, or a range of integers."""
+    if isinstance(each, type):
+        return issubclass(each, Index)
+    return getattr(each, "__origin__", None) is int and any(
+        isinstance(note, Between) for note in notes_of(each)
+    )
 
 
 class _Instance:
@@ -232,7 +243,8 @@ class _Instance:
         """The function of a text, which from now on is read like a file."""
         file = f"<{self.component.__name__} as {self.name}: {name}>"
         if self.each is not None:
-            file = f"<{self.component.__name__} as {self.name} of each {self.each.__name__}: {name}>"
+            members = self.each.__name__ if isinstance(self.each, type) else str(self.each)
+            file = f"<{self.component.__name__} as {self.name} of each {members}: {name}>"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
         meanings = {item.__name__: meant for item, meant in self.scope.variables.items()}
         names = {"require": values.require} | method.function.__globals__ | meanings | more

@@ -19,7 +19,9 @@ from antiphon.spec.lang import (
     emit,
     environment,
     everywhere,
+    expect,
     mutation,
+    on,
     require,
     witness,
 )
@@ -235,6 +237,11 @@ class SequenceChecked(
     def may_crash(self) -> bool:
         """Somebody is left."""
         return sum(1 for p in self.each(Process) if self.gone[p]) < self.crashes
+
+    @on(Deliver)
+    def judge_silence(self, event: Deliver) -> None:
+        """Who has crashed delivers nothing: every definition takes it for granted."""
+        expect(not self.crashed[event.process], "SilentAfterCrash")
 
 
 class NumberedMachine(SequenceMachine):

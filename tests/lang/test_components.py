@@ -321,6 +321,46 @@ def test_z3_and_symmetry_read_instances_too() -> None:
     )
 
 
+View = Annotated[int, Between(1, 3)]
+
+
+class Written(Spec):
+    """A number that is written once."""
+
+    value: bool = False
+
+    @action
+    def write(self) -> None:
+        """Once."""
+        require(not self.value)
+        self.value = True
+
+
+class WrittenInViews(instance(Written, "view", each=View)):  # type: ignore[misc]
+    """One for each view, from the first on."""
+
+    @invariant
+    def FromTheFirst(self) -> bool:
+        """A view is written after the one before it."""
+        return all(
+            self.view_value[v] or not self.view_value[w]
+            for v in self.each(View)
+            for w in self.each(View)
+            if v < w
+        )
+
+    @action
+    def view_write(self, view: View) -> None:
+        """After those before it."""
+        require(all(self.view_value[v] for v in self.each(View) if v < view))
+        super().view_write(view)
+
+
+def test_there_is_an_instance_for_each_number_of_a_range() -> None:
+    report = antiphon.check(WrittenInViews)
+    assert (report.outcome, report.exploration.states) == ("holds", 4)
+
+
 def test_instances_share_constants_and_no_variable_and_are_overridden_with_super() -> None:
     bound = program(Two)
     assert bound.variables == ("right_value", "right_readers", "left_value", "left_readers")

@@ -221,6 +221,11 @@ METHODS = [
     ("@guard\n«def up(self, q: Q) -> Small:\n    return 0", "a value helper is a bool", "-> bool"),
     ("@guard\n«def up(self) -> bool:\n    return True\n@action\ndef go(self, q: Q) -> None:\n    self.b = True",
      "takes one parameter, the actor", "p: Process"),
+    (
+        "@guard\ndef up(self, p: Q) -> bool:\n    return not p in self.qs_seen\n@action\n«def bury(self, q: Q) -> None:\n    require(self.b)\n    require(q in self.qs_seen and q == self.who)\n    self.b = False",
+        "can never be taken: it requires q in self.qs_seen",
+        "another first parameter",
+    ),
     ("@invariant\n«def up(self) -> int:\n    return 1", "a predicate is a bool", "-> bool"),
     ("@invariant\n«def up(self, q: Q) -> bool:\n    return True", "takes no parameters", "self.each"),
     ("@action\n«def up(self) -> bool:\n    return True", "an action, which gives no value", "-> None"),

@@ -22,6 +22,7 @@ from antiphon.spec.lang.declare import (
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.front import fairness, initial, liveness, order, parameters, statements
 from antiphon.spec.lang.front.body import Body, Role
+from antiphon.spec.lang.front.contradictions import refuse_contradiction
 from antiphon.spec.lang.front.names import assigned_names
 from antiphon.spec.lang.front.sorts import surface, words
 from antiphon.spec.lang.front.world import PREDICATES, World, place
@@ -250,6 +251,7 @@ class Reader:
                 )
             actor = actor_of(method, guard)
             if actor is not None:
+                refuse_contradiction(method, guard, actor)
                 first, wanted = given[0], guard.parameters[0].type
                 who: ir.Expression = ir.Name(type=surface(first.type), name=first.name, at=first.at)
                 if actor.endswith(".to"):
