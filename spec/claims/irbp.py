@@ -280,6 +280,7 @@ IRBP: tuple[Claim, ...] = (
                 for property in (*OF_ONE_MESSAGE, "ViewAgreement", *LIVENESS)
             ),
             *(_check(property, "holds", of=_TWO) for property in (*ORDER, *OF_ONE_MESSAGE, *LIVENESS)),
+            _check("UniformTotalOrder", "violated", of=_TWO, length=13, out_of_order=True),
             *(_check(property, "holds", of=_TWO_MISLED) for property in (*ORDER, *OF_ONE_MESSAGE)),
             *(_check(property, "holds", of=_BOTH_AGAIN) for property in SAFETY),
             *(

@@ -159,10 +159,10 @@ TWO_VIEWS: tuple[Claim, ...] = (
             _check("MultipleCrashesByIView", "holds", of=_TWO_CRASHED, length=29),
             _check("MultipleCrashesByRegularView", "holds", of=_TWO_CRASHED, length=29),
             _check("PartitionByIView", "holds", of=_CUT_OFF, length=24),
-            _check("PartitionByRegularView", "holds", of=_MISJUDGED, length=21),
             _check("NoMoreInTheBuffers", "holds", of=_CROWDED, length=19),
-            _check("ReintegrationByIView", "holds", of=_BACK),
-            _check("ReintegrationByRegularView", "holds", of=_BACK),
+            _check("PartitionByRegularView", "holds", of=_MISJUDGED, length=21),
+            _check("ReintegrationByIView", "holds", of=_BACK, length=42),
+            _check("ReintegrationByRegularView", "holds", of=_BACK, length=41),
         ),
     ),
     Claim(

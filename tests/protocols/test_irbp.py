@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from antiphon.conformance.ledger import Reports
+from antiphon.model.engines import transitions_of
+from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.explore.search import Search
 from antiphon.model.refinement import PROPERTY
 from antiphon.model.verdict import Outcome, Report
-from antiphon.spec.claims import claim_of
-from antiphon.spec.lang import program
+from antiphon.spec.claims import Check, claim_of
+from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.irbp.properties import IrbpChecked
 from antiphon.spec.protocols.irbp.refinement import Figure25Normal
+from antiphon.spec.protocols.irbp.two_views_checked import TwoViewsChecked
 from antiphon.spec.refinement import refinement_stated_by
 
 reports = Reports.private()
@@ -27,6 +32,26 @@ PAIR: dict[str, Any] = {
 RING: dict[str, Any] = PAIR | {
     "processes": 3, "messages": 1, "losses": 0, "crashes": 0, "passes": 3,
 }  # fmt: skip
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "irbp-repaired.md").read_text(encoding="utf-8")
+
+
+def repairs_of(spec: type[Spec]) -> dict[str, str]:
+    """The claim that each repair answers."""
+    return {item.name: item.repair.answers for item in program(spec).declaration.constants if item.repair}
+
+
+ANSWERS = repairs_of(IrbpChecked)
+
+
+def set_by(block: str, variable: str) -> dict[str, int | bool]:
+    """The constants that a variable of the shell sets on the command line."""
+    words = " ".join(re.findall(rf'{variable}="(?:\${variable} )?(.*)"', block))
+    pairs = re.findall(r"--set (\w+)=(\w+)|--(processes|messages) (\d+)", words)
+    found = {first or third: second or fourth for first, second, third, fourth in pairs}
+    truth = {"true": True, "false": False}
+    return {name: truth[value] if value in truth else int(value) for name, value in found.items()}
 
 
 def refine(*without: str, **constants: Any) -> Report:
@@ -61,18 +86,56 @@ def test_without_a_repair_figure_25_is_no_such_phase(
     assert (len(verdict.trace), guard in verdict.reason) == (length, True)
 
 
+def test_a_delivery_commutes_with_every_other_step_but_a_crash_of_its_process() -> None:
+    """So that `delivering` hides no violation of safety: the order of two such steps is all it settles."""
+    bound = program(
+        IrbpChecked, repairs="all", processes=2, messages=1, highest=4, views=2, crashes=1,
+        false_suspicions=1, detected_at_once=True, assigned=True,
+    )  # fmt: skip
+    transitions = transitions_of(bound)
+    space = TransitionSpace(transitions)
+    Search(space, exhaustive=True, extra={}).run()
+    after = {state: dict(transitions.successors(state)) for state in space.packed}
+    met: Counter[str] = Counter()
+    for state, enabled in after.items():
+        for number in enabled:
+            delivery = transitions.step(number)
+            if delivery.action != "deliver":
+                continue
+            for other, reached in enabled.items():
+                step = transitions.step(other)
+                if other != number and (step.action, step.arguments[:1]) != ("crash", delivery.arguments[:1]):
+                    assert after[reached][number] == after[enabled[number]][other], (state, step, delivery)
+                    met[step.action] += 1
+    assert set(met) >= {"hear", "settle", "adopt", "report", "decide", "crash"}
+
+
 def test_the_chapter_for_implementers_names_every_repair_and_claims_that_exist() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "irbp-repaired.md").read_text(encoding="utf-8")
-    answers = {
-        item.name: item.repair.answers for item in program(IrbpChecked).declaration.constants if item.repair
-    }
     changes = {
         row.split("|")[2].strip(" `"): row.split("|")[4].strip()
-        for row in page.splitlines()
+        for row in PAGE.splitlines()
         if "| IRB-" in row
     }
-    assert changes == answers
-    for name in answers:
-        assert f"\n| `{name}` |" in page, f"{name} left out"
-    for claim in re.findall(r"IRB-\d\d", page):
+    assert changes == repairs_of(TwoViewsChecked)
+    for name in ANSWERS:
+        assert f"\n| `{name}` |" in PAGE, f"{name} left out"
+    for claim in re.findall(r"IRB-\d\d", PAGE):
         assert claim_of(claim).id == claim
+
+
+def test_each_row_of_the_chapter_has_the_command_of_a_check_of_its_claim() -> None:
+    """What the command finds the ledger records, and `antiphon claims` finds again."""
+    block = next(part for part in PAGE.split("```") if "two=" in part)
+    said: dict[str, tuple[str, int]] = {}
+    for line in block.splitlines():
+        if line.startswith("antiphon check irbp"):
+            command, _, length = line.partition("#")
+            without, property = command.split()[5], command.split()[7]
+            said[without] = (property, int(length.split()[0]))
+            assert any(
+                isinstance(check, Check)
+                and (check.without, check.property, check.length) == ((without,), *said[without])
+                and dict(check.constants) == set_by(block, command.split()[3].strip("$"))
+                for check in claim_of(ANSWERS[without]).checks
+            ), line
+    assert set(said) == set(ANSWERS)

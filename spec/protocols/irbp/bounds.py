@@ -127,6 +127,40 @@ class Urgent(ViewsFinite):
         return not any(self.goes_on(q) for q in self.each(Process) if q < p)
 
 
+@restriction("what can be delivered is delivered before anything else happens, the first process first")
+class Delivering(ViewsFinite):
+    """To deliver reads and writes one process's own state, and nothing that another step of the repaired
+    protocol asks for depends on it: it commutes with every other step. Only a crash would take it away, and
+    who delivers and then crashes has delivered more than who crashes before.
+    """
+
+    def is_next_here(self, p: Process) -> bool:
+        """P can deliver."""
+        return not self.is_gone(p) and any(self.can_deliver(p, item) for item in self.stable[p])
+
+    @constraint(
+        "broadcast", "receive", "receive_late", "hear", "hear_late", "pass_null", "sequence", "settle",
+        "crash", "suspect", "detect", "call", "report", "decide", "adopt", "install",
+    )  # fmt: skip
+    def nobody_can_deliver(self) -> bool:
+        """Nobody can deliver."""
+        return not any(self.is_next_here(q) for q in self.each(Process))
+
+    @constraint("deliver")
+    def is_first_to_deliver(self, p: Process) -> bool:
+        """Nobody before p can deliver."""
+        return not any(self.is_next_here(q) for q in self.each(Process) if q < p)
+
+
+@restriction("a false suspicion ends when its process is on the next list: it has reported")
+class Forgiving(ViewsFinite):
+    """Each wrong suspicion costs one view, not one after another."""
+
+    def enter(self, p: Process, members: Set[Process]) -> None:
+        super().enter(p, members)
+        self.suspected[p] = Map({q: self.suspected[p][q] and self.down[q] for q in self.each(Process)})
+
+
 @restriction("message k comes from p_(k mod n)")
 class Assigned(ViewsFinite):
     """Who broadcasts is settled."""
@@ -188,7 +222,7 @@ class OutOfOrder(ViewChange):
 class IrbpBounded(
     ViewsFinite,
     repairs=REPAIRS,
-    restrictions=(DetectedAtOnce, Urgent, Assigned),
+    restrictions=(DetectedAtOnce, Forgiving, Delivering, Urgent, Assigned),
     mutations=(Unfiltered, LivesOn, Unwatched, Unreliable, OutOfOrder),
 ):
     """iRBP with what can be switched on."""

@@ -184,12 +184,15 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
         )
 
     def is_crash_overcome(self, several: bool, regular: bool) -> bool:
-        """One or two have crashed, nobody else was lost, and the others go on in a later view."""
+        """One or two have crashed, nobody else was lost, and the others go on by views of that kind."""
         return (
             self.have_crashed(several)
             and not any(self.left[p] for p in self.each(Process))
             and any(
-                v > 1 and self.all_go_on(v, regular) and not any(self.down[p] for p in self.listed[v])
+                v > 1
+                and self.all_go_on(v, regular)
+                and not any(self.down[p] for p in self.listed[v])
+                and all(self.regular[w] == regular for w in self.each(View) if w > 1 and w <= v)
                 for v in self.each(View)
             )
         )
