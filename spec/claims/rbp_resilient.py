@@ -2,7 +2,7 @@
 adds to it.
 
 The bounds say how few losses and failures there are: one process fails where `crashes=1`. Checks of
-`RbpResilientChecked` end where Reformation is called, those of `RbpReformingChecked` go on in the new
+`RbpResilientChecked` end where Reformation is called, those of `RbpReformingRuns` go on in the new
 list, and
 those of `ReformationChecked` have an abstract normal phase. Checks of three processes and more are deep,
 except where two cannot show it.
@@ -16,8 +16,10 @@ from dataclasses import replace
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
-from antiphon.spec.protocols.reformation.over_figure25 import RbpReformingChecked
+from antiphon.spec.protocols.reformation.over_figure25 import RbpReformingChecked, RbpReformingRuns
+from antiphon.spec.protocols.reformation.over_lists import Figure25IsService, RbpReformingIsService
 from antiphon.spec.protocols.reformation.properties import ReformationChecked
+from antiphon.spec.protocols.reformation.service import TokenListServiceChecked
 
 Constants = Mapping[str, int | bool | str]
 
@@ -36,11 +38,23 @@ _FIGURE_16: Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts":
 _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
 
 _REFORMING: Constants = {
-    "processes": 3, "messages": 1, "passes": 4, "numbers": 6, "attempts": 1, "views": 2, **_RUNS,
+    "processes": 3, "messages": 1, "passes": 4, "numbers": 6, "attempts": 1, "views": 4, **_RUNS,
     "crashes": 1,
     "patient": True, "brief": False,
 }  # fmt: skip
-_FIVE: Constants = {**_REFORMING, "processes": 5, "passes": 1, "numbers": 3, "crashes": 2}
+_FIVE: Constants = {**_REFORMING, "processes": 5, "passes": 1, "numbers": 3, "views": 6, "crashes": 2}
+_TWICE: Constants = {
+    "processes": 3, "messages": 2, "passes": 2, "numbers": 5, "attempts": 2, "views": 3, **_RUNS,
+    "crashes": 1, "patient": True, "leaving": "remembers",
+}  # fmt: skip
+_JOINED: Constants = {**_TWICE, "messages": 1, "passes": 1, "numbers": 3, "attempts": 1, "views": 2}
+_FROM_SERVICE: Constants = {
+    "processes": 3, "messages": 1, "passes": 0, "numbers": 2, "attempts": 1, "views": 2, **_RUNS,
+    "patient": True,
+}  # fmt: skip
+_SERVICE: Constants = {
+    "processes": 3, "messages": 2, "numbers": 1, "attempts": 2, "views": 3, "crashes": 0,
+}  # fmt: skip
 _ONCE: Constants = {
     "processes": 3, "messages": 2, "numbers": 2, "attempts": 1, "views": 4, "crashes": 0, "terse": True,
     "eager": True, "committed": "sequenced", "leaving": "remembers",
@@ -49,7 +63,36 @@ _ONCE: Constants = {
 
 def _scenario(witness: str, length: int, of: Constants = _REFORMING) -> Check:
     """A run of section 3.2.1, through Reformation and on in the new list."""
-    return Check(RbpReformingChecked, witness, "holds", "all", (), of, length, deep=True, long_for_z3=True)
+    return Check(RbpReformingRuns, witness, "holds", "all", (), of, length, deep=True, long_for_z3=True)
+
+
+def _reforming(
+    property: str, outcome: RecordedOutcome, *without: str, of: Constants = _TWICE, length: int | None = None
+) -> Check:
+    """Figure 25 with figures 23 and 24 where it calls Reformation. A site that remembers its votes needs no
+    numbers of its own (REF-09).
+    """
+    return Check(
+        RbpReformingChecked, property, outcome, "all", ("own_versions", *without), of, length, deep=True,
+        long_for_z3=True,
+    )  # fmt: skip
+
+
+def _joined(
+    outcome: RecordedOutcome, *without: str, of: Constants = _JOINED, length: int | None = None
+) -> Check:
+    """Both halves together are the service of token lists."""
+    return Check(
+        RbpReformingIsService, "Refinement", outcome, "all", ("own_versions", *without), of, length, deep=True
+    )
+
+
+def _service(property: str, outcome: RecordedOutcome, length: int | None = None, **fault: bool) -> Check:
+    """The service between the halves."""
+    return Check(
+        TokenListServiceChecked, property, outcome, (), (), {**_SERVICE, **fault}, length, deep=True,
+        long_for_z3=True,
+    )  # fmt: skip
 
 
 def _reformed(property: str, outcome: RecordedOutcome, of: Constants, length: int | None = None) -> Check:
@@ -247,9 +290,26 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "holds",
         "Everything that is delivered is held by all at that moment, and order is uniform, whoever fails or "
         "is wrongly suspected. Who goes on with the old token after Reformation (RBP-18) delivers what "
-        "another process lacks. Without failures all deliver it. That the survivors of a failure deliver it "
-        "in the end is left to Reformation, which these checks do not have.",
+        "another process lacks. Without failures all deliver it. Through two reformations order and "
+        "integrity are kept: figure 25 and figures 23 and 24 are each a half of one service, token lists "
+        "that begin with what was stable, and together they are the service, which gives total order. In a "
+        "new list it needs that acknowledgements count from its first number on: who commits first otherwise "
+        "takes for stable, by numbers of the old list, what not all of the new one have agreed to take over "
+        "(with five processes, of which the new list has three, one of them does not have it).",
         (
+            _reforming("UniformPrefixOrder", "holds"),
+            _reforming("UniformIntegrity", "holds"),
+            _reforming("StableInList", "holds"),
+            _reforming("DeliveredInTheNewList", "holds"),
+            _joined("holds"),
+            _joined("violated", "originator_recovers", length=7),
+            _joined("violated", "count_in_the_list", length=12),
+            _joined("violated", of={**_JOINED, "leaving": "forgets"}, length=5),
+            Check(Figure25IsService, "Refinement", "holds", "all", (), _FROM_SERVICE, deep=True),
+            _service("UniformPrefixOrder", "holds"),
+            _service("UniformPrefixOrder", "violated", 16, any_beginning=True),
+            _service("UniformPrefixOrder", "violated", 12, any_members=True),
+            _service("UniformPrefixOrder", "violated", 13, work_on=True),
             _check("HeldByEnough", "holds", of={**_TWO, "crashes": 1}),
             _check("HeldByEnough", "holds", of={**_PAIR, "crashes": 1, "suspicions": 1}),
             _check(

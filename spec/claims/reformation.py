@@ -16,6 +16,8 @@ from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOut
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.reformation.again import ReformationAgain
 from antiphon.spec.protocols.reformation.lists import ListsChecked
+from antiphon.spec.protocols.reformation.over_service import ReformationIsService
+from antiphon.spec.protocols.reformation.points import RbpReformingPoints
 from antiphon.spec.protocols.reformation.properties import (
     ReformationChecked,
     ReformationCounted,
@@ -34,6 +36,15 @@ _ONCE: Constants = {**_LARGE, "attempts": 1, "views": 4}
 _DUEL: Constants = {**_RUNS, "messages": 1, "numbers": 1, "views": 5, "terse": False, "patient": True}
 _CALM: Constants = {**_RUNS, "messages": 1, "numbers": 1, "attempts": 1, "views": 2, "patient": True}
 _FIVE: Constants = {"processes": 5, "attempts": 3}
+_HALF: Constants = {
+    "processes": 3, "messages": 1, "numbers": 1, "attempts": 1, "views": 2, "crashes": 0, "terse": True,
+    "leaving": "remembers",
+}  # fmt: skip
+_POINTS: Constants = {
+    "processes": 3, "messages": 1, "passes": 1, "numbers": 3, "attempts": 2, "views": 3, "losses": 1,
+    "crashes": 1, "suspicions": 1, "unlimited": True, "urgent": True, "assigned": True, "patient": True,
+    "leaving": "remembers",
+}  # fmt: skip
 
 
 def _check(
@@ -58,6 +69,34 @@ def _deep(
     property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
 ) -> Check:
     return _check(property, outcome, *without, of=of, length=length, deep=True)
+
+
+def _half(outcome: RecordedOutcome, length: int | None = None, **other: int | bool | str) -> Check:
+    """Figures 23 and 24 over the normal phase of the service are Reformation's half of it."""
+    return Check(
+        ReformationIsService, "Refinement", outcome, "all", ("own_versions",), {**_HALF, **other}, length,
+        deep=True,
+    )  # fmt: skip
+
+
+def _points() -> tuple[Check, ...]:
+    """Whatever may go wrong goes wrong at every point of figures 23 and 24 over figure 25."""
+    reached = {
+        "FailsAtWork": 6, "FailsWaiting": 4, "FailsInviting": 3, "FailsAnnouncing": 5, "FailsInvited": 4,
+        "FailsAuthorising": 6, "InvitationLost": 4, "VoteLost": 5, "InvitingTimesOut": 2,
+        "InvitedTimesOut": 3, "ListLost": 4, "AgreementLost": 5, "NewTokenLost": 6, "LossInTheNewList": 6,
+        "LossWhileInviting": 2, "LossWhileInvited": 3, "LossWhileAnnouncing": 4, "LossWhileAuthorising": 5,
+        "LossWhileWaiting": 3, "SuspectsAtWork": 1, "SuspectsInTheNewList": 6, "CompetesWithInviting": 5,
+        "CompetesWithAnnouncing": 6, "CompetesWithInvited": 5, "CompetesWithAuthorising": 7,
+        "CompetesWithWaiting": 4,
+    }  # fmt: skip
+    return tuple(
+        Check(
+            RbpReformingPoints, name, "holds", "all", ("own_versions",), _POINTS, length, deep=True,
+            long_for_z3=True,
+        )
+        for name, length in reached.items()
+    )  # fmt: skip
 
 
 def _kept(of: Constants = _LARGE) -> tuple[Check, ...]:
@@ -155,6 +194,7 @@ REFORMATION: tuple[Claim, ...] = (
             ),
             _deep("NoTwoComplete", "holds", of={**_SMALL, "majority": "dynamic"}),
             _deep("DeliveredKept", "violated", of={**_SMALL, "any_number": True}, length=8),
+            _half("violated", 2, any_number=True),
         ),
     ),
     Claim(
@@ -205,8 +245,10 @@ REFORMATION: tuple[Claim, ...] = (
         "holds",
         "Whoever waits for an originator that has failed leaves its list in the end, and the list of "
         "another one "
-        "becomes valid.",
+        "becomes valid. Over figure 25 crashes, timeouts, losses, false suspicions and competing originators "
+        "are reached at every point.",
         (
+            *_points(),
             _deep("NobodyWaitsForEver", "holds", of=_FAILING),
             _deep("NobodyWaitsForEver", "violated", of={**_FAILING, "wait_for_the_failed": True}, length=3),
             _deep("AfterOriginatorFailed", "holds", of=_FAILING, length=9),
@@ -229,6 +271,7 @@ REFORMATION: tuple[Claim, ...] = (
         (
             _deep("DeliveredKept", "violated", of={**_SMALL, "leaving": "forgets"}, length=12),
             _deep("UniformPrefixOrder", "violated", of={**_LARGE, "leaving": "forgets"}, length=17),
+            _half("violated", 3, leaving="forgets"),
             *_kept(),
         ),
         defect="text",
@@ -329,6 +372,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("DeliveredKept", "violated", of={**_SMALL, "recover_nothing": True}, length=12),
             _deep("DeliveredKept", "violated", of={**_SMALL, "work_meanwhile": True}, length=8),
             _deep("UniformPrefixOrder", "holds", of={**_LARGE, "crashes": 1}),
+            _half("holds"),
             *_kept(),
         ),
         defect="text",
@@ -479,6 +523,7 @@ REFORMATION: tuple[Claim, ...] = (
         "allows the processing to continue, is judged in RBP-30.",
         (
             _deep("DeliveredKept", "violated", of={**_SMALL, "work_meanwhile": True}, length=8),
+            _half("violated", 2, work_meanwhile=True),
             *_kept(),
         ),
     ),

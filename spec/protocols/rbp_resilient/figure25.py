@@ -282,6 +282,10 @@ class RbpResilient(Losses[Packet], Crashes):
         """B is in recvQ_p. NULL is in no queue."""
         return body is not None and body in self.received[p]
 
+    def tells(self, q: Process, p: Process) -> bool:
+        """Q gets the requests of p (lines 64-69)."""
+        return q != p and self.is_active(q)
+
     def ask_for_numbers(self, p: Process, k: Number) -> None:
         """Lines 31 and 37: `request_sn (ts_p + 1, seqnum)`. No `when receive` takes the answer."""
 

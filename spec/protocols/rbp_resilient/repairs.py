@@ -118,7 +118,7 @@ class HandledReplies(RbpResilient):
     def obtain_number(self, p: Process, item: Sequenced) -> None:
         """Lines 31, 37 and 67-69: p misses a number below one that it knows, and some process tells it."""
         require(self.installed[p] and item.number < self.highest_known(p) and not self.knows(p, item.number))
-        require(any(q != p and self.is_active(q) and item in self.numbered[q] for q in self.each(Process)))
+        require(any(self.tells(q, p) and item in self.numbered[q] for q in self.each(Process)))
         self.learn(p, item)
 
     @action(fairness="weak")
@@ -130,7 +130,7 @@ class HandledReplies(RbpResilient):
             and any(item.body == body for item in self.numbered[p])
         )
         require(not self.is_old(p, body))
-        require(any(q != p and self.is_active(q) and body in self.received[q] for q in self.each(Process)))
+        require(any(self.tells(q, p) and body in self.received[q] for q in self.each(Process)))
         self.take_message(p, body)
 
 

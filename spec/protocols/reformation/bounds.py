@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import constraint, restriction
 from antiphon.spec.protocols.reformation.faults import MUTATIONS
-from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Stage
+from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Reformation, Stage
 from antiphon.spec.protocols.reformation.normal_phase import NormalPhase
 from antiphon.spec.protocols.reformation.readings import READINGS
 from antiphon.spec.protocols.reformation.repairs import REPAIRS
@@ -14,7 +14,7 @@ from antiphon.spec.services.events import Process
 
 
 @restriction("a `No` is lost, and a `Yes` comes while the originator still waits for it")
-class Terse(NormalPhase):
+class Terse(Reformation):
     """A `No` that comes makes an originator do what its timer does. Who votes too late only waits in vain."""
 
     @constraint("refuse")
@@ -57,7 +57,7 @@ class Eager(NormalPhase):
 
 
 @restriction("no timer expires too early")
-class Patient(NormalPhase):
+class Patient(Reformation):
     """What a site waits for comes, or never will."""
 
     @constraint("time_out")

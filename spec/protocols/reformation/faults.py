@@ -83,7 +83,8 @@ class WaitForTheFailed(Reformation):
         return self.belongs[q] != a
 
 
-MUTATIONS = (
-    WorkMeanwhile, AcceptAnyToken, AnyNumber, AnyVersion, AnySite, RecoverNothing, MixLists, WaitForTheFailed,
-)  # fmt: skip
+MUTATIONS_OF_FIGURES = (WorkMeanwhile, AcceptAnyToken, AnyNumber, AnyVersion, AnySite, WaitForTheFailed)
+"""Those of figures 23 and 24."""
+
+MUTATIONS = (*MUTATIONS_OF_FIGURES, RecoverNothing, MixLists)
 """All of them."""

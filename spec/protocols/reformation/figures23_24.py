@@ -101,14 +101,30 @@ class TokenList:
     site: Process
 
 
-class Reformation(Crashes, Views):
-    """Reformation, figures 23 and 24."""
+class Lists(Crashes, Views):
+    """How much there is of everything: what Reformation and the service around it share by name."""
 
     attempts: Const[int] = 2
     """How many reformations are begun, restarts included."""
 
     numbers: Const[int] = 2
     """How many sequence numbers there are."""
+
+    def list_of(self, p: Process) -> ListName:
+        """The list that p has committed last; 0 is that of the beginning."""
+        return 0
+
+    def members(self, a: ListName) -> Set[Process]:
+        """The sites of a list. All are on that of the beginning."""
+        return Set() | {q for q in self.each(Process) if a == 0}
+
+    def works(self, p: Process) -> bool:
+        """P works in its list."""
+        return True
+
+
+class Reformation(Lists):
+    """Reformation, figures 23 and 24."""
 
     begun: ListName = 0
     invitation: Map[Attempt, Invitation | None] = everywhere(None)
@@ -123,6 +139,10 @@ class Reformation(Crashes, Views):
     highest: Map[Process, View] = everywhere(1)
 
     # Lists --------------------------------------------------------------------------------------------------
+
+    def list_of(self, p: Process) -> ListName:
+        """The list that p has committed last."""
+        return self.current[p]
 
     def version(self, a: ListName) -> int:
         """The version number of a list. That of the beginning has 1."""

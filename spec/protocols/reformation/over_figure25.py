@@ -1,36 +1,39 @@
-"""Reformation between two token lists of figure 25: what calls it, what stands still meanwhile, and what
-the new list
-begins with.
+"""Reformation between two token lists of figure 25: what calls it, and the named runs of section 3.2.1.
 
-Source: Barchet-Estefanel 2002, section 3.2.1, figures 17 to 21 and 23 to 25. It is the text of figures 23
-and 24 with
-that of figure 25 for its normal phase, one call of Reformation at a time for each process:
-1. Lines 39, 49, 56, 63 and 70 of figure 25 call Reformation: the process becomes an originator, and so
-does one that
-   gave up and restarts.
-2. A process that is in Reformation does nothing else. Its token, its loops and what is on its way to it
-belong to the
-   old list, and go with it when it commits the new one.
-3. A packet has the version of its sender's list; who is on another list drops it. One that was sent before
-its sender
-   went on to the new list is lost to those that did not.
-4. The new token site has everything up to its `recent` number, with its message. What comes after that is
-given up,
-   also by the site: nobody could give it to the others.
-5. The ring, and how many acknowledgements make a message stable, are those of the list.
+Source: Barchet-Estefanel 2002, section 3.2.1, figures 17 to 21 and 23 to 25. It is the text of figures 23 and
+24 with that of figure 25 for its normal phase (figure25_in_lists.py), one call of Reformation at a time for
+each process:
+1. Lines 39, 49, 56, 63 and 70 of figure 25 call Reformation: the process becomes an originator, and so does
+   one that gave up and restarts.
+2. `suspicions` calls come without a failure: of lines 38-40, 48-50, 55-57 and 62-64, where a process waits,
+   and of line 70 at any moment, since inactivity is a timeout.
+3. A vote tells the number up to which its sender has everything (`committed=sequenced`).
 """
 
 from __future__ import annotations
 
 from enum import Enum
 
-from antiphon.spec.lang import Map, Set, action, constraint, environment, everywhere, witness
-from antiphon.spec.protocols.rbp_resilient.bounds import Assigned, Patient, RbpFinite, Urgent
+from antiphon.spec.lang import (
+    Map,
+    action,
+    constraint,
+    environment,
+    everywhere,
+    invariant,
+    repair,
+    require,
+    witness,
+)
+from antiphon.spec.protocols.rbp_resilient.bounds import Assigned, Urgent
+from antiphon.spec.protocols.rbp_resilient.bounds import Patient as PatientPackets
 from antiphon.spec.protocols.rbp_resilient.figure25 import LastNumber as KnownNumber
-from antiphon.spec.protocols.rbp_resilient.figure25 import Number, Sequenced
-from antiphon.spec.protocols.rbp_resilient.repairs import REPAIRS as REPAIRS_25
-from antiphon.spec.protocols.rbp_resilient.repairs import LeaveAfterReformation, RingFromOne, StableBound
-from antiphon.spec.protocols.reformation.figures23_24 import Attempt, ListName, Reformation
+from antiphon.spec.protocols.rbp_resilient.figure25 import Number
+from antiphon.spec.protocols.reformation.figure25_in_lists import REPAIRS as REPAIRS_IN_LISTS
+from antiphon.spec.protocols.reformation.figure25_in_lists import Figure25InLists
+from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Reformation, Stage
+from antiphon.spec.protocols.reformation.readings import leaving, majority
+from antiphon.spec.protocols.reformation.repairs import MostRecentList, OwnVersions
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
@@ -46,74 +49,131 @@ class Role(Enum):
     simple, next_sequencer, sequencer = range(3)
 
 
-REPAIRS = tuple(r for r in REPAIRS_25 if r not in (RingFromOne, LeaveAfterReformation, StableBound))
-"""Those of figure 25 that do not speak of the ring, of n or of the call of Reformation, which are the
-list's here.
-"""
-
-
-class RbpReforming(RbpFinite, Reformation, repairs=REPAIRS, restrictions=(Urgent, Assigned, Patient)):
+class OverFigure25(Figure25InLists, Reformation):
     """Figure 25, and figures 23 and 24 where it calls Reformation."""
-
-    called_by: Map[Process, Cause | None] = everywhere(None)
-    failed_as: Map[Process, Role | None] = everywhere(None)
-
-    # The ring of a list -------------------------------------------------------------------------------------
-
-    def successor(self, p: Process) -> Process | None:
-        """The process after p on its list."""
-        later = next((q for q in self.each(Process) if q > p and q in self.members(self.current[p])), None)
-        first = next((q for q in self.each(Process) if q in self.members(self.current[p])), None)
-        return later if later is not None else first
-
-    def predecessor(self, p: Process) -> Process:
-        """The process whose successor p is."""
-        before = next(
-            (
-                q
-                for q in self.each(Process)
-                if self.current[q] == self.current[p]
-                and self.successor(q) == p
-                and q in self.members(self.current[p])
-            ),
-            None,
-        )
-        return before if before is not None else p
-
-    def is_stable(self, p: Process, k: Number) -> bool:
-        """Line 75, as the text has it, for the n of the list."""
-        return k <= self.last_number[p] - len(self.members(self.current[p])) + 1
-
-    def take_ack(self, p: Process, sender: Process, item: Sequenced) -> None:
-        """Lines 26-48, of an acknowledgement of p's list."""
-        if self.current[sender] == self.current[p]:
-            super().take_ack(p, sender, item)
-
-    # Calling Reformation ------------------------------------------------------------------------------------
-
-    def is_active(self, p: Process) -> bool:
-        """P is up, and works in its list."""
-        return super().is_active(p) and not self.reforming[p]
-
-    def give_up_sequencer(self, p: Process) -> None:
-        """Lines 39 and 49, and nothing after them."""
-        self.reforming[p] = True
-        self.arriving[p] = None
-        self.catching_up[p] = False
-
-    @constraint(
-        "broadcast", "resend", "obtain_number", "obtain_body", "accept", "pass_null", "sequence",
-        "resend_token",
-        "settle", "deliver", "detect_sequencer", "detect_successor", "detect_inactivity",
-    )  # fmt: skip
-    def works_alone(self, p: Process) -> bool:
-        """P is not in Reformation, which is blocking (section 3.2.3)."""
-        return self.works(p) and not self.reforming[p]
 
     @constraint("invite")
     def is_called(self, p: Process) -> bool:
         """Figure 25 has called Reformation, or p restarts."""
         return self.reforming[p]
+
+    @environment
+    def suspect_inactivity(self, p: Process) -> None:
+        """Lines 70-71, where a sequencer is active."""
+        require(self.suspected < self.suspicions and self.is_free(p) and not self.is_blocked())
+        self.suspected += 1
+        self.reforming[p] = True
+
+    def join(self, j: Process, a: Attempt) -> None:
+        """J stops working for the old list."""
+        super().join(j, a)
+        self.reforming[j] = True
+
+    # What Reformation asks ----------------------------------------------------------------------------------
+
+    def recent(self, p: Process) -> int:
+        """The number up to which p has all numbers and their messages."""
+        return self.complete_up_to(p)
+
+    def can_recover(self, j: Process, a: Attempt) -> bool:
+        """The new token site is up and on the list, and still has what j misses."""
+        return any(
+            self.is_site(s, a)
+            and (s == j or (not self.down[s] and (self.belongs[s] == a or self.current[s] == a)))
+            and self.can_take_over(j, s)
+            for s in self.each(Process)
+        )
+
+    def recover(self, j: Process, a: Attempt) -> None:
+        """J has what the new token site has."""
+        for s in self.each(Process):
+            if self.is_site(s, a):
+                self.take_over(j, s)
+
+    def end(self, p: Process, a: Attempt) -> None:
+        """P works in the new list; what was the old one's is gone."""
+        super().end(p, a)
+        self.begin_list(p)
+
+    @action(fairness="weak")
+    def generate_token(self, p: Process) -> None:
+        """An originator that is the new token site holds the token at once."""
+        a = self.belongs[p]
+        super().generate_token(p)
+        if self.is_site(p, a):
+            self.holding[p] = True
+
+    @action(fairness="weak")
+    def accept_token(self, k: Process) -> None:
+        """`Accept the token and Starts Acknowledging Messages`."""
+        super().accept_token(k)
+        self.holding[k] = True
+
+
+@repair(
+    "figure 23, phase III: the originator recovers the missing messages too, before it commits",
+    answers="REF-10",
+)
+class OriginatorRecovers(OverFigure25):
+    """Printed: `Generate "a New Token" and pass to New Token Site; Commit New TL`."""
+
+    @action(fairness="weak")
+    def generate_token(self, p: Process) -> None:
+        """The new token site still has what p misses."""
+        require(any(a == self.belongs[p] and self.can_recover(p, a) for a in self.each(Attempt)))
+        super().generate_token(p)
+
+    def misses(self, p: Process) -> bool:
+        """An originator that has announced recovers too."""
+        return super().misses(p) or self.stage[p] is Stage.announcing
+
+    def before_commit(self, p: Process, a: Attempt) -> None:
+        """As a slave does."""
+        self.recover(p, a)
+
+
+REPAIRS = (*REPAIRS_IN_LISTS, OwnVersions, MostRecentList, OriginatorRecovers)
+"""All of them."""
+
+
+class RbpReforming(
+    OverFigure25,
+    repairs=REPAIRS,
+    readings=(majority, leaving),
+    restrictions=(Urgent, Assigned, PatientPackets),
+):
+    """Figure 25, and figures 23 and 24 where it calls Reformation, within bounds."""
+
+
+class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
+    """RBP with Reformation, judged by total order broadcast."""
+
+    @invariant
+    def StableInList(self) -> bool:
+        """What a process takes for stable all of its list have, or had until they collected it."""
+        return not any(
+            self.is_free(p)
+            and k <= self.last_number[p]
+            and self.is_stable(p, k)
+            and any(self.complete_up_to(q) < k for q in self.members(self.list_of(p)))
+            for p in self.each(Process)
+            for k in self.each(Number)
+        )
+
+    @witness
+    def DeliveredInTheNewList(self) -> bool:
+        """All that are up have delivered every message, in a list that Reformation made."""
+        return all(
+            self.down[p] or (self.current[p] > 0 and all(self.delivered[p][m] for m in self.each(Message)))
+            for p in self.each(Process)
+        )
+
+
+class RbpReformingRuns(RbpReformingChecked):
+    """The failures of section 3.2.1, from the failure to the new list."""
+
+    called_by: Map[Process, Cause | None] = everywhere(None)
+    failed_as: Map[Process, Role | None] = everywhere(None)
 
     @action(fairness="weak")
     def detect_sequencer(self, p: Process) -> None:
@@ -132,11 +192,6 @@ class RbpReforming(RbpFinite, Reformation, repairs=REPAIRS, restrictions=(Urgent
         """Lines 70-71."""
         super().detect_inactivity(p)
         self.called_by[p] = Cause.inactivity
-
-    def join(self, j: Process, a: Attempt) -> None:
-        """J stops working for the old list."""
-        super().join(j, a)
-        self.reforming[j] = True
 
     @environment
     def crash(self, p: Process) -> None:
@@ -159,94 +214,6 @@ class RbpReforming(RbpFinite, Reformation, repairs=REPAIRS, restrictions=(Urgent
         """Q sends the ACK with the highest number."""
         sent = self.passed[q]
         return sent is not None and sent.number == top
-
-    # What Reformation asks ----------------------------------------------------------------------------------
-
-    def recent(self, p: Process) -> int:
-        """The number up to which p has all numbers and their messages."""
-        return max(
-            (k for k in self.each(Number) if all(self.has_all(p, j) for j in self.each(Number) if j <= k)),
-            default=0,
-        )
-
-    def has_all(self, p: Process, k: Number) -> bool:
-        """P knows what has number k, and has its message, or had it until it was collected."""
-        return (
-            k <= self.last_delivered[p]
-            or any(item.number == k for item in self.stable[p])
-            or any(item.number == k and self.has_body(p, item.body) for item in self.numbered[p])
-        )
-
-    def list_told(self, p: Process) -> ListName:
-        """The list that p's knowledge is from."""
-        return self.current[p]
-
-    def can_recover(self, j: Process, a: Attempt) -> bool:
-        """The new token site is up and on the list, and still has what j misses."""
-        return any(
-            self.is_site(s, a)
-            and (s == j or (not self.down[s] and (self.belongs[s] == a or self.current[s] == a)))
-            and all(
-                k > self.recent(s) or self.has_all(j, k) or any(item.number == k for item in self.numbered[s])
-                for k in self.each(Number)
-            )
-            for s in self.each(Process)
-        )
-
-    def recover(self, j: Process, a: Attempt) -> None:
-        """J has what the new token site has, and nothing else."""
-        for s in self.each(Process):
-            if self.is_site(s, a):
-                self.take_over(j, s)
-
-    def take_over(self, j: Process, s: Process) -> None:
-        """J has the numbers of s, with their messages, as far as it has not collected them."""
-        known = self.numbered[j] | self.numbered[s]
-        self.last_number[j] = self.recent(s)
-        self.numbered[j] = Set() | {
-            item
-            for item in known
-            if item.number <= self.last_number[j]
-            and item.number > self.last_delivered[j]
-            and not any(old.number == item.number for old in self.stable[j])
-        }
-        self.received[j] |= {
-            body for body in self.received[s] if any(item.body == body for item in self.numbered[j])
-        }
-        if any(item.body == self.pending[j] for item in self.numbered[j]):
-            self.pending[j] = None
-
-    def before_commit(self, p: Process, a: Attempt) -> None:
-        """The originator recovers too."""
-        self.recover(p, a)
-
-    def end(self, p: Process, a: Attempt) -> None:
-        """P works in the new list; what was the old one's is gone."""
-        super().end(p, a)
-        self.reforming[p] = False
-        self.arriving[p] = None
-        self.catching_up[p] = False
-        self.holding[p] = False
-        self.passed[p] = None
-        self.network -= {packet for packet in self.network if packet.to == p}
-
-    @action(fairness="weak")
-    def generate_token(self, p: Process) -> None:
-        """An originator that is the new token site holds the token at once."""
-        a = self.belongs[p]
-        super().generate_token(p)
-        if self.is_site(p, a):
-            self.holding[p] = True
-
-    @action(fairness="weak")
-    def accept_token(self, k: Process) -> None:
-        """`Accept the token and Starts Acknowledging Messages`."""
-        super().accept_token(k)
-        self.holding[k] = True
-
-
-class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
-    """RBP with Reformation, judged by total order broadcast, and the runs of section 3.2.1."""
 
     def goes_on_without(self, p: Process) -> bool:
         """P has failed, and all that are up have delivered a message in a list without p."""
