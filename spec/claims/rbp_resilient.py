@@ -341,6 +341,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("UniformPrefixOrder", "holds", of={**_THREE, "messages": 2}),
             _check("AllDelivered", "holds", of={**_THREE, "messages": 2}, length=42),
         ),
+        repairs=("count_in_the_list",),
     ),
     Claim(
         "RBP-24",
