@@ -30,10 +30,11 @@ class TokenLists(Group):
     begun: ListName = 0
     members: Map[Attempt, Set[Process]] = everywhere(Set())
     current: Map[Process, ListName] = everywhere(0)
+    works: Map[Process, bool] = everywhere(True)
 
     @action
     def reform(self, p: Process, responders: Set[Process], committed: Set[Process]) -> None:
-        """P invites, `responders` vote "Yes", and `committed` of them commit."""
+        """P invites, `responders` vote "Yes", and `committed` of them commit. The others of them wait."""
         require(self.begun < self.attempts)
         require(p in responders and committed <= responders and len(committed) > 0)
         require(self.has_majority(p, responders))
@@ -43,6 +44,8 @@ class TokenLists(Group):
         self.members[a] = responders
         for q in committed:
             self.current[q] = a
+        for q in responders:
+            self.works[q] = q in committed
 
     def has_majority(self, p: Process, responders: Set[Process]) -> bool:
         """Majority test, of all processes."""
@@ -67,8 +70,12 @@ class ListsChecked(TokenLists, readings=(majority,)):
     """Token lists, and whether they split the group."""
 
     def is_complete(self, a: ListName) -> bool:
-        """All sites of list a have it as their last."""
-        return all(self.current[q] == a for q in self.each(Process) if a == 0 or q in self.members[a])
+        """All sites of list a have it as their last, and work."""
+        return all(
+            self.current[q] == a and self.works[q]
+            for q in self.each(Process)
+            if a == 0 or q in self.members[a]
+        )
 
     @invariant
     def NoTwoComplete(self) -> bool:
