@@ -583,11 +583,16 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.PERFORMANCE,
         "holds",
-        "By reading: failure(·) is asked of q, whose ACK names the process (lines 38 and 48), and of "
-        "toknext_p (lines 55 and 62); as the ring is "
-        "repaired (RBP-02) these are its two neighbours. That passive detection sends nothing is plain "
-        "from lines 28 and 70. No check of a state could fail: who names p is what toknext says, and is not "
-        "found out while the protocol runs.",
+        "failure(·) is asked of q, whose ACK names the process (lines 38 and 48), and of toknext_p (lines 55 "
+        "and 62). Numbers are given in turn, so that q is the process before p in the ring if the number that "
+        "came with the token is one of q's: it always is, with the ring as repaired (RBP-02), unless an ACK "
+        "of another list is taken (RBP-19). That passive detection sends nothing is plain from lines 28 and "
+        "70.",
+        (
+            _check("NamedByNeighbour", "holds", of={**_CALM, "strays": 1}),
+            _check("NamedByNeighbour", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=1),
+            _check("NamedByNeighbour", "holds", of=_THREE),
+        ),
     ),
     Claim(
         "RBP-42",

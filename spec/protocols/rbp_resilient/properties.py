@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import action, expect, invariant, obligation, witness
 from antiphon.spec.protocols.rbp_resilient.bounds import RbpResilientBounded
-from antiphon.spec.protocols.rbp_resilient.figure25 import Body, Number
+from antiphon.spec.protocols.rbp_resilient.figure25 import Body, Number, Sequenced
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
@@ -35,6 +35,17 @@ class RbpResilientProperties(RbpResilientBounded):
             for p in self.each(Process)
             for q in self.each(Process)
             if p != q
+        )
+
+    @invariant
+    def NamedByNeighbour(self) -> bool:
+        """The sequencer that a process watches is the one before it in the ring: the token that it was named
+        with has a number of that process, which give them in turn.
+        """
+        return all(
+            self.arriving[p] != token or (token.number - 1) % self.processes == self.predecessor(p).index
+            for p in self.each(Process)
+            for token in self.each(Sequenced)
         )
 
     def has_message(self, p: Process, k: Number) -> bool:
