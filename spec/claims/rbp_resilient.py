@@ -584,10 +584,10 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Kind.PERFORMANCE,
         "holds",
         "failure(·) is asked of q, whose ACK names the process (lines 38 and 48), and of toknext_p (lines 55 "
-        "and 62). Numbers are given in turn, so that q is the process before p in the ring if the number that "
-        "came with the token is one of q's: it always is, with the ring as repaired (RBP-02), unless an ACK "
-        "of another list is taken (RBP-19). That passive detection sends nothing is plain from lines 28 and "
-        "70.",
+        "and 62). Numbers are given in turn, so that q is the process before p in the ring if the number "
+        "that came with the token is one of q's: it always is, with the ring as repaired (RBP-02), unless an "
+        "ACK of another list is taken (RBP-19). That passive detection sends nothing is plain from lines 28 "
+        "and 70.",
         (
             _check("NamedByNeighbour", "holds", of={**_CALM, "strays": 1}),
             _check("NamedByNeighbour", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=1),
