@@ -47,6 +47,16 @@ _TWICE: Constants = {
     "processes": 3, "messages": 2, "passes": 2, "numbers": 5, "attempts": 2, "views": 3, **_RUNS,
     "crashes": 1, "patient": True, "leaving": "remembers",
 }  # fmt: skip
+_MISLED: Constants = {
+    **_TWICE,
+    "messages": 1,
+    "passes": 1,
+    "numbers": 3,
+    "attempts": 1,
+    "views": 2,
+    "crashes": 0,
+    "suspicions": 1,
+}
 _JOINED: Constants = {**_TWICE, "messages": 1, "passes": 1, "numbers": 3, "attempts": 1, "views": 2}
 _FROM_SERVICE: Constants = {
     "processes": 3, "messages": 1, "passes": 0, "numbers": 2, "attempts": 1, "views": 2, **_RUNS,
@@ -184,6 +194,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("HolderHasAll", "holds", of={**_CALM, "suspicions": 1}),
             _check("StableAtAll", "holds", of={**_CALM, "suspicions": 1}),
             _check("UniqueNumbers", "holds", of={**_RING, "suspicions": 1}),
+            _reforming("OneHolderInList", "violated", of={**_MISLED, "keep_old_token": True}, length=7),
+            _reforming("OneHolderInList", "holds", of=_MISLED),
         ),
         defect="text",
         repairs=("leave_after_reformation",),
@@ -214,6 +226,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("UniformIntegrity", "holds", of={**_CALM, "strays": 1}),
             _reformed("OneMessageANumber", "violated", {**_ONCE, "mix_lists": True}, 8),
             _reformed("OneMessageANumber", "holds", _ONCE),
+            _reforming("OneBodyANumber", "violated", of={**_MISLED, "take_any_list": True}, length=10),
+            _reforming("OneBodyANumber", "holds", of=_MISLED),
         ),
         defect="text",
         repairs=("filter_versions",),
@@ -300,6 +314,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _reforming("UniformPrefixOrder", "holds"),
             _reforming("UniformIntegrity", "holds"),
             _reforming("StableInList", "holds"),
+            _reforming("StableInList", "holds", of=_MISLED),
+            _reforming("UniformPrefixOrder", "violated", "originator_recovers", length=31),
+            _reforming("StableInList", "violated", "originator_recovers", length=11),
             _reforming("DeliveredInTheNewList", "holds"),
             _joined("holds"),
             _joined("violated", "originator_recovers", length=7),

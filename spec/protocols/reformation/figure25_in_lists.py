@@ -17,7 +17,7 @@ figures 23 and 24 do (over_figure25.py), or the service of token lists (over_lis
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, Set, constraint, everywhere, repair
+from antiphon.spec.lang import Map, Set, constraint, everywhere, mutation, repair
 from antiphon.spec.protocols.rbp_resilient.bounds import RbpFinite
 from antiphon.spec.protocols.rbp_resilient.figure25 import Ack, Data, Number, Numbered, Sequenced
 from antiphon.spec.protocols.rbp_resilient.figure25 import LastNumber as KnownNumber
@@ -199,6 +199,29 @@ class CountInTheList(Figure25InLists):
             self.begins_after[p] == 0 or self.last_number[p] > self.begins_after[p]
         )
 
+
+@mutation("a process goes on with the token of the old list when Reformation returns")
+class KeepOldToken(Figure25InLists):
+    """Figure 25, lines 40 and 50: line 51 follows (RBP-18)."""
+
+    def begin_list(self, p: Process) -> None:
+        """The token stays."""
+        token = self.arriving[p] is not None or self.holding[p]
+        super().begin_list(p)
+        self.holding[p] = token
+
+
+@mutation("an ACK of another list is taken")
+class TakeAnyList(Figure25InLists):
+    """Figure 25, lines 25-27: the version of the list (RBP-19)."""
+
+    def is_with(self, q: Process, p: Process) -> bool:
+        """Always."""
+        return True
+
+
+MUTATIONS = (KeepOldToken, TakeAnyList)
+"""Both of them."""
 
 REPAIRS = (
     *(r for r in REPAIRS_25 if r not in (RingFromOne, LeaveAfterReformation, StableBound)),

@@ -29,8 +29,9 @@ from antiphon.spec.protocols.rbp_resilient.bounds import Assigned, Urgent
 from antiphon.spec.protocols.rbp_resilient.bounds import Patient as PatientPackets
 from antiphon.spec.protocols.rbp_resilient.figure25 import LastNumber as KnownNumber
 from antiphon.spec.protocols.rbp_resilient.figure25 import Number
+from antiphon.spec.protocols.reformation.faults import AnyNumber
+from antiphon.spec.protocols.reformation.figure25_in_lists import MUTATIONS, Figure25InLists
 from antiphon.spec.protocols.reformation.figure25_in_lists import REPAIRS as REPAIRS_IN_LISTS
-from antiphon.spec.protocols.reformation.figure25_in_lists import Figure25InLists
 from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Reformation, Stage
 from antiphon.spec.protocols.reformation.readings import leaving, majority
 from antiphon.spec.protocols.reformation.repairs import MostRecentList, OwnVersions
@@ -140,6 +141,7 @@ class RbpReforming(
     OverFigure25,
     repairs=REPAIRS,
     readings=(majority, leaving),
+    mutations=(*MUTATIONS, AnyNumber),
     restrictions=(Urgent, Assigned, PatientPackets),
 ):
     """Figure 25, and figures 23 and 24 where it calls Reformation, within bounds."""
@@ -158,6 +160,28 @@ class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
             and any(self.complete_up_to(q) < k for q in self.members(self.list_of(p)))
             for p in self.each(Process)
             for k in self.each(Number)
+        )
+
+    @invariant
+    def OneHolderInList(self) -> bool:
+        """At most one process of a list holds its token."""
+        return not any(
+            p != q and self.holding[p] and self.holding[q] and self.is_free(p) and self.is_free(q)
+            and self.list_of(p) == self.list_of(q)
+            for p in self.each(Process)
+            for q in self.each(Process)
+        )  # fmt: skip
+
+    @invariant
+    def OneBodyANumber(self) -> bool:
+        """A number belongs to one message, or to NULL, among those who work in one list."""
+        return not any(
+            a.number == b.number and a.body != b.body
+            for p in self.each(Process)
+            for q in self.each(Process)
+            if self.is_free(p) and self.is_free(q) and self.list_of(p) == self.list_of(q)
+            for a in self.numbered[p]
+            for b in self.numbered[q]
         )
 
     @witness
