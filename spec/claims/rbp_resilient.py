@@ -57,6 +57,7 @@ _MISLED: Constants = {
     "crashes": 0,
     "suspicions": 1,
 }
+_TWO_MISLED: Constants = {**_MISLED, "messages": 2, "passes": 0}
 _JOINED: Constants = {**_TWICE, "messages": 1, "passes": 1, "numbers": 3, "attempts": 1, "views": 2}
 _FROM_SERVICE: Constants = {
     "processes": 3, "messages": 1, "passes": 0, "numbers": 2, "attempts": 1, "views": 2, **_RUNS,
@@ -314,7 +315,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _reforming("UniformPrefixOrder", "holds"),
             _reforming("UniformIntegrity", "holds"),
             _reforming("StableInList", "holds"),
-            _reforming("StableInList", "holds", of=_MISLED),
+            _reforming("UniformPrefixOrder", "holds", of=_TWO_MISLED),
+            _reforming("UniformIntegrity", "holds", of=_TWO_MISLED),
+            _reforming("StableInList", "holds", of=_TWO_MISLED),
             _reforming("UniformPrefixOrder", "violated", "originator_recovers", length=31),
             _reforming("StableInList", "violated", "originator_recovers", length=11),
             _reforming("DeliveredInTheNewList", "holds"),
