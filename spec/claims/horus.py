@@ -194,6 +194,16 @@ HORUS: tuple[Claim, ...] = (
                 _with("all", HorusFlushOverChannels, "Refinement", "holds", of, deep=True)
                 for of in (_WHOLE, _WHOLE_LOSS)
             ),
+            Check(
+                HorusFlushOverChannels,
+                "Refinement",
+                "violated",
+                "all",
+                ("await_room",),
+                {**_WHOLE_LOSS, "buffer": 1},
+                7,
+                True,
+            ),
             *(
                 _with("all", HorusChecked, name, "holds", _FULL_THREE, deep=True)
                 for name in (
