@@ -36,12 +36,17 @@ _ALL_IVIEWS: Constants = {
     "processes": 3, "messages": 1, "highest": 5, "views": 2, "crashes": 0, "false_suspicions": 1,
     "detected_at_once": True, "assigned": True, "urgent": True,
 }  # fmt: skip
+_TWO: Constants = {**_CRASHED, "messages": 2, "highest": 6}
+_TWO_CUT_OFF: Constants = {**_CUT_OFF, "messages": 2, "highest": 6, "room": 6}
 _TWO_CRASHED: Constants = {**_CRASHED, "processes": 4, "highest": 3, "spare": 3, "crashes": 2}
 
 SAFETY = (
-    "ListAgreement", "ViewAgreement", "UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder",
-    "ViewSynchrony", "SameViewDelivery", "SendingViewDelivery", "OwnMessagesAreSent",
+    "ListAgreement", "ViewAgreement", "UniformIntegrity", "ViewSynchrony", "SameViewDelivery",
+    "SendingViewDelivery", "OwnMessagesAreSent",
 )  # fmt: skip
+ORDER = ("UniformTotalOrder", "UniformPrefixOrder")
+"""What one message could not break."""
+
 LIVENESS = (
     "Validity", "Agreement", "UniformAgreement", "VscValidity", "VscTermination", "ChangesEnd", "GroupIsUp",
 )  # fmt: skip
@@ -79,6 +84,19 @@ TWO_VIEWS: tuple[Claim, ...] = (
             *(_check(name, "holds", of=_CRASHED) for name in (*SAFETY, *LIVENESS)),
             *(_check(name, "holds", of=of) for of in (_CUT_OFF, _MISJUDGED) for name in (*SAFETY, *LIVENESS)),
             *(_check(name, "holds", of=of) for of in (_BACK, _BOTH) for name in SAFETY),
+            *(
+                _check(name, "holds", of=of)
+                for of in (_TWO, _TWO_CUT_OFF)
+                for name in (*ORDER, *SAFETY, *LIVENESS)
+            ),
+            _check("UniformTotalOrder", "violated", of={**_TWO, "out_of_order": True}, length=13),
+            _check(
+                "UniformPrefixOrder",
+                "violated",
+                "exchange_queues",
+                of={**_TWO, "highest": 4, "views": 2},
+                length=22,
+            ),
         ),
         defect="text",
         repairs=("agree_once",),
@@ -97,7 +115,8 @@ TWO_VIEWS: tuple[Claim, ...] = (
         "Where what is delivered is collected at once, an external process that missed one number asks for "
         'what is "no more in the buffers", and kills itself, though nobody has failed and nothing need be '
         "lost. Where the core keeps what it delivered until the next regular view, it gets all that it "
-        "missed, and nobody dies; with room for one number it still may.",
+        "missed, and nobody dies; with room for one number it still may. Where only some keep, it dies of "
+        "the first such answer though another has what it misses: all must be asked.",
         (
             Check(
                 IViewsChecked,
@@ -114,8 +133,10 @@ TWO_VIEWS: tuple[Claim, ...] = (
             _check("NoMoreInTheBuffers", "holds", of=_CROWDED),
             _check("NobodyKillsItself", "violated", of={**_CUT_OFF, "room": 1}, length=26),
             _check("NobodyKillsItself", "holds", of=_CUT_OFF),
-            *(_check(name, "holds", of=_CUT_OFF) for name in ("Agreement", "UniformPrefixOrder")),
-            *(_check(name, "holds", of=_CROWDED) for name in ("Agreement", "UniformPrefixOrder")),
+            _check("NobodyKillsItself", "violated", of={**_CUT_OFF, "keepers": 2}, length=19),
+            _check("NobodyKillsItself", "holds", of={**_CUT_OFF, "keepers": 2, "refusing": "all"}),
+            *(_check(name, "holds", of=_CUT_OFF) for name in ("Agreement", "Validity")),
+            *(_check(name, "holds", of=_CROWDED) for name in ("Agreement", "UniformAgreement")),
         ),
     ),
     Claim(

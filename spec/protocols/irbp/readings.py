@@ -34,9 +34,16 @@ class LeavesFirst(TwoViews):
 
 @refusing.reading("all")
 class AsksAll(TwoViews):
-    """P gives up when no member of the core has it."""
+    """P gives up when every member of the core has had what p misses, and keeps it no more."""
 
     def refuses(self, p: Process, q: Process) -> bool:
         return super().refuses(p, q) and not any(
-            self.may_ask(p, r) and self.has_kept(r, self.first_missed(p)) for r in self.each(Process)
+            r in self.token_list(p) and self.may_send(p, r) for r in self.each(Process)
+        )
+
+    def may_send(self, p: Process, r: Process) -> bool:
+        """R has not answered yet, or will have what p misses first, or has kept it."""
+        k = self.first_missed(p)
+        return not self.is_gone(r) and (
+            not self.is_with(r, p) or k is None or k > self.settled(r) or self.has_kept(r, k)
         )

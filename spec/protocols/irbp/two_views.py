@@ -11,7 +11,7 @@ what the prose says of the two together.
 | "an i-view is installed each time a suspect is raised" (aggressive) | `suspected`, `call` |
 | "generate regular view changes" (conservative)        | `call_regular`, `misjudge`                       |
 | regular view, and the group between two of them      | `regular[v]`, `group(p)`                         |
-| "keep messages while there is available space"       | `kept[p]`, at most `room` numbers                |
+| "one or more processes keep messages while there is available space" | `kept[p]`, at most `room`         |
 | "request message retransmissions"                    | `fetch`                                          |
 | "no more in the buffers", suicide                    | `refuse`                                         |
 
@@ -56,6 +56,9 @@ class TwoViews(IViewChange):
 
     room: Const[int] = 0
     """How many numbers a process keeps that it has delivered: 0 is RBP's collection at delivery."""
+
+    keepers: Const[int] = 3
+    """How many processes keep numbers, the first ones of the group."""
 
     misjudgements: Const[int] = 0
     """How often the conservative detector is wrong."""
@@ -221,9 +224,12 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def deliver(self, p: Process, item: Sequenced) -> None:
-        """P keeps the number while there is room."""
+        """A process that keeps numbers keeps the last ones."""
         super().deliver(p, item)
-        self.kept[p] = Set() | {one for one in self.kept[p] | {item} if one.number > item.number - self.room}
+        if p.index < self.keepers:
+            self.kept[p] = Set() | {
+                one for one in self.kept[p] | {item} if one.number > item.number - self.room
+            }
 
     def first_missed(self, p: Process) -> Number | None:
         """The first number that is not stable at p."""

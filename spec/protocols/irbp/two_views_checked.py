@@ -15,7 +15,7 @@ from antiphon.spec.lang import (
     restriction,
     witness,
 )
-from antiphon.spec.protocols.irbp.bounds import Assigned, Urgent
+from antiphon.spec.protocols.irbp.bounds import Assigned, OutOfOrder, Urgent
 from antiphon.spec.protocols.irbp.figure32 import Phase
 from antiphon.spec.protocols.irbp.iviews import ExchangeQueues, IViewsFinite, RepeatOwn, acknowledging
 from antiphon.spec.protocols.irbp.normal_phase import Sequenced
@@ -99,6 +99,7 @@ class TwoViewsBounded(
     repairs=(*REPAIRS, ExchangeQueues, RepeatOwn, AgreeOnce, WatchGroup, UpToDate),
     readings=(acknowledging, giving_up, refusing),
     restrictions=(DetectedAtOnce, Prompt, Assigned),
+    mutations=(OutOfOrder,),
 ):
     """Both figures with what can be switched on."""
 
