@@ -50,7 +50,7 @@ SLEEP_WORDS, MOST_COMPARED = 2, 4096
 """Words of a sleep set, where a program has more than 64 steps; how many it may have for that."""
 LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
 """What a line costs LLVM: with care, a part by itself and a part by the lines with it; quickly."""
-STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.46, 0.12
+STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.36, 0.12
 """How long LLVM may take for the steps; how much of it with care at least."""
 
 Native = Callable[..., int]
@@ -217,7 +217,7 @@ def steps_texts(
     """
     forget()
     plans, codes = plan_actions(program, reduction), Codes.of(program).count
-    asleep = SleepSet(ordinals=codes > WORD) if sleep else None
+    asleep = SleepSet(many=codes > WORD) if sleep else None
     successors = Successors(packing, reduction.properties(program), plans, asleep)
     parts = [DECLARATIONS, TAKE, successors.text(), _exchange_text(program, packing, reduction)]
     if sleep:

@@ -38,9 +38,11 @@ from typing import Any
 
 from antiphon.model.engines.native import edges, orbits, tree
 from antiphon.model.engines.native.fields import (
+    ASLEEP,
     BUFFER,
     BUFFERS,
     CAPACITY,
+    CODES,
     CONTEXTS,
     COUNTS,
     DIRECT,
@@ -294,6 +296,20 @@ def keep(context: int, row: int, parent: int) -> int:
     return 1
 
 
+def tell(context: int, sleeping: int, value: int) -> int:
+    """Write down by their numbers that the steps of a sleep set sleep, or no longer do."""
+    asleep = word(context, ASLEEP)
+    index = 0
+    while index < SLEEP:
+        left = word(sleeping, index)
+        while left != 0:
+            ordinal = index * 64 + count_bits((left ^ (left - 1)) >> 1)
+            set_byte(asleep, half(word(context, CODES), ordinal), value)
+            left = left & (left - 1)
+        index += 1
+    return 0
+
+
 def find_successors(context: int, number: int, faults: int) -> int:
     """Add the successors of a known state to the buffer; without `faults`, not those by steps of the environment."""
     used = word(context, USED)
@@ -311,7 +327,12 @@ def find_successors(context: int, number: int, faults: int) -> int:
             set_word(explored, index, word(sleeping, index))
             set_word(context, TRANSITIONS, word(context, TRANSITIONS) + count_bits(word(sleeping, index)))
             index += 1
-    successors(context, state_of(context, number), out, number, faults, sleeping)
+    if ORDINAL:
+        tell(context, sleeping, 1)
+        successors(context, state_of(context, number), out, number, faults, word(context, ASLEEP))
+        tell(context, sleeping, 0)
+    else:
+        successors(context, state_of(context, number), out, number, faults, sleeping)
     if MODE == TREE:
         keep_pending(context)
     return word(context, USED)
@@ -580,7 +601,7 @@ def read(context: int, first: int, last: int, out: int) -> int:
 
 
 FUNCTIONS = (
-    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, ordinal_of, mark, put_to_sleep, take, keep_pending, keep, find_successors, expand, home,
+    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, ordinal_of, mark, put_to_sleep, take, keep_pending, keep, tell, find_successors, expand, home,
     tag_of, slot_at, set_slot, enter, insert, fresh_states, settle, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
     *edges.FUNCTIONS,
 )  # fmt: skip

@@ -55,12 +55,15 @@ class SleepSets:
         self._each = max(128, 3 * self._bytes)
         self._explored = Area(self._each * threads)
         self._free = Area(self._ordinals * self._bytes)
-        self._places = Area(kernel.codes.count)
+        self._places, self._codes = Area(kernel.codes.count), Area(4 * self._ordinals)
+        self._flags = kernel.codes.count + 128
+        self._asleep = Area(self._flags * threads)
 
     def fields(self, thread: int) -> dict[str, int]:
         """What the context of a thread says of them."""
         return {
             "SLEEPING": self._of_states.address, "FREE": self._free.address, "ORDINALS": self._places.address,
+            "CODES": self._codes.address, "ASLEEP": self._asleep.address + self._flags * thread,
             "SLEEPY": self._of_successors.address + self._bytes * self._capacity * thread,
             "EXPLORED": self._explored.address + self._each * thread,
         }  # fmt: skip
@@ -90,10 +93,13 @@ class SleepSets:
         free = np.zeros((self._ordinals, self._ordinals), dtype=np.bool_)
         free[: len(chosen), : len(chosen)] = independent(footprints.reshape(len(taken), 2, -1)[chosen])
         self._places.write(0, places.tobytes())
+        self._codes.write(0, chosen.astype(np.uint32).tobytes())
         self._free.write(0, np.packbits(free, axis=1, bitorder="little").tobytes())
         self._of_states.release(0, self._of_states.size)
 
     def close(self) -> None:
         """Give the memory back."""
-        for area in (self._of_states, self._of_successors, self._explored, self._free, self._places):
+        for area in (self._of_states, self._of_successors, self._explored, self._free):
+            area.close()
+        for area in (self._places, self._codes, self._asleep):
             area.close()

@@ -2,9 +2,9 @@
 hands each successor to `take`.
 
 `i64 @successors(i64 context, ptr state, i64 out, i64 parent, i64 faults, i64 sleeping)` writes them one
-behind the other, from `out` on. Without `faults` the steps of the environment are left out; so are those that
-sleep: `sleeping` is the address of a sleep set. Nobody writes to the state meanwhile: what one step has read
-of it (`noalias readonly`) another knows.
+behind the other, from `out` on. Without `faults` the steps of the environment are left out; so are those
+that sleep: `sleeping` is the address of a word with a bit for each step, or of bytes, one for each. Nobody
+writes to the state meanwhile: what one step has read of it (`noalias readonly`) another knows.
 
 This file writes the loops that `enumeration` has planned; it knows nothing of tables.
 """
@@ -24,7 +24,6 @@ from antiphon.model.engines.native.enumeration import (
     without_guards,
 )
 from antiphon.model.engines.native.expressions import Writer
-from antiphon.model.engines.native.fields import ORDINALS
 from antiphon.model.engines.native.specialise import has_nodes, inputs_among, inputs_of, reached, roots_of
 from antiphon.model.engines.native.steps import StepWriter, is_false
 from antiphon.model.ground.footprint import conjuncts
@@ -38,29 +37,20 @@ INLINE_NODES = 60
 
 
 class SleepSet:
-    """How steps are found in the sleep set of a state; `ordinals`: their places in it are looked up."""
+    """How a step is found among those that sleep: by a bit of a word, by a byte where there are `many`."""
 
-    def __init__(self, *, ordinals: bool) -> None:
-        self.ordinals = ordinals
+    def __init__(self, *, many: bool) -> None:
+        self._many = many
         self.begin = ["  %sleep = inttoptr i64 %sleeping to ptr"]
-        if ordinals:
-            self.begin += [
-                "  %fields = inttoptr i64 %context to ptr",
-                f"  %ordinals.at = getelementptr ptr, ptr %fields, i64 {ORDINALS}",
-                "  %ordinals = load ptr, ptr %ordinals.at",
-            ]
-        else:
+        if not many:
             self.begin.append("  %asleep = load i64, ptr %sleep")
 
     def has(self, body: Writer, code: str) -> str:
-        """Whether a step is in it."""
-        if not self.ordinals:
-            return body.emit(f"trunc i64 {body.emit(f'lshr i64 %asleep, {code}')} to i1")
-        ordinal = body.emit(f"load i8, ptr {body.emit(f'getelementptr i8, ptr %ordinals, i64 {code}')}")
-        byte = body.emit(f"zext i8 {body.emit(f'lshr i8 {ordinal}, 3')} to i64")
-        some = body.emit(f"load i8, ptr {body.emit(f'getelementptr i8, ptr %sleep, i64 {byte}')}")
-        place = body.emit(f"and i8 {ordinal}, 7")
-        return body.emit(f"trunc i8 {body.emit(f'lshr i8 {some}, {place}')} to i1")
+        """Whether a step is among them."""
+        if self._many:
+            at = body.emit(f"getelementptr i8, ptr %sleep, i64 {code}")
+            return body.emit(f"trunc i8 {body.emit(f'load i8, ptr {at}')} to i1")
+        return body.emit(f"trunc i64 {body.emit(f'lshr i64 %asleep, {code}')} to i1")
 
 
 class Successors:
