@@ -153,6 +153,17 @@ def test_what_no_order_can_mend_is_broken_in_all() -> None:
     assert broken(history("0: -1 ! | 1: -0 !"), {"StrongAccuracy"}) == {"StrongAccuracy"}
     assert broken(history("0: -1 ! | 1: !"), {"StrongAccuracy"}) == set()
     assert causal_order(logs, ["crash"]).contradictions == ()
+    logs = history("0: <b ! | 1: -0 b>0")
+    assert broken(logs, {"StrongAccuracy"}) == {"StrongAccuracy"}
+    assert causal_order(logs, ["crash"]).contradictions == ()
+
+
+def test_a_process_that_wrote_nothing_owes_nothing() -> None:
+    """Nor does one that is only spoken of."""
+    owed = {"Agreement", "MembershipPrecision", "MulticastLiveness"}
+    assert broken(history("1: +b b"), owed) == set()
+    assert broken(history("0: [2=05] +a a"), owed) == set()
+    assert broken(history("0: [2=01] +a a | 1:"), owed) == owed
 
 
 # However long -----------------------------------------------------------------------------------------------

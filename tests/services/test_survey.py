@@ -105,6 +105,8 @@ def test_weak_order_binds_those_who_go_together_and_reliable_order_has_no_gaps(
         ("t0=01 d0:2 d1:1 d1:2", True),
         ("t0=01 d0:1 d0:2 t1=01 d1:2 d1:1", True),
         ("t0=01 d0:1 d1:2 d1:1", False),
+        ("d0:2 t0=0 t1=1 d1:1 d1:2", True),
+        ("t0=0 d0:2 t1=1 d1:1 d1:2", False),
         ("t0=01 d0:1 d1:0 d1:1", True),
     ],
 )
