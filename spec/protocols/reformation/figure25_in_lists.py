@@ -23,7 +23,7 @@ from antiphon.spec.protocols.rbp_resilient.figure25 import Ack, Data, Number, Nu
 from antiphon.spec.protocols.rbp_resilient.figure25 import LastNumber as KnownNumber
 from antiphon.spec.protocols.rbp_resilient.repairs import REPAIRS as REPAIRS_25
 from antiphon.spec.protocols.rbp_resilient.repairs import LeaveAfterReformation, RingFromOne, StableBound
-from antiphon.spec.protocols.reformation.figures23_24 import Lists
+from antiphon.spec.protocols.reformation.figures23_24 import ListName, Lists
 from antiphon.spec.services import Process
 
 
@@ -31,6 +31,7 @@ class Figure25InLists(RbpFinite, Lists):
     """Figure 25, where the token list may change."""
 
     begins_after: Map[Process, KnownNumber] = everywhere(0)
+    previous: Map[Process, ListName] = everywhere(0)
 
     # The ring of a list -------------------------------------------------------------------------------------
 
@@ -126,19 +127,28 @@ class Figure25InLists(RbpFinite, Lists):
             or any(item.number == k and self.has_body(p, item.body) for item in self.numbered[p])
         )
 
-    def can_take_over(self, j: Process, s: Process) -> bool:
-        """S still has what j misses."""
+    def can_take_over(self, j: Process, s: Process, a: ListName) -> bool:
+        """S, the site of list a, still has what j misses."""
         return all(
             k > self.complete_up_to(s)
-            or self.has_all(j, k)
+            or self.has_already(j, k, s, a)
             or any(item.number == k for item in self.numbered[s])
             for k in self.each(Number)
         )
 
-    def take_over(self, j: Process, s: Process) -> None:
+    def has_already(self, j: Process, k: Number, s: Process, a: ListName) -> bool:
+        """J has number k, and does not miss it."""
+        return self.has_all(j, k)
+
+    def comes_from(self, s: Process, a: ListName) -> ListName:
+        """The list before a in which s was last."""
+        return self.previous[s] if self.list_of(s) == a else self.list_of(s)
+
+    def take_over(self, j: Process, s: Process, a: ListName) -> None:
         """J has the numbers of s, with their messages, as far as it has not collected them."""
         top = self.complete_up_to(s)
-        known = self.kept(j, s) | self.numbered[s]
+        known = self.kept(j, s, a) | self.numbered[s]
+        self.previous[j] = self.list_of(j)
         self.last_number[j] = top
         self.numbered[j] = Set() | {
             item
@@ -153,7 +163,7 @@ class Figure25InLists(RbpFinite, Lists):
         if any(item.body == self.pending[j] for item in self.numbered[j]):
             self.pending[j] = None
 
-    def kept(self, j: Process, s: Process) -> Set[Sequenced]:
+    def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:
         """Figure 24, phase II: `Recover all missing messages`. Nothing is said of what only j has."""
         return self.numbered[j]
 
@@ -170,19 +180,28 @@ class Figure25InLists(RbpFinite, Lists):
 
 @repair(
     "figure 24, phase II: a slave also gives up what it has under numbers that the new token site has "
-    "otherwise",
+    "otherwise, or has collected in another list",
     answers="REF-12",
 )
 class DropTheRest(Figure25InLists):
     """Printed: `Recover all missing messages`."""
 
-    def kept(self, j: Process, s: Process) -> Set[Sequenced]:
-        """What s has collected."""
+    def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:
+        """What s has collected, if both have it from one list."""
         return Set() | {
             item
             for item in self.numbered[j]
-            if not any(other.number == item.number for other in self.numbered[s])
+            if self.comes_from(s, a) == self.list_of(j)
+            and not any(other.number == item.number for other in self.numbered[s])
         }
+
+    def has_already(self, j: Process, k: Number, s: Process, a: ListName) -> bool:
+        """What j has from another list than s may be another message, unless it is stable."""
+        return self.has_all(j, k) and (
+            self.comes_from(s, a) == self.list_of(j)
+            or k <= self.last_delivered[j]
+            or any(item.number == k for item in self.stable[j])
+        )
 
 
 @repair(

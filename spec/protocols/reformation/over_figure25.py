@@ -81,7 +81,7 @@ class OverFigure25(Figure25InLists, Reformation):
         return any(
             self.is_site(s, a)
             and (s == j or (not self.down[s] and (self.belongs[s] == a or self.current[s] == a)))
-            and self.can_take_over(j, s)
+            and self.can_take_over(j, s, a)
             for s in self.each(Process)
         )
 
@@ -89,7 +89,7 @@ class OverFigure25(Figure25InLists, Reformation):
         """J has what the new token site has."""
         for s in self.each(Process):
             if self.is_site(s, a):
-                self.take_over(j, s)
+                self.take_over(j, s, a)
 
     def end(self, p: Process, a: Attempt) -> None:
         """P works in the new list; what was the old one's is gone."""

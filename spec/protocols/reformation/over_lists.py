@@ -34,10 +34,10 @@ class OrderOfFigure25(Figure25InLists, TokenLists):
         """The message that B stands for. NULL stands for none."""
         return body.message if body is not None else None
 
-    def take_over(self, j: Process, s: Process) -> None:
+    def take_over(self, j: Process, s: Process, a: ListName) -> None:
         """J leaves its list."""
         self.left[j][self.list_of(j)] = self.complete_up_to(j)
-        super().take_over(j, s)
+        super().take_over(j, s, a)
 
     def known_in(self, p: Process, a: ListName) -> int:
         """How much p has of the order of list a, with its messages; or had when it left it."""
@@ -64,14 +64,14 @@ class Figure25OverLists(
     @action
     def commit(self, p: Process, a: Attempt) -> None:
         """The site still has what p misses."""
-        require(any(self.is_site(s, a) and self.can_take_over(p, s) for s in self.each(Process)))
+        require(any(self.is_site(s, a) and self.can_take_over(p, s, a) for s in self.each(Process)))
         super().commit(p, a)
 
     def begin_in(self, p: Process, a: Attempt) -> None:
         """P has what the site has, and nothing else."""
         for s in self.each(Process):
             if self.is_site(s, a):
-                self.take_over(p, s)
+                self.take_over(p, s, a)
         self.begin_list(p)
 
     @action(fairness="weak")
