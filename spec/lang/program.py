@@ -45,9 +45,9 @@ class Program:
     ) -> None:
         self.spec, self.constants = spec, dict(constants)
         variants = active_variants(spec, constants)
-        if stand_in is not None:
-            variants = with_stand_in(variants, stand_in)
-        self.text: type[Spec] = composed(spec, variants)
+        self.text: type[Spec] = (
+            composed(spec, variants) if stand_in is None else with_stand_in(spec, variants, stand_in)
+        )
         self.declaration: Declaration = declare(self.text)
 
     def __repr__(self) -> str:

@@ -246,12 +246,23 @@ def has_stand_in(cls: type) -> bool:
     return any(stood_for(part) is not part for part in cls.__mro__)
 
 
-def with_stand_in(variants: tuple[type, ...], stand_in: type) -> tuple[type, ...]:
-    """The variants with a stand-in: in the place of the one that it stands for, or below all of them."""
-    owner = stood_for(stand_in)
-    if owner in variants:
-        return tuple(stand_in if item is owner else item for item in variants)
-    return (stand_in, *variants)
+def with_stand_in(cls: type, variants: tuple[type, ...], stand_in: type) -> type:
+    """The class with these variants and a stand-in right above the class that it stands for: all else stays
+    in its order.
+
+    Raises:
+        SpecError: no order of the classes does that.
+    """
+    owner, order = stood_for(stand_in), composed(cls, variants).__mro__
+    under = tuple(item for item in variants if order.index(item) >= order.index(owner))
+    made = composed(cls, (*under, stand_in, *(item for item in variants if item not in under)))
+    if [item for item in made.__mro__[1:] if item is not stand_in] != list(order[1 if variants else 0 :]):
+        raise SpecError(
+            f"{stand_in.__name__} with another text moves other classes of {cls.__name__}",
+            place_of(cls),
+            "the text that stands there",
+        )
+    return made
 
 
 def composed(cls: type, variants: tuple[type, ...]) -> type:

@@ -25,6 +25,7 @@ from antiphon.model.mutation import (
     trial,
 )
 from antiphon.model.mutation.operators import Context
+from antiphon.model.mutation.trial import _differing
 from antiphon.model.verdict import Outcome, PropertyKind
 from antiphon.spec.lang import (
     AtMost,
@@ -55,6 +56,8 @@ from antiphon.spec.lang import (
     step_invariant,
     witness,
 )
+from antiphon.spec.protocols.irbp.two_views import TwoViews
+from antiphon.spec.protocols.irbp.two_views_checked import TwoViewsChecked
 
 
 class Member(Index, size="members", ordered=True):
@@ -468,3 +471,14 @@ def test_a_number_that_is_one_more_is_none_more_and_two_more() -> None:
         item.after for item in changes_of(method, Context(True, {}, {}, {})) if "shifted" in item.operator
     ]
     assert shifted == ["self.last", "self.last + 2"]
+
+
+def test_a_changed_text_moves_no_other_class() -> None:
+    """Repairs of a class below it stay where they are, so that nothing else differs."""
+    bound = program(TwoViewsChecked, repairs="all", processes=2, messages=1)
+    changes = [item for item in mutants_of(bound, lambda part: part is TwoViews) if "fetch" in item.method]
+    assert changes
+    for mutant in changes:
+        changed = mutant.of(bound)
+        assert changed.variables == bound.variables
+        assert all("fetch" in name for name in _differing(bound.module, changed.module))
