@@ -183,10 +183,17 @@ def broken(spec: type[Spec], fault: str | None, sizes: Sizes) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED}
 
 
+def _id(value: object) -> str:
+    """A name that is the same in every process."""
+    if isinstance(value, type):
+        return value.__name__
+    return ",".join(sorted(value)) if isinstance(value, set) else str(value or "-")
+
+
 @pytest.mark.parametrize(
     ("spec", "fault", "sizes", "names"),
     [*FAULTS, *DETECTORS, *SOUND],
-    ids=lambda value: value.__name__ if isinstance(value, type) else str(value or "-"),
+    ids=_id,
 )
 def test_a_fault_breaks_one_property_and_what_follows_from_it(
     spec: type[Spec], fault: str | None, sizes: Sizes, names: set[str]
