@@ -83,6 +83,8 @@ class SleepSets:
 
     def _compare(self, taken: Counts) -> None:
         """Give steps their bits, and forget all sets, which are of the bits before."""
+        if not len(taken):  # nothing ever happens
+            return
         chosen = np.arange(len(taken))
         if not self._one_to_one:
             last = min(self._ordinals - 1, np.count_nonzero(taken))
