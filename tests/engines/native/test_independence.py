@@ -95,10 +95,11 @@ def test_independent_steps_lead_to_the_same_state_in_both_orders(bound: Program)
     assert see(bound, states_of(bound)) > 10
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [16, 38, 52, 65])
 def test_independent_steps_of_random_specifications_do(seed: int) -> None:
+    """In most random states nothing is enabled without an error; in these there are such pairs."""
     bound = program_of(seed)
-    see(bound, iter(random_states(bound, random.Random(seed), 12)))
+    assert see(bound, random_states(bound, random.Random(seed), 30)) > 50
 
 
 @pytest.mark.parametrize("seed", range(12))
