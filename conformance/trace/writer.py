@@ -64,7 +64,7 @@ class LogWriter:
         self.path = path
         self.events = 0
         self._encoder = msgspec.json.Encoder()
-        self._failed = False
+        self._failure: str | None = None
         try:
             self._descriptor: int | None = os.open(
                 path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644
@@ -171,13 +171,13 @@ class LogWriter:
     def _write(self, line: Header | Event, what: str) -> None:
         if self._descriptor is None:
             raise LogWriteError(f"{self.path}: cannot write {what}: the log is closed")
-        if self._failed:
-            raise LogWriteError(f"{self.path}: cannot write {what}: an earlier write failed")
+        if self._failure is not None:
+            raise LogWriteError(f"{self.path}: cannot write {what}: an earlier write failed: {self._failure}")
         data = self._encoder.encode(line) + b"\n"
         try:
             while data:
                 data = data[os.write(self._descriptor, data) :]
         except OSError as error:
-            self._failed = True
+            self._failure = error.strerror
             kept = f"{self.events} events before it are kept"
             raise LogWriteError(f"{self.path}: cannot write {what}: {error.strerror}; {kept}") from error

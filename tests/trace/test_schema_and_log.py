@@ -368,7 +368,7 @@ except LogWriteError as error:
     first, second = ran.stdout.splitlines()
     events = len(lines_of(path)) - 2
     assert first == f"{path}: cannot write event {events}: File too large; {events} events before it are kept"
-    assert second.endswith("an earlier write failed")
+    assert second.endswith("an earlier write failed: File too large")
     log = read_log(path)
     assert len(log.events) == events
     assert [problem.reason for problem in log.problems] == [CUT_OFF]

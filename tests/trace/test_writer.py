@@ -40,7 +40,7 @@ def test_after_a_write_that_failed_nothing_is_written(
                 log.crash()
         told = f"{path}: cannot write event {events}: {os.strerror(errno.ENOSPC)}"
         assert str(refused.value) == f"{told}; {events} events before it are kept"
-        with pytest.raises(LogWriteError, match="an earlier write failed"):
+        with pytest.raises(LogWriteError, match=f"an earlier write failed: {os.strerror(errno.ENOSPC)}"):
             log.end()
     assert path.read_bytes() == before
     assert before.count(b"\n") == events + 1
