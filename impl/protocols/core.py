@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable
+from enum import Enum
 from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Meta
@@ -30,6 +31,7 @@ __all__ = [
     "Implementation",
     "MessageFormat",
     "Natural",
+    "Network",
     "Payload",
     "Process",
     "ProtocolCore",
@@ -186,6 +188,15 @@ class ProtocolCore(Protocol[M]):
         ...
 
 
+class Network(Enum):
+    """What a core takes for granted of whatever carries its messages from member to member."""
+
+    LOSSY = "lossy"
+    """Messages may be lost, repeated and reordered; the core sends again what it has to."""
+    FIFO = "fifo"
+    """A reliable queue joins every pair of members: what one sends to another arrives once and in order."""
+
+
 class MessageFormat(NamedTuple, Generic[M]):
     """The messages of one version of one protocol, as the wire needs to know them."""
 
@@ -205,3 +216,5 @@ class Implementation(NamedTuple, Generic[M]):
     messages: MessageFormat[M]
     core: Callable[[int, int, Tracer], ProtocolCore[M]]
     """Takes the member's place, the number of members and a tracer. Raises `InvalidMembership`."""
+    network: Network = Network.LOSSY
+    """What the core needs below it. Whoever carries its messages provides that: a core does not look."""
