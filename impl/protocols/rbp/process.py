@@ -39,6 +39,7 @@ from collections import Counter
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.rbp.messages import (
     NUMBERS_ASKED_MAX,
     Ack,
@@ -50,7 +51,7 @@ from antiphon.impl.protocols.rbp.messages import (
 )
 from antiphon.impl.protocols.rbp.queues import Queues
 from antiphon.impl.protocols.rbp.state import Observation, Snapshot
-from antiphon.impl.protocols.rbp.timers import Deadlines, Timer
+from antiphon.impl.protocols.rbp.timers import Timer
 from antiphon.impl.protocols.rbp.violations import RbpViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
@@ -84,8 +85,6 @@ class Core:
             raise InvalidMembership(
                 f"process {me} of {members}: a ring has at least 2 members, numbered from 0 to members - 1"
             )
-        if min(resend_ms, token_ms, request_ms) <= 0 or backoff_max < 1:
-            raise ValueError("intervals must be greater than 0 ms and backoff_max at least 1")
         self.me = me
         self.members = members
         self.successor = (me + 1) % members
