@@ -83,7 +83,7 @@ async def loopback(members: int, messages: int, payload: bytes) -> tuple[float, 
 
     async def listen(group: Group) -> None:
         count = 0
-        async for _ in group.deliveries():
+        async for _ in group:
             count += 1
             if count == share * members:
                 return

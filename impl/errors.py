@@ -2,8 +2,8 @@
 
 What an application may have to catch is a `GroupError`:
 
-- `LocalError`: the call was wrong (a second broadcast in a core, a payload too large, a closed group);
-  nothing has changed.
+- `LocalError`: the call was wrong (a second broadcast in a core, a payload too large, a closed group, an
+  address that nobody can bind); nothing has changed.
 - `GroupFailed`: the group cannot go on, for the reason that it names, or this library failed inside a step
   and the cause is attached; the member has stopped.
 
@@ -27,6 +27,8 @@ __all__ = [
     "LocalError",
     "PayloadTooLarge",
     "Rejection",
+    "UnknownProtocol",
+    "UnusableAddress",
     "Violation",
 ]
 
@@ -53,6 +55,14 @@ class InvalidMembership(LocalError):
 
 class GroupClosed(LocalError):
     """The group was used before it was opened or after it was closed."""
+
+
+class UnknownProtocol(LocalError):
+    """No protocol has this name; the message lists those that there are."""
+
+
+class UnusableAddress(LocalError, OSError):
+    """An address cannot be resolved, bound or reached from the own one; the message says whose, and why."""
 
 
 class GroupFailed(GroupError):

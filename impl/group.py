@@ -1,9 +1,11 @@
-"""An application joins a group, broadcasts bytes and iterates deliveries, which come to all in one order.
+"""An application joins a group, broadcasts bytes and iterates events, which come to all in one order.
 
     async with Group("orders", me=0, members=3, bind=("127.0.0.1", 7000), routes={1: ..., 2: ...}) as group:
         await group.broadcast(b"hello")
-        async for delivery in group.deliveries():
-            print(delivery.number, delivery.source, delivery.payload)
+        async for event in group:
+            match event:
+                case Delivery(source, payload=payload):
+                    print(source, payload)
 
 A group is one fixed set of members that all stay alive; one that cannot go on ends with `GroupFailed`, which
 says what is missing and whose it is. Own broadcasts wait for one another: each is handed to the protocol when
@@ -19,18 +21,19 @@ import socket
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, Violation
+from antiphon.impl.named import implementation
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait, payload_copy
-from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.udp import Address, UdpShell
 
-__all__ = ["Address", "Delivery", "Group", "Identifier", "Statistics", "Wait"]
+__all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Statistics", "Wait"]
 
-_RBP = rbp()
+Event: TypeAlias = Delivery
+"""What iteration gives; `match` on the type, since groups whose members change will tell of views too."""
 
 
 class Statistics(NamedTuple):
@@ -59,31 +62,34 @@ class Group:
         members: int,
         bind: Address | socket.socket,
         routes: Mapping[int, Address],
-        protocol: Implementation[Any] = _RBP,
+        protocol: Implementation[Any] | str = "rbp",
         tracer: Tracer = NULL_TRACER,
         stall_s: float = 30.0,
     ) -> None:
         """Member `me` of 0..members-1, listening at `bind`.
 
         `bind` is an address, or a bound UDP socket that the group will close. `routes[q]` is where datagrams
-        for member q go, and the only address from which q's are taken. `protocol` is the same at all members,
-        for example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`. A member that waits for others and gets
-        no further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf` waits for
-        ever.
+        for member q go, and the only address from which q's are taken. `protocol` is the same at all members:
+        a name, or for example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`. A member that waits for others
+        and gets no further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf`
+        waits for ever.
 
         Raises:
             InvalidMembership: name, place, number of members and routes do not fit together.
+            UnknownProtocol: no protocol has this name.
             ValueError: the protocol's own settings are impossible, or `stall_s` is not positive.
         """
         self.name = name
-        self._endpoint = Endpoint(protocol, name, me, members, tracer, stall_ms=stall_s * 1000.0)
+        chosen = implementation(protocol) if isinstance(protocol, str) else protocol
+        self._endpoint = Endpoint(chosen, name, me, members, tracer, stall_ms=stall_s * 1000.0)
         self._shell = UdpShell(
             self._endpoint, routes, on_progress=self._serve, on_failure=self._fail, tracer=tracer
         )
         self._bind = bind
         self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
-        self._delivered: deque[Delivery] = deque()
+        self._events: deque[Event] = deque()
         self._news = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._open = False
         self._failure: Exception | None = None
 
@@ -95,6 +101,7 @@ class Group:
             InvalidMembership: two members are at one address.
             GroupClosed: the group was opened before.
         """
+        self._loop = asyncio.get_running_loop()
         await self._shell.open(self._bind)
         self._open = self._failure is None
         return self
@@ -102,7 +109,7 @@ class Group:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave: `broadcast` calls that wait raise `GroupClosed`, `deliveries` ends after what is there."""
+        """Leave: `broadcast` calls that wait raise `GroupClosed`, iteration ends after what is there."""
         self._shut(GroupClosed("the group was closed before the message was sent"))
         await self._shell.close()
 
@@ -130,9 +137,9 @@ class Group:
     @property
     def waiting_s(self) -> float:
         """For how many seconds it has waited for just that; 0 when it waits for nothing."""
-        if not self.waits:
+        if self._loop is None or not self.waits:
             return 0.0
-        return asyncio.get_running_loop().time() - self._endpoint.progress_at / 1000.0
+        return self._loop.time() - self._endpoint.progress_at / 1000.0
 
     async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once it is on its way.
@@ -155,19 +162,39 @@ class Group:
         self._serve()
         return await served
 
-    async def deliveries(self) -> AsyncIterator[Delivery]:
-        """The deliveries in the group's order, without end; ends when the group is closed and all were taken.
+    def __aiter__(self) -> AsyncIterator[Event]:
+        """The events in the group's order, without end; ends when the group is closed and all were taken."""
+        return self
 
-        Each delivery goes to one iterator only. Raises `GroupFailed` when the group cannot go on.
+    async def __anext__(self) -> Event:
+        """The next event; each goes to one caller only, and to none that is cancelled while it waits.
+
+        Raises:
+            GroupFailed: the group cannot go on, and all that came before was taken.
+            StopAsyncIteration: the group is closed, and all was taken.
         """
-        while True:
-            while self._delivered:
-                yield self._delivered.popleft()
+        while not self._events:
             self._raise_failure()
             if not self._open:
-                return
+                raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()
+        return self._events.popleft()
+
+    def at_hand(self) -> list[Event]:
+        """Hand over, without waiting, the events that nobody has taken yet."""
+        events = list(self._events)
+        self._events.clear()
+        return events
+
+    def __repr__(self) -> str:
+        state = "open" if self._open else "failed" if self._failure is not None else "closed"
+        told = [f"{state}, {len(self._events)} events to take, {len(self._waiting)} broadcasts waiting"]
+        if self._failure is not None:
+            told.append(str(self._failed(self._failure)))
+        waiting = f" for {self.waiting_s:.1f} s" if self._open and self.waits else ""
+        told.append(f"{self._endpoint!r}{waiting}")
+        return f"<Group {self.name!r}: {'; '.join(told)}>"
 
     def _serve(self) -> None:
         """Hand waiting payloads to the protocol while it takes them."""
@@ -185,7 +212,7 @@ class Group:
     def _collect(self) -> None:
         deliveries = self._endpoint.deliveries()
         if deliveries:
-            self._delivered.extend(deliveries)
+            self._events.extend(deliveries)
             self._news.set()
 
     def _fail(self, error: Exception) -> None:

@@ -62,7 +62,7 @@ class Application:
         self._look()
 
     async def _deliver(self) -> None:
-        async for source, identifier, number, payload in self._group.deliveries():
+        async for source, identifier, number, payload in self._group:
             self._log.deliver(message_id(source, identifier), number, digest(payload))
             self.delivered += 1
             self._look()

@@ -38,6 +38,7 @@ __all__ = [
     "Send",
     "Wait",
     "payload_copy",
+    "standing",
 ]
 
 MEMBERS_MAX = 2**15
@@ -195,6 +196,14 @@ class Network(Enum):
     """Messages may be lost, repeated and reordered; the core sends again what it has to."""
     FIFO = "fifo"
     """A reliable queue joins every pair of members: what one sends to another arrives once and in order."""
+
+
+def standing(core: ProtocolCore[Any]) -> str:
+    """Where a member stands, in words: its place, how far it has come and what it waits for."""
+    waits = "; ".join(map(str, core.waits()))
+    broken = f"; broken: {core.broken.value}" if core.broken is not None else ""
+    told = f"process {core.me} of {core.members}, progress {core.progress}{', busy' if core.busy else ''}"
+    return f"{told}{broken}; waits for {waits or 'nothing'}"
 
 
 class MessageFormat(NamedTuple, Generic[M]):

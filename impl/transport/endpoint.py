@@ -19,7 +19,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import GroupFailed, Rejection
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, standing
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.wire import Admission, Codec, Rejected
 
@@ -153,6 +153,10 @@ class Endpoint(Generic[M]):
         """Hand over, once, what was delivered, in order."""
         deliveries, self._deliveries = self._deliveries, []
         return deliveries
+
+    def __repr__(self) -> str:
+        protocol = self.codec.messages.protocol
+        return f"<{protocol} of group {self.admission.group!r}: {standing(self.core)}>"
 
     def _settle(self, now: float) -> None:
         self._deliveries += self.core.settle(now)

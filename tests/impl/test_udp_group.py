@@ -48,7 +48,7 @@ def groups(count: int, **options: object) -> list[Group]:
 async def take(group: Group, count: int) -> list[Delivery]:
     """The next deliveries of a group."""
     taken: list[Delivery] = []
-    async for delivery in group.deliveries():
+    async for delivery in group:
         taken.append(delivery)
         if len(taken) == count:
             break

@@ -38,7 +38,7 @@ from collections import Counter
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.rbp.messages import (
     NUMBERS_ASKED_MAX,
@@ -176,6 +176,11 @@ class Core:
         if self._tracer.recording:
             self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
         return Delivery(identifier.source, identifier.id, number, payload)
+
+    def __repr__(self) -> str:
+        holds = ", holds the token" if self._holding else ""
+        told = f"last number {self._queues.last_number}, delivered to {self._last_delivered}{holds}"
+        return f"<rbp: {told}; {standing(self)}>"
 
     # The ring's side: one method a message.
 
