@@ -1,0 +1,116 @@
+"""The five messages of DTP, each the content of one datagram.
+
+| paper                               | here         |
+|-------------------------------------|--------------|
+| `MSG(U, (j, l), h)`                 | `Msg`        |
+| `ACK(t, U_id, g, m)`                | `Ack`        |
+| `ACK(t, NULL, g, m)`                | `Null`       |
+| `REQ(j, h, {('msg', U_id)})`        | `AskMessage` |
+| `REQ(j, h, {('ack', gsn)})`         | `AskNumber`  |
+
+A REQ with several entries in its msglst is as many messages: whoever packs messages into datagrams joins
+them. The sender of a MSG or a REQ is that of its datagram, or the j of U_id.
+
+Repairs: every ACK carries R_t, what its sender knew of the others; a NULL carries how many NULLs there were
+since the last gsn, itself included, so that every pass of the token has a number of its own.
+
+This module must not know what a process does with a message.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 4.2.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Payload, Process
+
+__all__ = ["Ack", "AskMessage", "AskNumber", "Message", "Msg", "Null", "Pass", "Status", "flaw", "kind"]
+
+Status = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
+"""hgsn: up to which gsn a process has obtained everything; 0 at first."""
+
+
+class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="msg"):
+    """An update and its U_id, with the status of its source when it was multicast first."""
+
+    identifier: Identifier
+    payload: Payload
+    status: Status
+
+
+class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
+    """Gives a message its gsn and passes the token to `next_holder`; `told` is R of its first sender."""
+
+    sequencer: Process
+    identifier: Identifier
+    number: Natural
+    next_holder: Process
+    told: tuple[Status, ...]
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """The place of this pass among all: after which gsn, and the how many-eth NULL since."""
+        return (self.number, 0)
+
+
+class Null(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="null"):
+    """Passes the token after a silence; the gsn is the last that was given."""
+
+    sequencer: Process
+    number: Status
+    next_holder: Process
+    nulls: Natural
+    told: tuple[Status, ...]
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """The place of this pass among all, as of an `Ack`."""
+        return (self.number, self.nulls)
+
+
+class AskMessage(
+    Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ask_message"
+):
+    """Asks for a message; `status` is R_j[j] of who asks."""
+
+    identifier: Identifier
+    status: Status
+
+
+class AskNumber(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ask_number"):
+    """Asks for the ACK with a gsn."""
+
+    number: Natural
+    status: Status
+
+
+Pass = Ack | Null
+
+Message = Msg | Ack | Null | AskMessage | AskNumber
+
+
+def kind(message: Message) -> str:
+    """The name of a message's kind on the wire: msg, ack, null, ask_message or ask_number."""
+    return str(message.__struct_config__.tag)
+
+
+def flaw(message: Message, members: int) -> str | None:
+    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
+    if isinstance(message, Msg | Ack | AskMessage) and message.identifier.source >= members:
+        return f"source {message.identifier.source} is not one of {members} members"
+    if not isinstance(message, Ack | Null):
+        return None
+    if message.sequencer >= members or message.next_holder >= members:
+        told = f"process {message.sequencer} passes the token to process {message.next_holder}"
+        return f"{told}: there are {members} members"
+    if message.sequencer == message.next_holder:
+        return f"process {message.sequencer} passes the token to itself"
+    if len(message.told) != members:
+        return f"the status of {len(message.told)} members; there are {members}"
+    if max(message.told) > message.number:
+        return f"status {max(message.told)} is beyond {message.number}, the last number of all"
+    return None

@@ -1,0 +1,548 @@
+"""The core of DTP, section 4 repaired: the holder numbers a message and passes the token to the least active.
+
+Rules of this file:
+1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
+2. One public action is one atomic step, and a step never waits.
+3. `multicast` is to the others; what a process keeps itself, the text says.
+4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
+   counted in `violations` and changes nothing.
+5. Nothing far ahead is kept: `AHEAD` times as many numbers or identifiers as there are members. By the
+   argument of section 4.2 (`BUF_i holds 2n-1 MSG and n-1 ACK messages at most`, once ACKs carry R) a correct
+   member is never more than n - 1 ahead.
+
+| paper                       | here                                                                 |
+|-----------------------------|----------------------------------------------------------------------|
+| LTM_1 .. LTM_n              | processes 0 .. members - 1                                           |
+| S.Token_i: HOLD, TRST, EMPT | `_latest`, the latest pass: it names me; I made it; neither          |
+| S.ACK_i: WAIT               | `busy`: the own last MSG is in BUF and has no gsn                    |
+| N_i[k], R_i[k]              | `_expected[k]`, `_status[k]`                                         |
+| BUF_i                       | `_buffer` (MSGs in the order of arrival), `_acks` (by gsn)           |
+| the MSGs known to be lost   | `_missed`, by MSGs that came early; and those of ACKs in BUF         |
+| the ACKs known to be lost   | those up to gsn `_sought` that are not in BUF                        |
+| F                           | `resilience`                                                         |
+
+Where the paper leaves a choice: of several least active processes the lowest gets the token, and of several
+MSGs in BUF the one that came first is acknowledged.
+
+Repairs, by paragraph. Receiving ACK: every pass has a number, and only a new one gives the token or ends
+TRST; an ACK that comes early is kept; R_i[i] becomes g when all up to g is here, bodies too. Receiving MSG: a
+message that has an ACK in BUF is not acknowledged again. Update arrival: nobody passes the token to itself.
+Receiving REQ: in TRST who was named last is answered, with NULL too. Removing stable messages: R never falls,
+every ACK carries R of its sender, and what is stable is removed whenever R changes. Adjusting the degree of
+fault tolerance: processes are counted, not different values.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 4; the paragraphs of section 4.2 are cited by their bold headings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.deadlines import Deadlines
+from antiphon.impl.protocols.dtp.messages import Ack, AskMessage, AskNumber, Message, Msg, Null, Pass
+from antiphon.impl.protocols.dtp.state import Snapshot
+from antiphon.impl.protocols.dtp.timers import Timer
+from antiphon.impl.protocols.dtp.violations import DtpViolation
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = ["AHEAD", "Core"]
+
+AHEAD = 2
+"""How many times the members a number or an identifier may be ahead: twice what the argument needs."""
+
+
+class Core:
+    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+
+    def __init__(
+        self,
+        me: int,
+        members: int,
+        *,
+        resilience: int = 0,
+        resend_ms: float = 50.0,
+        pass_ms: float = 50.0,
+        request_ms: float = 20.0,
+        silence_ms: float = 100.0,
+        backoff_max: int = 8,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """Section 4.1: `N_i[k] = 1 and R_i[k] = 0 for all k`, and process 0 holds the token.
+
+        A message is delivered when `resilience` others are known to have it (F; 0: as soon as it has its
+        number and everything before it is here). `silence_ms` is T, for which a holder waits for a message
+        before it passes the token without one; the other intervals are the first waiting times of
+        resend_message, resend_pass and repeat_request, and each expiry doubles the next one up to
+        `backoff_max` times the first (1: no back-off).
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+            ValueError: an interval or the back-off is not positive, or there are not so many others.
+        """
+        if members < 2 or not 0 <= me < members:
+            raise InvalidMembership(
+                f"process {me} of {members}: a token needs at least 2 members, numbered from 0 to members - 1"
+            )
+        if not 0 <= resilience < members:
+            raise ValueError(f"resilience {resilience}: a group of {members} has {members - 1} others")
+        self.me = me
+        self.members = members
+        self.resilience = resilience
+        self._violations: Counter[Violation] = Counter()
+        self._others = tuple(process for process in range(members) if process != me)
+        self._tracer = tracer
+        self._now = 0.0
+        self._latest: Pass | None = None
+        self._expected = [1] * members
+        self._status = [0] * members
+        self._buffer: dict[Identifier, Msg] = {}
+        self._acks: dict[int, Ack] = {}
+        self._number_of: dict[Identifier, int] = {}
+        self._sought = 0
+        self._missed: set[Identifier] = set()
+        self._delivered = 0
+        self._outputs: list[Send[Message]] = []
+        self._deliveries: list[Delivery] = []
+        self._deadlines = Deadlines(
+            {
+                Timer.RESEND_MESSAGE: resend_ms,
+                Timer.RESEND_PASS: pass_ms,
+                Timer.REPEAT_REQUEST: request_ms,
+                Timer.PASS_NULL: silence_ms,
+            },
+            backoff_max,
+        )
+
+    def start(self, now: float) -> None:
+        """Take part: process 0 begins to wait for a message."""
+        self._now = now
+        self._watch()
+
+    # The state of the token and of the own message ------------------------------------------------------
+
+    @property
+    def holding(self) -> bool:
+        """S.Token is HOLD: the latest pass names this process, which at first is process 0."""
+        return self.me == 0 if self._latest is None else self._latest.next_holder == self.me
+
+    @property
+    def passed(self) -> Pass | None:
+        """The pass that this process made, while S.Token is TRST: no later one is known."""
+        latest = self._latest
+        return latest if latest is not None and latest.sequencer == self.me else None
+
+    @property
+    def busy(self) -> bool:
+        """S.ACK is WAIT: the own last broadcast has no number, so that `broadcast` would be refused."""
+        last = Identifier(self.me, self._expected[self.me] - 1)
+        return last in self._buffer and last not in self._number_of
+
+    # Update arrival -------------------------------------------------------------------------------------
+
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
+        """`MSG(U, (i, N_i[i]), R_i[i])` to all, if S.ACK is DONE.
+
+        Raises:
+            Busy: the previous broadcast has no number yet.
+            GroupFailed: no number is left for it.
+            TypeError, PayloadTooLarge: as `payload_copy`.
+        """
+        payload = payload_copy(payload)
+        if max(self._status) == NATURAL_MAX:
+            raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
+        identifier = Identifier(self.me, self._expected[self.me])
+        if self.busy:
+            last = (self.me, identifier.id - 1)
+            raise Busy(f"{last} has no number yet; broadcast again when `busy` is false")
+        self._now = now
+        self._expected[self.me] += 1
+        message = self._buffer[identifier] = Msg(identifier, payload, self._status[self.me])
+        self._to_others(message)
+        self._watch()
+        if self._tracer.recording:
+            self._tracer.record(tracing.Broadcast(self.me, identifier, payload))
+        return identifier
+
+    def acknowledge(self, now: float) -> bool:
+        """`increments R_i[i]`, selects LTM_m, `multicasts ACK(i, U_id, R_i[i], m)`, delivers U; TRST."""
+        self._now = now
+        if not self.holding or not self._is_recovered or self._status[self.me] == NATURAL_MAX:
+            return False
+        identifier = next((name for name in self._buffer if name not in self._number_of), None)
+        if identifier is None:
+            return False
+        number = self._status[self.me] + 1
+        self._status[self.me] = number
+        ack = Ack(self.me, identifier, number, self._least_active(), tuple(self._status))
+        self._keep(ack)
+        self._pass(ack)
+        if self._tracer.recording:
+            self._tracer.record(tracing.Step(self.me, "acknowledge", identifier, number))
+        self._finish()
+        return True
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Acknowledge if the token and a message are here; the deliveries come in their order."""
+        while self.acknowledge(now):
+            pass
+        deliveries, self._deliveries = self._deliveries, []
+        return deliveries
+
+    # Receiving ------------------------------------------------------------------------------------------
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle one message of another member."""
+        self._now = now
+        match message:
+            case Msg():
+                self._receive_msg(sender, message)
+            case Ack():
+                self._receive_ack(sender, message)
+            case Null():
+                self._receive_null(sender, message)
+            case AskMessage() | AskNumber():
+                self._receive_request(sender, message)
+        self._watch()
+
+    def _receive_msg(self, sender: int, message: Msg) -> None:
+        """Receiving MSG: kept if it is the next of its source; what is missing before it is asked for.
+
+        A MSG that came before is discarded; the holder tells its source the number again.
+        """
+        name = message.identifier
+        source, ahead = name.source, name.id - self._expected[name.source]
+        if source == self.me:
+            if ahead >= 0:
+                self._violated(DtpViolation.NEVER_BROADCAST, sender, message)
+        elif ahead == 0:
+            self._expected[source] += 1
+            self._hear(source, message.status)
+            self._buffer[name] = message
+            self._missed.discard(name)
+            self._finish()
+        elif ahead > AHEAD * self.members:
+            self._violated(DtpViolation.IDENTIFIER_AHEAD, sender, message)
+        elif ahead > 0:
+            self._missed.update(Identifier(source, name.id - back) for back in range(1, ahead + 1))
+            self._ask()
+        elif name in self._buffer and self._buffer[name].payload != message.payload:
+            self._violated(DtpViolation.TWO_PAYLOADS, sender, message)
+        elif self.holding and name in self._number_of:
+            self._to(source, self._acks[self._number_of[name]])
+
+    def _receive_ack(self, sender: int, message: Ack) -> None:
+        """Receiving ACK: an old one is discarded; the next or a later one is kept, and the token taken."""
+        number = message.number
+        own = self._status[self.me]
+        if number <= own:
+            return
+        kind = self._impossible(message) or self._unassignable(message)
+        if kind is not None:
+            self._violated(kind, sender, message)
+            return
+        early = number > own + 1
+        self._take(message)
+        self._keep(message)
+        self._finish()
+        if early:
+            self._sought = max(self._sought, number - 1)
+            self._ask()
+        elif message.identifier not in self._buffer and self._status[self.me] < number:
+            self._to_others(AskMessage(message.identifier, self._status[self.me]))
+
+    def _receive_null(self, sender: int, message: Null) -> None:
+        """Timeout, last sentences: an old one is discarded; a later one shows which ACKs were lost."""
+        if message.number < self._status[self.me]:
+            return
+        kind = self._impossible(message)
+        if kind is not None:
+            self._violated(kind, sender, message)
+            return
+        self._take(message)
+        self._finish()
+        if message.number > self._status[self.me]:
+            self._sought = max(self._sought, message.number)
+            self._ask()
+
+    def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:
+        """Receiving REQ: HOLD answers from BUF, TRST whom it named; everybody else discards it."""
+        passed = self.passed
+        if not self.holding and (passed is None or passed.next_holder != sender):
+            return
+        found: Message | None
+        if isinstance(message, AskMessage):
+            found = self._buffer.get(message.identifier)
+        else:
+            found = self._acks.get(message.number)
+        if found is not None:
+            self._to(sender, found)
+        self._hear(sender, message.status)
+        self._finish()
+
+    # Time -----------------------------------------------------------------------------------------------
+
+    def expire(self, timer: Timer, now: float) -> bool:
+        """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing."""
+        self._now = now
+        match timer:
+            case Timer.RESEND_MESSAGE:
+                done = self._resend_message()
+            case Timer.RESEND_PASS:
+                done = self._resend_pass()
+            case Timer.REPEAT_REQUEST:
+                done = not self._is_recovered
+                self._ask()
+            case Timer.PASS_NULL:
+                done = self._pass_null()
+        if done and self._tracer.recording:
+            self._tracer.record(tracing.Step(self.me, timer.value))
+        if done and timer is not Timer.PASS_NULL:
+            self._deadlines.put_off(timer, now)
+        return done
+
+    def tick(self, now: float) -> None:
+        """Let every timer expire whose deadline has come."""
+        self._now = now
+        for timer in self._deadlines.due(now):
+            self.expire(timer, now)
+
+    def next_deadline(self) -> float | None:
+        """The `now` from which `tick` has something to do; None while nothing is waited for."""
+        return self._deadlines.next()
+
+    def _resend_message(self) -> bool:
+        if not self.busy:
+            return False
+        self._to_others(self._buffer[Identifier(self.me, self._expected[self.me] - 1)])
+        return True
+
+    def _resend_pass(self) -> bool:
+        passed = self.passed
+        if passed is None:
+            return False
+        self._to_others(passed)
+        return True
+
+    def _pass_null(self) -> bool:
+        """`LTM_i passes the token without ordering any message in order to bound the stability time`."""
+        if not self._is_silent:
+            return False
+        number, nulls = (0, 0) if self._latest is None else self._latest.turn
+        self._pass(Null(self.me, number, self._least_active(), nulls + 1, tuple(self._status)))
+        self._watch()
+        return True
+
+    def _watch(self) -> None:
+        """Each timer runs exactly while it has something to wait for."""
+        for timer, waits in (
+            (Timer.RESEND_MESSAGE, self.busy),
+            (Timer.RESEND_PASS, self.passed is not None),
+            (Timer.REPEAT_REQUEST, not self._is_recovered),
+            (Timer.PASS_NULL, self._is_silent),
+        ):
+            if waits:
+                self._deadlines.start(timer, self._now)
+            else:
+                self._deadlines.stop(timer)
+
+    # What a pass, a status and BUF mean -----------------------------------------------------------------
+
+    @property
+    def _is_recovered(self) -> bool:
+        """Nothing is known to be lost: there is no gap before the last number that is known."""
+        own = self._status[self.me]
+        return not self._missed and self._sought <= own and max(self._acks, default=0) <= own
+
+    @property
+    def _is_silent(self) -> bool:
+        """The holder has everything, and every message has its number."""
+        return self.holding and self._is_recovered and all(name in self._number_of for name in self._buffer)
+
+    def _least_active(self) -> int:
+        """`LTM_m such that R_i[m] = min`: of the others, and of several the lowest."""
+        return min(self._others, key=self._status.__getitem__)
+
+    def _pass(self, message: Pass) -> None:
+        """`multicasts` the ACK and `sets S.Token_i to TRST`."""
+        self._latest = message
+        self._deadlines.stop(Timer.RESEND_PASS)
+        self._to_others(message)
+
+    def _take(self, message: Pass) -> None:
+        """The token is where the latest pass says; R learns what its sender knew."""
+        if self._latest is None or message.turn > self._latest.turn:
+            self._latest = message
+            self._deadlines.stop(Timer.PASS_NULL)
+        self._hear(message.sequencer, message.number)
+        for process in self._others:
+            self._hear(process, message.told[process])
+
+    def _keep(self, ack: Ack) -> None:
+        """`puts ACK into BUF_i`."""
+        if ack.number not in self._acks:
+            self._acks[ack.number] = ack
+            self._number_of[ack.identifier] = ack.number
+
+    def _hear(self, process: int, status: int) -> None:
+        """R only goes up."""
+        if status > self._status[process]:
+            self._status[process] = status
+
+    def _finish(self) -> None:
+        """R_i[i] goes up to the first gap; what it covers is delivered, and what is stable removed."""
+        own = self._status[self.me]
+        while (ack := self._acks.get(own + 1)) is not None and ack.identifier in self._buffer:
+            own += 1
+        self._status[self.me] = own
+        while self._delivered < own and self._is_resilient(self._delivered + 1):
+            self._delivered += 1
+            self._deliver(self._delivered)
+        stable = min(self._status)
+        for number in [number for number in self._acks if number <= stable]:
+            name = self._acks.pop(number).identifier
+            del self._number_of[name]
+            del self._buffer[name]
+        self._watch()
+
+    def _is_resilient(self, number: int) -> bool:
+        """F others have obtained everything up to this number."""
+        return sum(1 for status in self._status if status >= number) > self.resilience
+
+    def _deliver(self, number: int) -> None:
+        name = self._acks[number].identifier
+        payload = self._buffer[name].payload
+        self._deliveries.append(Delivery(name.source, name.id, number, payload))
+        if self._tracer.recording:
+            self._tracer.record(tracing.Deliver(self.me, name, number, payload))
+
+    def _lost(self) -> list[Identifier | int]:
+        """The messages by identifier and the ACKs by number that are known to be lost, each once."""
+        own = self._status[self.me]
+        lost: dict[Identifier | int, None] = dict.fromkeys(sorted(self._missed))
+        for number in range(own + 1, max(self._sought, max(self._acks, default=0)) + 1):
+            ack = self._acks.get(number)
+            if ack is None:
+                lost[number] = None
+            elif ack.identifier not in self._buffer:
+                lost[ack.identifier] = None
+        return list(lost)
+
+    def _ask(self) -> None:
+        """`constructs and multicasts REQ(i, R_i[i], msglst)` for all that is known to be lost."""
+        own = self._status[self.me]
+        for item in self._lost():
+            self._to_others(AskNumber(item, own) if isinstance(item, int) else AskMessage(item, own))
+
+    # What cannot be -------------------------------------------------------------------------------------
+
+    def _impossible(self, message: Pass) -> DtpViolation | None:
+        """Why this pass of the token cannot have been made, or None."""
+        turn = (0, 0) if self._latest is None else self._latest.turn
+        if message.number > self._status[self.me] + AHEAD * self.members:
+            return DtpViolation.NUMBER_AHEAD
+        if message.turn <= turn:
+            return None
+        if self.holding:
+            return DtpViolation.SECOND_TOKEN
+        return DtpViolation.NEVER_PASSED if message.sequencer == self.me else None
+
+    def _unassignable(self, message: Ack) -> DtpViolation | None:
+        """Why this message cannot have this number beside what is known, or None."""
+        name = message.identifier
+        known = self._acks.get(message.number)
+        if known is not None:
+            return None if known.identifier == name else DtpViolation.TWO_IDENTIFIERS
+        ahead = name.id - self._expected[name.source]
+        if name in self._number_of or (ahead < 0 and name not in self._buffer):
+            return DtpViolation.TWO_NUMBERS
+        if name.source == self.me and ahead >= 0:
+            return DtpViolation.NEVER_BROADCAST
+        return DtpViolation.IDENTIFIER_AHEAD if ahead > AHEAD * self.members else None
+
+    @property
+    def violations(self) -> Counter[Violation]:
+        """How often a member said what no correct member says, by kind; a copy."""
+        return self._violations.copy()
+
+    @property
+    def broken(self) -> Violation | None:
+        """The first violation that proves two orders."""
+        return next((kind for kind in self._violations if kind.breaks_order), None)
+
+    def _violated(self, kind: Violation, sender: int, message: Message) -> None:
+        self._violations[kind] += 1
+        if self._tracer.recording:
+            detail = repr(message)[: tracing.DETAIL_MAX]
+            self._tracer.record(tracing.Violation(self.me, kind, sender, detail))
+
+    # Looking at a core from outside ---------------------------------------------------------------------
+
+    @property
+    def progress(self) -> int:
+        """What was numbered, obtained and heard, and how often the token was passed."""
+        number, nulls = (0, 0) if self._latest is None else self._latest.turn
+        obtained = 2 * sum(self._expected) + len(self._missed) + self._sought
+        heard = sum(self._status) + min(self._status) + len(self._acks)
+        return (number << 64) + nulls + obtained + heard
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What is known to be lost, and the number of the own message."""
+        latest = self._latest
+        holder = 0 if latest is None else latest.next_holder
+        source = latest.sequencer if latest is not None and holder == self.me else holder
+        waits = [
+            Wait(f"number {item}" if isinstance(item, int) else f"message {item.source}:{item.id}", source)
+            for item in self._lost()
+        ]
+        if self.busy and not self.holding:
+            own = f"message {self.me}:{self._expected[self.me] - 1}"
+            waits.append(Wait(f"a number after {max(self._status)} for {own}", holder))
+        return tuple(waits)
+
+    def outputs(self) -> list[Send[Message]]:
+        """Hand over, once, the messages to send, in order."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def snapshot(self) -> Snapshot:
+        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        return Snapshot(
+            self._latest,
+            tuple(self._expected),
+            tuple(self._status),
+            tuple(self._buffer.values()),
+            tuple(self._acks[number] for number in sorted(self._acks)),
+            self._sought,
+            tuple(sorted(self._missed)),
+            self._delivered,
+            self._deadlines.relative(self._now),
+            tuple(self._outputs),
+            tuple(self._deliveries),
+            tuple(sorted(self._violations.items())),
+        )
+
+    def restore(self, snapshot: Snapshot, now: float) -> None:
+        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        self._now = now
+        self._latest = snapshot.latest
+        self._expected, self._status = list(snapshot.expected), list(snapshot.status)
+        self._buffer = {message.identifier: message for message in snapshot.buffer}
+        self._acks = {ack.number: ack for ack in snapshot.acks}
+        self._number_of = {ack.identifier: ack.number for ack in snapshot.acks}
+        self._sought = snapshot.sought
+        self._missed = set(snapshot.missed)
+        self._delivered = snapshot.delivered
+        self._deadlines.resume(snapshot.timers, now)
+        self._outputs, self._deliveries = list(snapshot.outputs), list(snapshot.deliveries)
+        self._violations = Counter(dict(snapshot.violations))
+
+    def _to(self, process: int, message: Message) -> None:
+        self._outputs.append(Send(process, message))
+
+    def _to_others(self, message: Message) -> None:
+        for process in self._others:
+            self._outputs.append(Send(process, message))
