@@ -24,8 +24,9 @@ from functools import cache
 from typing import Any
 
 from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused, Stimulus
+from antiphon.conformance.bindings.rbp_driven import driven, single
 from antiphon.conformance.bindings.rbp_faults import FAULTS, SIZE_FAULTS
-from antiphon.conformance.bindings.rbp_shell import Asked, RbpShell, core_of, single
+from antiphon.conformance.bindings.shell import Asked, Shell
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Observation, Snapshot, Timer
@@ -102,12 +103,12 @@ class RbpBinding:
         self.members = int(self.program.constants["processes"])
         self.ordered = bool(self.program.constants["urgent"])
         self.restores = 0
-        self._core = Core if fault is None else (FAULTS | SIZE_FAULTS)[fault]
+        self._driven = driven(Core if fault is None else (FAULTS | SIZE_FAULTS)[fault])
         self._recorder = Recorder()
         self._admissions = [wire.Admission(CODEC, GROUP, me, self.members) for me in range(self.members)]
         self._cores = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
         self._probes = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
-        self._shells = [RbpShell(GROUP, me, self.members, self._core) for me in range(self.members)]
+        self._shells = [Shell(GROUP, me, self.members, self._driven) for me in range(self.members)]
         self._standing: list[Snapshot | None] = [None] * self.members
 
     def start(self, me: int) -> Effect:
@@ -145,7 +146,7 @@ class RbpBinding:
         return self._effect(me)
 
     def drive(self, me: int, snapshot: Snapshot, step: Step | None, datagram: bytes | None) -> None:
-        """The same from this snapshot through an endpoint, as `RbpShell` says."""
+        """The same from this snapshot through an endpoint, as `Shell` says."""
         try:
             if step is None:
                 self._shells[me].rest(snapshot, self._waits(me, snapshot))
@@ -215,7 +216,9 @@ class RbpBinding:
             raise Refused(f"process {core.me} has nothing to do for {step.action}")
 
     def _fresh(self, me: int, tracer: tracing.Tracer) -> Core:
-        return core_of(self._core, me, self.members, 1, tracer)
+        core = self._driven.core(me, self.members, 1, tracer)
+        assert isinstance(core, Core)
+        return core
 
     def _waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
         """The timers that the specification would let expire if nothing bounded it."""
