@@ -27,8 +27,9 @@ from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, Violation
 from antiphon.impl.named import implementation
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait, payload_copy
 from antiphon.impl.tracing import NULL_TRACER, Tracer
+from antiphon.impl.transport.addresses import Address
 from antiphon.impl.transport.endpoint import Endpoint
-from antiphon.impl.transport.udp import Address, UdpShell
+from antiphon.impl.transport.udp import UdpShell
 
 __all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Statistics", "Wait"]
 
@@ -97,7 +98,7 @@ class Group:
         """Bind and take part.
 
         Raises:
-            OSError: the address cannot be bound.
+            UnusableAddress: the address cannot be bound, or a host not resolved.
             InvalidMembership: two members are at one address.
             GroupClosed: the group was opened before.
         """

@@ -22,9 +22,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import GroupClosed, InvalidMembership, Rejection
+from antiphon.impl.errors import GroupClosed, InvalidMembership, Rejection, UnusableAddress
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.tracing import NULL_TRACER, Tracer
+from antiphon.impl.transport.addresses import Address, Peer, Target, peer, resolved, shown
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import INCARNATION_BYTES, Incarnations
 from antiphon.impl.transport.wire import Rejected
@@ -32,10 +33,6 @@ from antiphon.impl.transport.wire import Rejected
 __all__ = ["Address", "UdpShell"]
 
 M = TypeVar("M")
-
-Address = tuple[str, int]
-"""Host and port."""
-
 
 def _nothing() -> None:
     """Take no notice of progress."""
@@ -77,7 +74,8 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             secrets.token_bytes(INCARNATION_BYTES),
         )
         self._routes = {process: address for process, address in routes.items() if process in expected}
-        self._peers: dict[Address, int] = {}
+        self._targets: dict[int, Target] = dict(self._routes)
+        self._peers: dict[Peer, int] = {}
         self._on_progress = on_progress
         self._on_failure = on_failure
         self._tracer = tracer
@@ -90,26 +88,18 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """Bind, or adopt a bound socket, and start.
 
         Raises:
-            OSError: the address cannot be bound, or a host name not resolved.
+            UnusableAddress: the address cannot be bound, or a host not resolved.
             InvalidMembership: two members are at one address.
             GroupClosed: it was opened before.
         """
         if self._closed is not None:
             raise GroupClosed("a shell is opened once")
-        loop = asyncio.get_running_loop()
-        where: dict[str, Any]
-        if isinstance(bind, socket.socket):
-            family, where = int(bind.family), {"sock": bind}
-        else:
-            family, local = await _resolve(bind, socket.AF_UNSPEC)
-            where = {"local_addr": local, "family": family}
-        for process, address in self._routes.items():
-            _, route = await _resolve(address, family)
-            other = self._peers.setdefault(route, process)
-            if other != process:
-                raise InvalidMembership(f"processes {other} and {process} are both at {route[0]}:{route[1]}")
-            self._routes[process] = route
-        await loop.create_datagram_endpoint(lambda: self, **where)
+        found = await resolved(bind, self._routes)
+        self._targets = found.routes
+        self._peers = {peer(target): process for process, target in found.routes.items()}
+        own = found.own
+        sock = bind if isinstance(bind, socket.socket) else _bound(found.family, own or bind, shown(bind))
+        await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, sock=sock)
 
     @property
     def address(self) -> Address:
@@ -157,9 +147,9 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
         """Hand the bytes to the endpoint, if a member sent them in this run."""
-        sender = self._peers.get(addr[:2])
+        sender = self._peers.get(peer(addr))
         if sender is None:
-            told = f"from {addr[0]}:{addr[1]}, where no member is"
+            told = f"from {shown(addr)}, where no member is"
             self.endpoint.drop(Rejected(Rejection.FOREIGN_ADDRESS, told), data)
         else:
             self._step(lambda now: self._receive(sender, data, now))
@@ -226,7 +216,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             if self._paused:
                 self._fault("buffer_full", f"{len(data)} bytes for process {to}")
             else:
-                transport.sendto(data, self._routes[to])
+                transport.sendto(data, self._targets[to])
         self._arm()
 
     def _arm(self) -> None:
@@ -250,9 +240,13 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             self._tracer.record(tracing.TransportFault(self.endpoint.core.me, kind, detail))
 
 
-async def _resolve(address: Address, family: int) -> tuple[int, Address]:
-    """The numeric form of an address, once, so that sending never waits for a name. Raises `OSError`."""
-    host, port = address
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, family=family, type=socket.SOCK_DGRAM)
-    numeric = found[0][4]
-    return found[0][0], (str(numeric[0]), port)
+def _bound(family: int, own: Target, at: str) -> socket.socket:
+    """A socket at the own address. Raises `UnusableAddress`."""
+    sock = socket.socket(family, socket.SOCK_DGRAM)
+    try:
+        sock.setblocking(False)
+        sock.bind(own)
+    except OSError as error:
+        sock.close()
+        raise UnusableAddress(error.errno, f"cannot listen at {at}: {error.strerror}") from error
+    return sock

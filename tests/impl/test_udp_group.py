@@ -560,3 +560,40 @@ def test_what_statistics_hand_out_is_the_callers_own() -> None:
             assert not any("spoiled" in counter for counter in cast(tuple[Counter[str], ...], a.statistics))
 
     asyncio.run(asyncio.wait_for(scenario(), 10.0))
+
+
+def test_a_group_runs_over_every_version_of_ip_that_the_machine_has() -> None:
+    """A route may be a literal of version 6, and localhost, which may be either, goes with the others."""
+
+    async def scenario(hosts: tuple[str, str]) -> None:
+        family = socket.AF_INET6 if ":" in "".join(hosts) else socket.AF_INET
+        with (
+            socket.socket(family, socket.SOCK_DGRAM) as probe,
+            socket.socket(family, socket.SOCK_DGRAM) as other,
+        ):
+            probe.bind((hosts[0], 0))
+            other.bind((hosts[1], 0))
+            at = [(hosts[0], probe.getsockname()[1]), (hosts[1], other.getsockname()[1])]
+        first, second = (
+            Group("v", me=me, members=2, bind=at[me], routes={1 - me: at[1 - me]}) for me in range(2)
+        )
+        async with asyncio.timeout(5), first, second:
+            await first.broadcast(b"hello")
+            assert (await anext(second)).payload == b"hello"
+            assert await anext(first) == (0, 1, 2, b"hello")
+            assert not second.statistics.dropped
+            assert ":" not in first.address[0] or family == socket.AF_INET6
+
+    for hosts in (("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1"), ("::1", "::1")):
+        if ":" not in hosts[1] or has_version_6():
+            asyncio.run(scenario(hosts))
+
+
+def has_version_6() -> bool:
+    """Whether this machine has the loopback address of IP version 6."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True

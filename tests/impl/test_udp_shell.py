@@ -11,10 +11,11 @@ from contextvars import Context
 
 import pytest
 
-from antiphon.impl.errors import GroupClosed, Violation
+from antiphon.impl.errors import GroupClosed, UnusableAddress, Violation
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.protocols.rbp.messages import Message
 from antiphon.impl.tracing import NULL_TRACER, RecordingTracer, Tracer, TransportFault
+from antiphon.impl.transport.addresses import resolved
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import FRAME_BYTES
 from antiphon.impl.transport.udp import UdpShell
@@ -152,18 +153,46 @@ def test_a_socket_that_is_adopted_blocks_nobody() -> None:
     asyncio.run(scenario())
 
 
-def test_the_family_of_the_own_address_is_that_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: dict[str, object] = {}
-
-    async def create(factory: object, **where: object) -> None:
-        made.update(where)
+def test_the_family_of_the_own_address_is_that_of_the_others() -> None:
+    """A name may have addresses of both versions: the others' decides."""
 
     async def scenario() -> None:
-        monkeypatch.setattr(asyncio.get_running_loop(), "create_datagram_endpoint", create)
-        await UdpShell(Endpoint(rbp(), "test", 0, 2), {1: ("::1", 9)}).open(("::1", 0))
+        for other, family in (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)):
+
+            async def both(host: str, port: int, *, family: int, type: int) -> list[tuple[object, ...]]:
+                known = [
+                    (socket.AF_INET6, type, 17, "", ("::1", port, 0, 0)),
+                    (socket.AF_INET, type, 17, "", ("127.0.0.1", port)),
+                ]
+                found = [each for each in known if family in (0, each[0]) and host in ("own", each[4][0])]
+                if not found:
+                    raise socket.gaierror(socket.EAI_NODATA, "No address associated with hostname")
+                return found
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(asyncio.get_running_loop(), "getaddrinfo", both)
+                found = await resolved(("own", 0), {1: (other, 9)})
+            assert found.family == family
+            assert found.own is not None
+            assert found.own[0] == found.routes[1][0] == other
 
     asyncio.run(scenario())
-    assert made == {"local_addr": ("::1", 0), "family": socket.AF_INET6}
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "said"),
+    [
+        ("nowhere.invalid", "127.0.0.1", "own address, nowhere.invalid:0, cannot be resolved: .*misspelt"),
+        ("127.0.0.1", "nowhere.invalid", "the address of process 1, nowhere.invalid:9, cannot be resolved"),
+        ("127.0.0.1", "::1", r"1, \[::1\]:9, cannot .* listens at 127.0.0.1:0, which is IP version 4"),
+        ("127.0.0.1", "x" * 70, "the address of process 1, x*:9, cannot be resolved"),
+        ("192.0.2.7", "127.0.0.1", "cannot listen at 192.0.2.7:0: Cannot assign requested address"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_told_with_whose_it_is(own: str, other: str, said: str) -> None:
+    shell = UdpShell(Endpoint(rbp(), "test", 0, 2), {1: (other, 9)})
+    with pytest.raises(UnusableAddress, match=said):
+        asyncio.run(shell.open((own, 0)))
 
 
 def test_a_failure_that_nobody_takes_goes_to_the_event_loop() -> None:

@@ -1,0 +1,189 @@
+"""A group for programs without asyncio: a thread of its own runs the event loop, calls wait for it.
+
+    with SyncGroup("orders", me=0, members=3, bind=("127.0.0.1", 7000), routes={1: ..., 2: ...}) as group:
+        group.broadcast(b"hello", timeout_s=5)
+        for event in group:
+            print(event.source, event.payload)
+
+1. Any thread may call. What the group raises, the call raises; a call that takes longer than `timeout_s`
+   raises `TimeoutError` and is cancelled, as `Group` says for each.
+2. An interrupt (Ctrl-C) ends the waiting call as a timeout does, with KeyboardInterrupt; the group stays open
+   until its `with` ends.
+3. A group that a program leaves open is closed when the interpreter exits.
+
+This module must not know how a group works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Coroutine, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from antiphon.impl.errors import GroupClosed
+from antiphon.impl.group import Address, Event, Group, Identifier, Statistics, Wait
+from antiphon.impl.loops import new_event_loop
+
+__all__ = ["SyncGroup"]
+
+T = TypeVar("T")
+
+_CLOSING_S = 5.0
+"""How long the exit of the interpreter waits for a group that was left open."""
+
+
+class SyncGroup:
+    """One member of a group, as `Group`, whose calls wait; a context manager, used once."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        """Takes what `Group` takes, and raises what it raises."""
+        self._group = Group(*arguments, **settings)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._taken: deque[Event] = deque()
+        self._taking = threading.Lock()
+
+    def __enter__(self) -> Self:
+        """Bind and take part, as `Group` does.
+
+        Raises:
+            GroupClosed: the group was opened before.
+            UnusableAddress: an address cannot be resolved or bound.
+            InvalidMembership: two members are at one address.
+        """
+        if self._thread is not None:
+            raise GroupClosed("a group is opened once; make another one")
+        self._loop = new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name=f"group {self._group.name}", daemon=True
+        )
+        self._thread.start()
+        atexit.register(self.close)
+        try:
+            self._wait(self._group.__aenter__(), None)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave, as `close`."""
+        self.close()
+
+    def close(self) -> None:
+        """Leave: calls that wait raise `GroupClosed`, iteration ends after what is there. Again: nothing."""
+        atexit.unregister(self.close)
+        loop, thread = self._loop, self._thread
+        if loop is None or thread is None or loop.is_closed():
+            return
+        try:
+            self._wait(self._leave(), _CLOSING_S)
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(_CLOSING_S)
+            if not thread.is_alive():
+                loop.close()
+
+    def broadcast(
+        self, payload: bytes | bytearray | memoryview, timeout_s: float | None = None
+    ) -> Identifier:
+        """Send to all members, oneself too; returns the message's identifier once it is on its way.
+
+        Raises:
+            TimeoutError: the protocol did not take it in time; it is not sent, unless it was taken just then.
+            TypeError, PayloadTooLarge, GroupClosed, GroupFailed: as `Group.broadcast`.
+        """
+        return self._wait(self._group.broadcast(payload), timeout_s)
+
+    def __iter__(self) -> Iterator[Event]:
+        """The events in the group's order, without end; ends when the group is closed and all were taken."""
+        return self
+
+    def __next__(self) -> Event:
+        """The next event, however long that takes."""
+        return self.next()
+
+    def next(self, timeout_s: float | None = None) -> Event:
+        """The next event; each goes to one caller only.
+
+        Raises:
+            TimeoutError: none came in time.
+            GroupFailed: the group cannot go on, and all that came before was taken.
+            StopIteration: the group is closed, and all was taken.
+        """
+        with self._taking:
+            if not self._taken and not (self._loop is not None and self._loop.is_closed()):
+                self._wait(self._take(), timeout_s)
+            if not self._taken:
+                raise StopIteration
+            return self._taken.popleft()
+
+    @property
+    def address(self) -> Address:
+        """Where this member listens. Raises `GroupClosed` outside `with`."""
+        return self._group.address
+
+    @property
+    def statistics(self) -> Statistics:
+        """Counts so far."""
+        return self._group.statistics
+
+    @property
+    def waits(self) -> tuple[Wait, ...]:
+        """What this member cannot do without now, and from whom it has to come."""
+        return self._group.waits
+
+    @property
+    def waiting_s(self) -> float:
+        """For how many seconds it has waited for just that; 0 when it waits for nothing."""
+        return self._group.waiting_s
+
+    def __repr__(self) -> str:
+        return f"<Sync{repr(self._group)[1:]}"
+
+    async def _take(self) -> None:
+        """Keep all events at hand, at least one; none when the group is closed and all were taken.
+
+        They are kept here, in the group's thread: a caller that has just given up loses none.
+        """
+        with contextlib.suppress(StopAsyncIteration):
+            self._taken.append(await anext(self._group))
+            self._taken.extend(self._group.at_hand())
+
+    async def _leave(self) -> None:
+        """Close the group, let the calls that wait end, and keep what nobody has taken."""
+        await self._group.__aexit__(None, None, None)
+        calls = asyncio.all_tasks() - {asyncio.current_task()}
+        if calls:
+            await asyncio.wait(calls, timeout=_CLOSING_S)
+        self._taken.extend(self._group.at_hand())
+
+    def _wait(self, work: Coroutine[Any, Any, T], timeout_s: float | None) -> T:
+        """Do the work in the group's thread and wait for it."""
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            work.close()
+            raise GroupClosed(f"{self._group.name!r} is {'closed' if loop else 'used outside `with`'}")
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("the group's own thread cannot wait for the group; call from another one")
+        done = asyncio.run_coroutine_threadsafe(self._within(work, timeout_s), loop)
+        try:
+            return done.result()
+        except BaseException:  # an interrupt, or what the work raised
+            done.cancel()
+            raise
+
+    async def _within(self, work: Coroutine[Any, Any, T], timeout_s: float | None) -> T:
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await work
+        except TimeoutError:
+            raise TimeoutError(f"nothing within {timeout_s:g} s: {self._group!r}") from None

@@ -1,0 +1,104 @@
+"""Hosts become numeric addresses of one family, once, before anything is sent; what is wrong is said by name.
+
+A host is a name or a literal of IP version 4 or 6 ("127.0.0.1", "::1", "fe80::1%eth0"). The own address and
+the others' are of one family: the first that the own host has in which all others have an address too. This
+module must not know a datagram.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from antiphon.impl.errors import InvalidMembership, UnusableAddress
+
+__all__ = ["Address", "Addresses", "Peer", "Target", "peer", "resolved", "shown"]
+
+Address: TypeAlias = tuple[str, int]
+"""Host and port."""
+
+Target: TypeAlias = tuple[str, int] | tuple[str, int, int, int]
+"""What the operating system sends to: of version 6 also flow and scope."""
+
+Peer: TypeAlias = tuple[str, int, int]
+"""Host, port and scope, by which a sender is known."""
+
+
+class Addresses(NamedTuple):
+    """Where a member listens and where it sends, in numbers."""
+
+    family: int
+    own: Target | None
+    """None when the socket is bound already."""
+    routes: dict[int, Target]
+
+
+def peer(target: tuple[Any, ...]) -> Peer:
+    """Who is at an address as the operating system tells it."""
+    return (target[0], target[1], target[3] if len(target) == 4 else 0)
+
+
+def shown(address: tuple[Any, ...]) -> str:
+    """An address as people write it."""
+    host, port = address[:2]
+    return f"[{host}]:{port}" if ":" in str(host) else f"{host}:{port}"
+
+
+async def resolved(bind: Address | socket.socket, routes: Mapping[int, Address]) -> Addresses:
+    """The addresses in numbers.
+
+    Raises:
+        UnusableAddress: a host has no address, or none of the family of the own one.
+        InvalidMembership: two members are at one address.
+    """
+    if isinstance(bind, socket.socket):
+        own: dict[int, Target | None] = {int(bind.family): None}
+        at = shown(bind.getsockname())
+    else:
+        own = dict(await _numeric(bind, socket.AF_UNSPEC, "the own address"))
+        at = shown(bind)
+    refused: UnusableAddress | None = None
+    for family, local in own.items():
+        try:
+            found = {
+                process: (await _numeric(route, family, f"the address of process {process}"))[family]
+                for process, route in routes.items()
+            }
+        except UnusableAddress as error:
+            version = "6" if family == socket.AF_INET6 else "4"
+            told = f"{error}, and this member listens at {at}, which is IP version {version}"
+            refused = refused or UnusableAddress(error.errno, told)
+            continue
+        _distinct(found)
+        return Addresses(family, local, found)
+    assert refused is not None  # a host that has no address at all was refused before
+    raise refused
+
+
+def _distinct(routes: Mapping[int, Target]) -> None:
+    """Raises InvalidMembership when two members are at one address."""
+    at: dict[Peer, int] = {}
+    for process, route in routes.items():
+        other = at.setdefault(peer(route), process)
+        if other != process:
+            raise InvalidMembership(f"processes {other} and {process} are both at {shown(route)}")
+
+
+async def _numeric(address: Address, family: int, whose: str) -> dict[int, Target]:
+    """The first numeric address of each family that a host has. Raises `UnusableAddress`."""
+    host, port = address
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(
+            host, port, family=family, type=socket.SOCK_DGRAM
+        )
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        told = f"{whose}, {shown(address)}, cannot be resolved: {reason}; is the host misspelt?"
+        raise UnusableAddress(getattr(error, "errno", None), told) from error
+    numeric: dict[int, Target] = {}
+    for kind, _, _, _, target in found:
+        if kind in (socket.AF_INET, socket.AF_INET6):
+            numeric.setdefault(int(kind), target)  # type: ignore[arg-type]
+    return numeric

@@ -1,0 +1,136 @@
+"""A group without asyncio: calls of any thread wait, give up in time or when interrupted, leave nothing."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from antiphon.impl.errors import GroupClosed, GroupFailed, PayloadTooLarge, UnusableAddress
+from antiphon.impl.sync import SyncGroup
+
+
+def pair(**settings: object) -> list[SyncGroup]:
+    """A group of two, both in this process."""
+    bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+    for each in bound:
+        each.bind(("127.0.0.1", 0))
+    return [
+        SyncGroup("pair", me=me, members=2, bind=bound[me], routes={1 - me: bound[1 - me].getsockname()},
+                  **settings)
+        for me in range(2)
+    ]  # fmt: skip
+
+
+def test_two_members_deliver_the_same_and_iteration_ends_with_the_group() -> None:
+    first, second = pair()
+    with second:
+        with first:
+            for k in range(5):
+                assert first.broadcast(b"%d" % k, timeout_s=5) == (0, k + 1)
+            assert second.broadcast(b"last", timeout_s=5) == (1, 1)
+            taken = [first.next(timeout_s=5) for _ in range(6)]
+            assert [second.next(timeout_s=5) for _ in range(6)] == taken
+            assert "SyncGroup 'pair': open" in repr(first)
+            assert first.statistics.transmissions["data"] >= 5
+            assert (first.waits, first.waiting_s) == ((), 0.0)
+        assert list(first) == []
+        with pytest.raises(GroupClosed, match="is closed"):
+            first.broadcast(b"too late")
+        with pytest.raises(GroupClosed, match="opened once"):
+            first.__enter__()
+
+
+def test_what_was_delivered_is_there_after_the_end() -> None:
+    first, second = pair()
+    with second:
+        with first:
+            first.broadcast(b"1", timeout_s=5)
+            first.broadcast(b"2", timeout_s=5)
+            assert first.next(timeout_s=5).payload == b"1"
+            second.next(timeout_s=5), second.next(timeout_s=5)
+            first.broadcast(b"3", timeout_s=5)
+        assert [event.payload for event in first][:1] == [b"2"]
+
+
+def test_a_call_that_takes_too_long_says_what_is_missing_and_sends_nothing() -> None:
+    first, second = pair()
+    with first:
+        with pytest.raises(TimeoutError, match=r"nothing within 0.05 s: <Group 'pair': open"):
+            first.next(timeout_s=0.05)
+        first.broadcast(b"1", timeout_s=5)
+        with pytest.raises(TimeoutError, match="waits for a number after 1 for message 0:1 of process 1"):
+            first.broadcast(b"never", timeout_s=0.05)
+        with second:
+            first.broadcast(b"2", timeout_s=5)
+            assert [second.next(timeout_s=5).payload for _ in range(2)] == [b"1", b"2"]
+
+
+def test_what_the_group_raises_the_call_raises() -> None:
+    first, second = pair(stall_s=0.1)
+    with pytest.raises(GroupClosed, match="outside `with`"):
+        first.broadcast(b"too early")
+    with first:
+        with pytest.raises(PayloadTooLarge):
+            first.broadcast(bytes(10_000))
+        with pytest.raises(TypeError, match="encode it first"):
+            first.broadcast("text")  # type: ignore[arg-type]
+        first.broadcast(b"m")
+        with pytest.raises(GroupFailed, match=r"no progress for 0.1 s"):
+            first.next(timeout_s=5)
+    with second:
+        taken = SyncGroup("other", me=0, members=2, bind=second.address, routes={1: ("127.0.0.1", 9)})
+        with pytest.raises(UnusableAddress, match="in use"):
+            taken.__enter__()
+
+
+def test_a_thread_that_waits_is_released_when_the_group_closes() -> None:
+    first, second = pair()
+    ended: list[list[object]] = []
+    with second:
+        with first:
+            reader = threading.Thread(target=lambda: ended.append(list(first)))
+            reader.start()
+            first.broadcast(b"m", timeout_s=5)
+            second.next(timeout_s=5)
+        reader.join(5)
+    assert len(ended) == 1
+    assert threading.active_count() == 1
+
+
+LEFT_OPEN = """
+import sys
+from antiphon.impl.sync import SyncGroup
+group = SyncGroup("g", me=0, members=2, bind=("127.0.0.1", 0), routes={1: ("127.0.0.1", 9)})
+group.__enter__()
+print("open", flush=True)
+if sys.argv[1] == "wait":
+    try:
+        group.next()
+    except KeyboardInterrupt:
+        print(f"interrupted, {'open' if 'open' in repr(group) else 'closed'}")
+"""
+
+
+@pytest.mark.parametrize(("how", "said"), [("leave", []), ("wait", ["interrupted, open"])])
+def test_a_program_that_leaves_a_group_open_ends_and_an_interrupt_ends_the_call(
+    tmp_path: Path, how: str, said: list[str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(LEFT_OPEN, encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, program, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "open\n"
+        if how == "wait":
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+        assert (out.splitlines(), err, process.returncode) == (said, "", 0)
