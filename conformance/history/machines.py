@@ -3,8 +3,8 @@ models.
 
 1. The events go in in one causal order. What the logs leave open is put in favour of who wrote them
    (`causal_order`, `assuming`): so a verdict does not depend on how concurrent events were merged.
-2. An event costs what the machine's handler costs, which does not grow with the log; what is promised of the
-   end is asked once, at the end.
+2. An event costs what the machine's handler costs, which does not grow with the log (`monitor`); what is
+   promised of the end is asked once, at the end.
 3. A process that wrote nothing, or that is only spoken of, owes nothing: it counts as crashed. Of the
    broadcasts of a message that of its source counts.
 4. Numbers of views and of deliveries are replaced by their ranks, and each consensus has a machine of its
@@ -24,9 +24,9 @@ from antiphon.conformance import trace
 from antiphon.conformance.history.finding import Finding, History, Offence, Place, finding
 from antiphon.conformance.trace import causal_order
 from antiphon.conformance.trace.causal import CRASH, PROPOSAL, Step
+from antiphon.model.engines.monitor import Monitor
 from antiphon.spec import services
 from antiphon.spec.lang import Set, Spec, program
-from antiphon.spec.lang.reference import Session
 from antiphon.spec.services import Message, Process
 from antiphon.spec.services.causal import CausalOrder, ReliableOrderInViews
 from antiphon.spec.services.consensus import Consensus, Decide, Propose, Value
@@ -147,7 +147,7 @@ class Judgement:
         self.places: dict[object, Place] = {}
         known = {constant.name for constant in program(service).declaration.constants}
         sizes: dict[str, Any] = {name: size for name, size in self.names.sizes.items() if name in known}
-        self.session: Session = program(service, **sizes).reference.session()
+        self.session = Monitor(service, **sizes)
         for p in range(self.names.sizes["processes"]):
             if p >= len(history) or not history[p]:
                 self.session.feed(services.Crash(Process(p)))
