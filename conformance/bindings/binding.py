@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from antiphon.conformance.bindings.links import Link
 from antiphon.spec.lang import Program, Step
 
 
@@ -34,7 +35,8 @@ class Misreports(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """Whom a step concerns: `process` (None: the environment alone), and the packet that it takes, if any.
+    """Whom a step concerns: `process` (None: the environment alone), and what it takes from the network, if
+    anything: a packet out of the set, or what comes next in a link.
 
     A packet that is `consumed` is no longer in flight afterwards.
     """
@@ -42,15 +44,19 @@ class Stimulus:
     process: int | None
     packet: object | None = None
     consumed: bool = True
+    link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one process did: its snapshot afterwards, what it sent (packet, datagram), its events."""
+    """What one process did: its snapshot afterwards, what it sent into the set (packet, datagram), its
+    events, what it sent into links, in order (link, packet, datagram).
+    """
 
     after: Hashable
     sent: tuple[tuple[object, bytes], ...] = ()
     events: tuple[object, ...] = ()
+    queued: tuple[tuple[Link, object, bytes], ...] = ()
 
 
 class Binding(Protocol):
@@ -60,7 +66,8 @@ class Binding(Protocol):
         program: the specification with its constants.
         members: how many processes there are; they are numbered from 0, in the order of the specification's
             index.
-        channel: the variable of the specification that is the set of packets in flight.
+        channel: the variable of the specification that is the set of packets in flight; "" if there is none.
+        links: the queues and logs of the specification, for every key of their variables.
         exempt: variables that are not compared, each with the reason.
         internal: actions that a process takes on its own accord, and for which `offers` tells what it would
             do.
@@ -73,6 +80,7 @@ class Binding(Protocol):
     program: Program
     members: int
     channel: str
+    links: tuple[Link, ...]
     exempt: Mapping[str, str]
     internal: frozenset[str]
     ordered: bool

@@ -24,6 +24,7 @@ from functools import cache
 from typing import Any
 
 from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused, Stimulus
+from antiphon.conformance.bindings.links import Link
 from antiphon.conformance.bindings.rbp_driven import driven, single
 from antiphon.conformance.bindings.rbp_faults import FAULTS, SIZE_FAULTS
 from antiphon.conformance.bindings.shell import Asked, Shell
@@ -88,6 +89,7 @@ class RbpBinding:
     """The repaired figure 16 and the core of `antiphon.impl.protocols.rbp`, or a faulty core by its name."""
 
     channel = "network"
+    links: tuple[Link, ...] = ()
 
     internal = frozenset({"accept", "sequence", "deliver"})
 

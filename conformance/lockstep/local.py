@@ -6,7 +6,9 @@ as what it changes in the specification's packed state, if the two agree: `keep`
 specification's own steps are. See docs/decisions/0004-lockstep.md for why that is sound.
 
 The implementation's side of a pair is one integer: the number of each process's snapshot in a field of its
-own, and above them one bit for every datagram in flight that is not the first known for its packet.
+own, the number of what is in each link in another, and above them one bit for every datagram in flight that
+is not the first known for its packet. A link has a bit beyond those of the specification's state: where masks
+tell which packets a step touches, it stands for the link.
 """
 
 from __future__ import annotations
@@ -14,14 +16,15 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from antiphon.conformance.bindings import Binding, Misreports, Refused
+from antiphon.conformance.bindings import Binding, Effect, Misreports, Refused
+from antiphon.conformance.bindings.links import Content, Link
 from antiphon.conformance.bindings.system import System
 from antiphon.model.engines import Transitions
 from antiphon.model.ground.parts import Parts
 from antiphon.spec.lang import Step
 
 FIELD_BITS = 24
-"""The width of a process's field: so many different snapshots of one process can be numbered."""
+"""The width of a field: so many snapshots of one process, or contents of one link, can be numbered."""
 
 FIELD = (1 << FIELD_BITS) - 1
 
@@ -31,11 +34,12 @@ NEVER = -1
 
 @dataclass(slots=True)
 class Local:
-    """A local step: kept and added bits of the specification's state, the change of the fields, the packets
-    that it touches.
+    """A local step: kept and added bits of the specification's state, the change of the processes' fields,
+    the packets and links that it touches.
 
-    `shared` is true when the process's share of a variable that is no map changes; `sent` are the bits of
-    packets with their datagrams.
+    `sent` are the bits of packets with their datagrams; `reader` takes from the first of `lines` if `takes`;
+    `queued` goes into lines. `wider` is true when more changes than the process's own part: its share of a
+    variable that is no map, or what is in a link.
     """
 
     keep: int
@@ -45,16 +49,20 @@ class Local:
     taken: int = 0
     sent: tuple[tuple[int, int], ...] = ()
     events: tuple[object, ...] = ()
-    shared: bool = False
+    wider: bool = False
+    lines: tuple[int, ...] = ()
+    takes: bool = False
+    reader: int = -1
+    queued: tuple[tuple[int, object, int], ...] = ()
 
 
 @dataclass(slots=True)
 class Known:
     """A step of the specification: the field of the process it concerns, the bit of the packet that it
-    receives, its bit among internal steps, what it did.
+    receives or of the link that it takes from, its bit among internal steps, what it did.
 
-    `locals` maps the number of a snapshot, or that and a datagram other than the first of its packet, to the
-    local step.
+    `locals` maps the number of a snapshot, or that and a datagram (from a link, or other than the first of
+    its packet), to the local step.
     """
 
     step: Step
@@ -62,6 +70,7 @@ class Known:
     packet: int
     taken: int
     internal: int
+    line: int | None = None
     locals: dict[int | tuple[int, int], Local] = field(default_factory=dict)
     fired: int = 0
 
@@ -79,13 +88,63 @@ class Process:
     shares: list[tuple[object, ...]] = field(default_factory=list)
 
 
+class Line:
+    """A link and its contents by number; of each its bits in a packed state (NEVER: outside the domains)."""
+
+    def __init__(self, link: Link, parts: Parts, flag: int, shift: int) -> None:
+        self.link, self.flag, self.shift = link, flag, shift
+        self.contents: list[Content] = []
+        self.bits: list[int] = []
+        self.mask = sum(parts.mask(name, *keys) for (name, keys), _ in link.values(link.empty))
+        self._parts = parts
+        self._numbers: dict[Content, int] = {}
+        self._put: dict[tuple[int, int], int] = {}
+        self._taken: dict[tuple[int, int], int] = {}
+
+    def number(self, content: Content) -> int:
+        """The number of a content; a new one is packed."""
+        found = self._numbers.setdefault(content, len(self.contents))
+        if found == len(self.contents):
+            if found > FIELD:
+                raise OverflowError(f"{self.link} has had more than {FIELD} different contents")
+            packed = 0
+            for (name, keys), value in self.link.values(content):
+                bits = self._parts.bits(name, value, *keys)
+                packed = NEVER if bits is None else packed | bits
+            self.contents.append(content)
+            self.bits.append(packed)
+        return found
+
+    def content(self, implementation: int) -> Content:
+        """What is in the link."""
+        return self.contents[implementation >> self.shift & FIELD]
+
+    def put(self, implementation: int, packet: object, datagram: int, content: bytes) -> int:
+        """The implementation's integer with one more datagram in the link."""
+        number = implementation >> self.shift & FIELD
+        after = self._put.get((number, datagram))
+        if after is None:
+            after = self.number(self.link.put(self.contents[number], packet, content))
+            self._put[number, datagram] = after
+        return implementation + (after - number << self.shift)
+
+    def take(self, implementation: int, reader: int) -> int:
+        """The implementation's integer when `reader` has taken what was next."""
+        number = implementation >> self.shift & FIELD
+        after = self._taken.get((number, reader))
+        if after is None:
+            after = self.number(self.link.take(self.contents[number], reader))
+            self._taken[number, reader] = after
+        return implementation + (after - number << self.shift)
+
+
 class LocalSteps:
     """All that the processes of a binding did so far.
 
     Attributes:
         known: the steps of the specification by number; `learn` adds to them.
         compared: the bits of a packed state that are compared.
-        several: the bits of the packets for which several datagrams are known.
+        several: the bits of the packets for which several datagrams are known, and of all links.
         executed: how many local steps were run on the code.
     """
 
@@ -95,18 +154,24 @@ class LocalSteps:
         self.processes = [Process() for _ in range(binding.members)]
         self.known: list[Known] = []
         self.executed = 0
-        self.several = 0
+        self.lines = [
+            Line(link, self.parts, 1 << edges.packing.bits + at, FIELD_BITS * (binding.members + 1 + at))
+            for at, link in enumerate(binding.links)
+        ]
+        self.several = sum(line.flag for line in self.lines)
+        self._line = {line.flag: at for at, line in enumerate(self.lines)}
+        network = {name for link in binding.links for (name, _), _ in link.values(link.empty)}
+        network |= {binding.channel} - {""}
         names = [
-            name
-            for name in binding.program.variables
-            if name not in binding.exempt and name != binding.channel
+            name for name in binding.program.variables if name not in binding.exempt and name not in network
         ]
         self._maps = [name for name in names if self.parts.is_map(name)]
         self._shared = [name for name in names if not self.parts.is_map(name)]
         self._own = [sum(self.parts.mask(name, me) for name in self._maps) for me in range(binding.members)]
         self._joint = sum(self.parts.mask(name) for name in self._shared)
-        self.compared = sum(self._own) + self._joint + self.parts.mask(binding.channel)
-        self._base = FIELD_BITS * (binding.members + 1)
+        self._set = self.parts.mask(binding.channel) if binding.channel else 0
+        self.compared = sum(self._own) + self._joint + self._set + sum(line.mask for line in self.lines)
+        self._base = FIELD_BITS * (binding.members + 1 + len(self.lines))
         self._datagrams: list[bytes] = []
         self._numbers: dict[tuple[int, bytes], int] = {}
         self._variants: dict[int, list[int]] = {}
@@ -121,17 +186,23 @@ class LocalSteps:
         while len(self.known) <= number:
             step = self.edges.step(len(self.known))
             stimulus = self.binding.stimulus(step)
-            packet = 0
+            packet, line = 0, None
             if stimulus.packet is not None:
                 packet = self.parts.element(self.binding.channel, stimulus.packet) or 0
                 assert packet, f"{stimulus.packet} is taken from {self.binding.channel}, which cannot hold it"
-            taken = packet if stimulus.consumed else 0
+            elif stimulus.link is not None:
+                line = self.binding.links.index(stimulus.link)
+                packet = self.lines[line].flag
+            taken = packet if stimulus.consumed and line is None else 0
             process = self.binding.members if stimulus.process is None else stimulus.process
             internal = self._offer(step) if step.action in self.binding.internal else 0
-            known = Known(step, process, packet, taken, internal)
+            known = Known(step, process, packet, taken, internal, line)
             if stimulus.process is None:
                 known.packet = 0
-                known.locals[0] = Local(~taken, 0, touched=packet, taken=taken)
+                known.locals[0] = Local(
+                    keep=~taken, add=0, touched=packet, taken=taken,
+                    wider=line is not None, lines=() if line is None else (line,), takes=line is not None,
+                )  # fmt: skip
             self.known.append(known)
         return self.known[number]
 
@@ -152,6 +223,12 @@ class LocalSteps:
         except (Refused, Misreports):
             local = known.locals[key] = Local(0, NEVER)
             return local
+        local = known.locals[key] = self._remembered(known, snapshot, effect)
+        return local
+
+    def _remembered(self, known: Known, snapshot: int, effect: Effect) -> Local:
+        """What a local step did, as changes of packed states."""
+        me, process = known.process, self.processes[known.process]
         after = self.number(me, effect.after)
         sent = [
             (self.parts.element(self.binding.channel, packet), packet, content)
@@ -159,25 +236,30 @@ class LocalSteps:
         ]
         bits = process.bits[after]
         if bits is None or any(bit is None for bit, _, _ in sent):
-            local = known.locals[key] = Local(0, NEVER)
-            return local
+            return Local(0, NEVER)
         numbered = tuple(
             (bit, self._datagram(bit, packet, content)) for bit, packet, content in sent if bit is not None
         )
         added = 0
         for bit, _ in numbered:
             added |= bit
-        local = known.locals[key] = Local(
+        queued = tuple(self._entry(link, packet, content) for link, packet, content in effect.queued)
+        source = () if known.line is None else (known.line,)
+        lines = dict.fromkeys([*source, *(line for line, _, _ in queued)])
+        return Local(
             keep=~(self._own[me] | known.taken),
             add=bits | added,
             change=after - snapshot << FIELD_BITS * me,
-            touched=known.packet | added,
+            touched=known.packet | added | sum(self.lines[line].flag for line in lines),
             taken=known.taken,
             sent=numbered,
             events=effect.events,
-            shared=process.shares[after] != process.shares[snapshot],
+            wider=bool(lines) or process.shares[after] != process.shares[snapshot],
+            lines=tuple(lines),
+            takes=known.line is not None,
+            reader=me,
+            queued=queued,
         )
-        return local
 
     # Snapshots ----------------------------------------------------------------------------------------------
 
@@ -219,24 +301,39 @@ class LocalSteps:
             self._joined[shares] = packed
         return self._joined[shares]
 
-    def with_shares(self, expected: int, implementation: int) -> int:
-        """`expected` with the joint variables as the implementation has them."""
-        return expected & ~self._joint | self.joined(implementation)
+    def widened(self, expected: int, implementation: int, local: Local) -> int:
+        """`expected` with the joint variables, and what is in the links of a local step, as the
+        implementation has them.
+        """
+        if self._shared:
+            expected = expected & ~self._joint | self.joined(implementation)
+        for at in local.lines:
+            line = self.lines[at]
+            expected = expected & ~line.mask | line.bits[implementation >> line.shift & FIELD]
+        return expected
 
     # Flight -------------------------------------------------------------------------------------------------
 
-    def variant(self, packet: int, implementation: int) -> int | None:
-        """The datagram in flight for a packet; None for the first known one."""
+    def variant(self, packet: int, implementation: int, reader: int = -1) -> int | None:
+        """The datagram in flight for a packet, None: the first known one; of a link what `reader` takes."""
+        at = self._line.get(packet)
+        if at is not None:
+            line = self.lines[at]
+            return self._numbers[packet, line.link.head(line.content(implementation), reader)]
         for number in self._variants[packet][1:]:
             if implementation >> self._base + number & 1:
                 return number
         return None
 
     def mixed(self, packed: int, implementation: int, local: Local) -> int:
-        """The implementation's integer after a local step that touches packets with several datagrams; of
-        equal packets the least stays.
+        """The implementation's integer after a local step that touches links, or packets with several
+        datagrams; of equal packets the least stays.
         """
         after = implementation + local.change
+        if local.takes:
+            after = self.lines[local.lines[0]].take(after, local.reader)
+        for at, packet, datagram in local.queued:
+            after = self.lines[at].put(after, packet, datagram, self._datagrams[datagram])
         if local.taken:
             after = self._put(after, local.taken, None)
         packed &= ~local.taken
@@ -271,6 +368,14 @@ class LocalSteps:
                 self.several |= bit
         return number
 
+    def _entry(self, link: Link, packet: object, content: bytes) -> tuple[int, object, int]:
+        """A datagram that goes into a link, numbered."""
+        at = self.binding.links.index(link)
+        number = self._numbers.setdefault((self.lines[at].flag, content), len(self._datagrams))
+        if number == len(self._datagrams):
+            self._datagrams.append(content)
+        return at, packet, number
+
     def _offer(self, step: Step) -> int:
         return 1 << self._offers.setdefault(step, len(self._offers))
 
@@ -281,6 +386,10 @@ class LocalSteps:
         implementation = 0
         for me, snapshot in enumerate(system.processes):
             implementation |= self.number(me, snapshot) << FIELD_BITS * me
+        for line, entries in zip(self.lines, system.links, strict=True):
+            for packet, datagram in line.link.entries(entries):
+                self._entry(line.link, packet, datagram)
+            implementation |= line.number(entries) << line.shift
         for packet, content in sorted(system.flight, key=lambda item: item[1]):
             bit = self.parts.element(self.binding.channel, packet)
             if bit is not None:
@@ -294,10 +403,11 @@ class LocalSteps:
             for me, process in enumerate(self.processes)
         )
         flight: dict[object, bytes] = {}
-        present = packed & self.parts.mask(self.binding.channel)
+        present = packed & self._set
         while present:
             bit = present & -present
             present ^= bit
             number = self.variant(bit, implementation)
             flight[self._packets[bit]] = self._datagrams[self._variants[bit][0] if number is None else number]
-        return System(tuple(snapshots), frozenset(flight.items()))
+        links = tuple(line.content(implementation) for line in self.lines)
+        return System(tuple(snapshots), frozenset(flight.items()), links)

@@ -176,15 +176,17 @@ class _Walk:
                 step = known[number]
                 internal |= step.internal
                 snapshot = fields[step.process]
-                datagram = steps.variant(step.packet, system) if step.packet & several else None
+                datagram = (
+                    steps.variant(step.packet, system, step.process) if step.packet & several else None
+                )
                 local = step.locals.get(snapshot if datagram is None else (snapshot, datagram))
                 if local is None:
                     local = steps.execute(step, snapshot, datagram)
                     several = steps.several
                 then = steps.mixed(state, system, local) if local.touched & several else system + local.change
                 expected = state & local.keep | local.add
-                if local.shared:
-                    expected = steps.with_shares(expected, then)
+                if local.wider:
+                    expected = steps.widened(expected, then, local)
                 if (expected ^ after) & compared or events(state, number) != local.events:
                     raise _Found(position, number)
                 if first.get(after) != then:

@@ -26,14 +26,14 @@ class Parts:
         """Whether the variable is a map, so that it has a part for each key."""
         return isinstance(self._variables[variable][0].type, MapOf)
 
-    def mask(self, variable: str, key: int | None = None) -> int:
-        """The bits of a variable, or of the value of the key number `key` in a map."""
-        shape, first = self._part(variable, key)
+    def mask(self, variable: str, *keys: int) -> int:
+        """The bits of a variable, or of the value under these numbers of keys in a map, or a map of maps."""
+        shape, first = self._part(variable, keys)
         return sum(place.mask for place in self._packing.places[first : first + shape.width])
 
-    def bits(self, variable: str, value: Any, key: int | None = None) -> int | None:
+    def bits(self, variable: str, value: Any, *keys: int) -> int | None:
         """The bits, in place, that stand for `value` there; None when it lies outside the domain."""
-        shape, first = self._part(variable, key)
+        shape, first = self._part(variable, keys)
         if not shape.domain.contains(value):
             return None
         packed = 0
@@ -45,15 +45,15 @@ class Parts:
 
     def element(self, variable: str, value: Any) -> int | None:
         """The bit, in place, of an element of a set variable; None when it lies outside the domain."""
-        shape, first = self._part(variable, None)
+        shape, first = self._part(variable, ())
         domain = shape.parts[0].domain
         return (
             1 << self._packing.places[first].offset + domain.rank(value) if domain.contains(value) else None
         )
 
-    def _part(self, variable: str, key: int | None) -> tuple[Shape, int]:
+    def _part(self, variable: str, keys: tuple[int, ...]) -> tuple[Shape, int]:
         shape, first = self._variables[variable]
-        if key is None:
-            return shape, first
-        part = shape.parts[1]
-        return part, first + key * part.width
+        for key in keys:
+            shape = shape.parts[1]
+            first += key * shape.width
+        return shape, first

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import pytest
 
 from antiphon.conformance.bindings import Effect, Refused, Stimulus
+from antiphon.conformance.bindings.links import Link
 from antiphon.spec.lang import (
     Const,
     In,
@@ -84,6 +85,7 @@ class FloodBinding:
 
     members = 3
     channel = "air"
+    links: tuple[Link, ...] = ()
     exempt: Mapping[str, str] = {}
     internal = frozenset({"laugh"})
     ordered = False
