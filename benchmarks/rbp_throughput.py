@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import secrets
 import socket
 import time
 from collections import deque
@@ -59,7 +60,7 @@ def simulated(members: int, messages: int, payload: bytes) -> tuple[float, int, 
     return time.perf_counter() - start, len(network.deliveries[0]), network.steps
 
 
-async def loopback(members: int, messages: int, payload: bytes) -> tuple[float, int, int]:
+async def loopback(members: int, messages: int, payload: bytes, key: bytes | None) -> tuple[float, int, int]:
     """Groups on UDP sockets: seconds, messages, datagrams sent."""
     bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(members)]
     for each in bound:
@@ -72,6 +73,7 @@ async def loopback(members: int, messages: int, payload: bytes) -> tuple[float, 
             members=members,
             bind=bound[me],
             routes={q: a for q, a in enumerate(routes) if q != me},
+            key=key,
         )
         for me in range(members)
     ]
@@ -110,7 +112,10 @@ def main() -> None:
     rows = [
         ("core alone", "steps", core_alone(options.members, options.messages, payload)),
         ("simulated network", "steps", simulated(options.members, options.messages, payload)),
-        ("UDP on loopback", "datagrams", asyncio.run(loopback(options.members, options.messages, payload))),
+        *(
+            (name, "datagrams", asyncio.run(loopback(options.members, options.messages, payload, key)))
+            for name, key in (("UDP on loopback", None), ("UDP, encrypted", secrets.token_bytes(32)))
+        ),
     ]
     print(f"{options.members} members, payload {options.payload} bytes, no loss")
     for name, unit, (seconds, delivered, count) in rows:

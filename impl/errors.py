@@ -23,6 +23,7 @@ __all__ = [
     "GroupClosed",
     "GroupError",
     "GroupFailed",
+    "InvalidKey",
     "InvalidMembership",
     "LocalError",
     "PayloadTooLarge",
@@ -51,6 +52,10 @@ class PayloadTooLarge(LocalError):
 
 class InvalidMembership(LocalError):
     """The members, their addresses or the own place among them do not fit together."""
+
+
+class InvalidKey(LocalError):
+    """A key of a group has the wrong length, cannot be read, or everybody could read it."""
 
 
 class GroupClosed(LocalError):
@@ -86,6 +91,10 @@ class Rejection(StrEnum):
     """It came from an address at which no member is."""
     FOREIGN_INCARNATION = "foreign_incarnation"
     """It was not sent to this run of the receiver, but to an earlier one or to none."""
+    FORGED = "forged"
+    """Its seal does not verify: nobody with a key of the group sealed it, for this member, as this sender."""
+    REPLAYED = "replayed"
+    """It has a counter that came already, or one so old that nobody knows whether it did."""
     FOREIGN_SENDER = "foreign_sender"
     """The sender it names is not a member."""
     FALSE_SENDER = "false_sender"

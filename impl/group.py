@@ -1,6 +1,6 @@
 """An application joins a group, broadcasts bytes and iterates events, which come to all in one order.
 
-    async with Group("orders", me=0, members=3, bind=("127.0.0.1", 7000), routes={1: ..., 2: ...}) as group:
+    async with Group("orders", me=0, members=3, bind=..., routes={1: ..., 2: ...}, key=key) as group:
         await group.broadcast(b"hello")
         async for event in group:
             match event:
@@ -29,9 +29,10 @@ from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, W
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.addresses import Address
 from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.sealing import Keyring
 from antiphon.impl.transport.udp import UdpShell
 
-__all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Statistics", "Wait"]
+__all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Keyring", "Statistics", "Wait"]
 
 Event: TypeAlias = Delivery
 """What iteration gives; `match` on the type, since groups whose members change will tell of views too."""
@@ -63,6 +64,7 @@ class Group:
         members: int,
         bind: Address | socket.socket,
         routes: Mapping[int, Address],
+        key: bytes | Keyring | None,
         protocol: Implementation[Any] | str = "rbp",
         tracer: Tracer = NULL_TRACER,
         stall_s: float = 30.0,
@@ -70,21 +72,28 @@ class Group:
         """Member `me` of 0..members-1, listening at `bind`.
 
         `bind` is an address, or a bound UDP socket that the group will close. `routes[q]` is where datagrams
-        for member q go, and the only address from which q's are taken. `protocol` is the same at all members:
-        a name, or for example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`. A member that waits for others
-        and gets no further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf`
-        waits for ever.
+        for member q go, and the only address from which q's are taken. `key` is the secret of all members, 32
+        random bytes, or several of which one is used; with None, whoever reaches the members reads all, and
+        takes part as any of them (docs/security.md). `protocol` is the same at all members: a name, or for
+        example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`. A member that waits for others and gets no
+        further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf` waits for ever.
 
         Raises:
             InvalidMembership: name, place, number of members and routes do not fit together.
             UnknownProtocol: no protocol has this name.
+            InvalidKey: a key has not 32 bytes.
             ValueError: the protocol's own settings are impossible, or `stall_s` is not positive.
         """
         self.name = name
         chosen = implementation(protocol) if isinstance(protocol, str) else protocol
         self._endpoint = Endpoint(chosen, name, me, members, tracer, stall_ms=stall_s * 1000.0)
         self._shell = UdpShell(
-            self._endpoint, routes, on_progress=self._serve, on_failure=self._fail, tracer=tracer
+            self._endpoint,
+            routes,
+            keys=key if key is None or isinstance(key, Keyring) else Keyring(key),
+            on_progress=self._serve,
+            on_failure=self._fail,
+            tracer=tracer,
         )
         self._bind = bind
         self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
@@ -118,6 +127,19 @@ class Group:
     def address(self) -> Address:
         """Where this member listens. Raises `GroupClosed` outside `async with`."""
         return self._shell.address
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether only who has a key can read and send."""
+        return self._shell.encrypted
+
+    def rekey(self, key: bytes | Keyring) -> None:
+        """Use and accept these keys from now on, without a pause; the others have to accept the one in use.
+
+        Raises:
+            InvalidKey: a key has not 32 bytes, or the group was made without one; nothing has changed.
+        """
+        self._shell.rekey(key if isinstance(key, Keyring) else Keyring(key))
 
     @property
     def statistics(self) -> Statistics:

@@ -1,6 +1,6 @@
 """A group for programs without asyncio: a thread of its own runs the event loop, calls wait for it.
 
-    with SyncGroup("orders", me=0, members=3, bind=("127.0.0.1", 7000), routes={1: ..., 2: ...}) as group:
+    with SyncGroup("orders", me=0, members=3, bind=..., routes={1: ..., 2: ...}, key=key) as group:
         group.broadcast(b"hello", timeout_s=5)
         for event in group:
             print(event.source, event.payload)
@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from antiphon.impl.errors import GroupClosed
-from antiphon.impl.group import Address, Event, Group, Identifier, Statistics, Wait
+from antiphon.impl.group import Address, Event, Group, Identifier, Keyring, Statistics, Wait
 from antiphon.impl.loops import new_event_loop
 
 __all__ = ["SyncGroup"]
@@ -125,6 +125,10 @@ class SyncGroup:
                 raise StopIteration
             return self._taken.popleft()
 
+    def rekey(self, key: bytes | Keyring) -> None:
+        """Use and accept these keys from now on. Raises `InvalidKey` as `Group.rekey`, and `GroupClosed`."""
+        self._wait(self._rekey(key), None)
+
     @property
     def address(self) -> Address:
         """Where this member listens. Raises `GroupClosed` outside `with`."""
@@ -156,6 +160,9 @@ class SyncGroup:
         with contextlib.suppress(StopAsyncIteration):
             self._taken.append(await anext(self._group))
             self._taken.extend(self._group.at_hand())
+
+    async def _rekey(self, key: bytes | Keyring) -> None:
+        self._group.rekey(key)
 
     async def _leave(self) -> None:
         """Close the group, let the calls that wait end, and keep what nobody has taken."""

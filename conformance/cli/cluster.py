@@ -34,6 +34,9 @@ def cluster(
         float, typer.Option("--reordering", help="Probability that a datagram is held back.")
     ] = 0.05,
     seed: Annotated[int, typer.Option("--seed", help="Number of the run: which faults the links meet.")] = 7,
+    encrypted: Annotated[
+        bool, typer.Option("--encrypted", help="Encrypt every datagram, with a key of the run.")
+    ] = False,
     directory: Annotated[
         Path, typer.Option("--directory", help="Where the logs go, in a new directory.")
     ] = Path("runs"),
@@ -45,7 +48,7 @@ def cluster(
         ClusterSettings(
             protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication,
             reordering=reordering,
-            seed=seed, deadline_s=deadline,
+            seed=seed, encrypted=encrypted, deadline_s=deadline,
         )  # fmt: skip
     except ValueError as error:
         raise output.UsageProblem(str(error)) from error
@@ -64,6 +67,7 @@ def cluster(
         reordering,
         seed,
         directory,
+        encrypted=encrypted,
         deadline_s=deadline,
         console=output.err(),
     )
@@ -96,6 +100,6 @@ def _print(result: ClusterResult) -> None:
     settings = result.settings
     output.last_line(
         result.outcome,
-        f"{settings.protocol}: {settings.processes} processes, {settings.messages:,} messages, seed "
-        f"{settings.seed}; evidence: measured",
+        f"{settings.protocol}: {settings.processes} processes, {settings.messages:,} messages, "
+        f"{'encrypted, ' if settings.encrypted else ''}seed {settings.seed}; evidence: measured",
     )

@@ -56,6 +56,8 @@ async def _take_part(
     stop = asyncio.Event()
     _listen(lines, stop)
     group = member(orders.header.protocol, orders.membership, bound, LogTracer(log, _give_up))
+    if orders.membership.key is not None and not group.encrypted:
+        raise ValueError(f"{orders.header.protocol} makes members without the key that a Membership has")
     async with group:
         application = Application(group, orders.header, orders.share, log)
         work = asyncio.create_task(application.run())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import re
+import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +36,7 @@ from antiphon.conformance.trace import (
     load_run,
     log_name,
 )
+from antiphon.impl.transport.sealing import KEY_BYTES
 
 RECORD = "cluster.json"
 
@@ -49,6 +51,7 @@ def run_cluster(
     seed: int = 7,
     directory: Path | str = "runs",
     *,
+    encrypted: bool = False,
     deadline_s: float = 120.0,
     resend_ms: float = 20.0,
     token_ms: float = 5.0,
@@ -66,7 +69,7 @@ def run_cluster(
     """
     settings = ClusterSettings(
         protocol=protocol, processes=processes, messages=messages,
-        loss=loss, duplication=duplication, reordering=reordering, seed=seed,
+        loss=loss, duplication=duplication, reordering=reordering, seed=seed, encrypted=encrypted,
         deadline_s=deadline_s, resend_ms=resend_ms, token_ms=token_ms, request_ms=request_ms,
     )  # fmt: skip
     word = re.sub(r"\W+", "-", Path(protocol).name)
@@ -93,13 +96,14 @@ async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tupl
     """Run the processes; return the relay with its counts, and why the run went wrong if it did."""
     relay = Relay(settings.processes, settings.seed, settings.faults)
     nodes: list[Node] = []
+    key = secrets.token_bytes(KEY_BYTES) if settings.encrypted else None
 
     def news() -> None:
         progress(sum(node.delivered for node in nodes), relay.counts)
 
     try:
         async with asyncio.timeout(settings.deadline_s):
-            await _play(settings, home, relay, nodes, news)
+            await _play(settings, home, relay, nodes, news, key)
     except TimeoutError:
         told = "; ".join(node.how_far() for node in nodes)
         return relay, (f"given up after {settings.deadline_s:g} s of {settings.messages} messages: {told}",)
@@ -112,11 +116,16 @@ async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tupl
 
 
 async def _play(
-    settings: ClusterSettings, home: Path, relay: Relay, nodes: list[Node], on_news: Callable[[], None]
+    settings: ClusterSettings,
+    home: Path,
+    relay: Relay,
+    nodes: list[Node],
+    on_news: Callable[[], None],
+    key: bytes | None,
 ) -> None:
     """Start, connect, wait, stop. Raises NodeFailed for the first node that fails."""
     for process in range(settings.processes):
-        nodes.append(await Node.start(_orders(settings, home, relay, process), home, on_news))
+        nodes.append(await Node.start(_orders(settings, home, relay, process, key), home, on_news))
     ports = await asyncio.gather(*(node.bound for node in nodes))
     relay.start(dict(enumerate(ports)))
     for node in nodes:
@@ -125,7 +134,9 @@ async def _play(
     await asyncio.gather(*(node.stop() for node in nodes))
 
 
-def _orders(settings: ClusterSettings, home: Path, relay: Relay, process: int) -> control.Orders:
+def _orders(
+    settings: ClusterSettings, home: Path, relay: Relay, process: int, key: bytes | None
+) -> control.Orders:
     header = Header(
         run=home.name,
         protocol=settings.protocol,
@@ -142,6 +153,7 @@ def _orders(settings: ClusterSettings, home: Path, relay: Relay, process: int) -
         process=process,
         processes=settings.processes,
         routes=relay.routes(process),
+        key=key,
         resend_ms=settings.resend_ms,
         token_ms=settings.token_ms,
         request_ms=settings.request_ms,

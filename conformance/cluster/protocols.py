@@ -22,12 +22,13 @@ from antiphon.spec.places import Kind, is_place, stands_at
 
 
 class Membership(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a process is in its group, where the others are reached, and how long its timers wait."""
+    """Who a process is in its group, its key, where the others are, and how long its timers wait."""
 
     group: str
     process: int
     processes: int
     routes: dict[int, tuple[str, int]]
+    key: bytes | None
     resend_ms: float
     token_ms: float
     request_ms: float
@@ -45,6 +46,7 @@ def rbp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> 
         members=membership.processes,
         bind=bound,
         routes=membership.routes,
+        key=membership.key,
         protocol=rbp(
             resend_ms=membership.resend_ms, token_ms=membership.token_ms, request_ms=membership.request_ms
         ),

@@ -19,6 +19,8 @@ PROCESSES_MAX = 64
 class ClusterSettings:
     """One cluster run. `messages` are broadcast in all, shared among the processes.
 
+    `encrypted` runs have a key that is drawn for the run and told to nobody but the processes.
+
     The probabilities are per datagram. `resend_ms`, `token_ms` and `request_ms` are the first
     waiting times of the implementation's three timers: on the loopback interface an answer takes
     a millisecond, so they are short. The run is given up after `deadline_s` seconds.
@@ -31,6 +33,7 @@ class ClusterSettings:
     duplication: float = 0.05
     reordering: float = 0.05
     seed: int = 7
+    encrypted: bool = False
     deadline_s: float = 120.0
     resend_ms: float = 20.0
     token_ms: float = 5.0

@@ -17,22 +17,25 @@ import asyncio
 import errno
 import secrets
 import socket
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import GroupClosed, InvalidMembership, Rejection, UnusableAddress
+from antiphon.impl.errors import GroupClosed, InvalidKey, InvalidMembership, Rejection, UnusableAddress
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.addresses import Address, Peer, Target, peer, resolved, shown
 from antiphon.impl.transport.endpoint import Endpoint
-from antiphon.impl.transport.incarnations import INCARNATION_BYTES, Incarnations
+from antiphon.impl.transport.incarnations import CHANCE_BYTES, Incarnations, incarnation
+from antiphon.impl.transport.sealing import Keyring, Plain, Sealed
 from antiphon.impl.transport.wire import Rejected
 
 __all__ = ["Address", "UdpShell"]
 
 M = TypeVar("M")
+
 
 def _nothing() -> None:
     """Take no notice of progress."""
@@ -51,14 +54,18 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         endpoint: Endpoint[M],
         routes: Mapping[int, Address],
         *,
+        keys: Keyring | None = None,
         on_progress: Callable[[], None] = _nothing,
         on_failure: Callable[[Exception], None] = _raise,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
         """`routes[q]` is where datagrams for member q are sent; every other member has one.
 
+        Without `keys` anybody can read and make datagrams.
+
         Raises:
             InvalidMembership: a route is missing, or leads to no member.
+            InvalidKey: two keys cannot be told apart.
         """
         expected = set(range(endpoint.core.members)) - {endpoint.core.me}
         if set(routes) - {endpoint.core.me} != expected:
@@ -67,12 +74,10 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             )
         self.endpoint = endpoint
         self.faults: Counter[str] = Counter()
-        self._incarnations = Incarnations(
-            endpoint.admission.group,
-            endpoint.core.me,
-            endpoint.core.members,
-            secrets.token_bytes(INCARNATION_BYTES),
-        )
+        me, group = endpoint.core.me, endpoint.admission.group
+        own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
+        self._sealing = Plain(group, own) if keys is None else Sealed(group, me, own, keys)
+        self._incarnations = Incarnations(me, endpoint.core.members, own, self._sealing)
         self._routes = {process: address for process, address in routes.items() if process in expected}
         self._targets: dict[int, Target] = dict(self._routes)
         self._peers: dict[Peer, int] = {}
@@ -122,6 +127,21 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         identifier = self.endpoint.broadcast(payload, now)
         self._drain(now)
         return identifier
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether it was made with keys."""
+        return isinstance(self._sealing, Sealed)
+
+    def rekey(self, keys: Keyring) -> None:
+        """Use and accept these keys from now on.
+
+        Raises:
+            InvalidKey: it was made without a key, or two of these cannot be told apart; nothing has changed.
+        """
+        if not isinstance(self._sealing, Sealed):
+            raise InvalidKey("a member that was made without a key cannot get one while it runs")
+        self._sealing.rekey(keys)
 
     def stop(self) -> None:
         """Stop at once: no timer, no reception and no sending any more. Again: nothing."""

@@ -21,6 +21,7 @@ from antiphon.impl.protocols.rbp import Core, Message, RbpViolation, rbp
 from antiphon.impl.protocols.rbp.messages import Data
 from antiphon.impl.tracing import Tracer
 
+KEY = bytes(range(32))
 MEMBERS, SHARE, FAULTY, AT = 3, 6, 1, 7
 """Each member broadcasts so many messages; the faulty one errs at its delivery of this place."""
 
@@ -163,6 +164,7 @@ async def play(directory: Path, faulty: type[Group], protocol: Implementation[Me
                 members=MEMBERS,
                 bind=sockets[me],
                 routes={p: address for p, address in addresses.items() if p != me},
+                key=KEY,
                 protocol=protocol if me == FAULTY else RBP,
                 tracer=LogTracer(log, on_failure=lambda error: None),
             )

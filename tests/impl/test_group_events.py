@@ -12,16 +12,19 @@ from antiphon.impl.group import Delivery, Group
 from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.rbp import rbp
 
+KEY = bytes(range(32))
+
 
 def pair() -> list[Group]:
     """A group of two, both in this process."""
     bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     for each in bound:
         each.bind(("127.0.0.1", 0))
+    addresses = [each.getsockname() for each in bound]
     return [
-        Group("pair", me=me, members=2, bind=bound[me], routes={1 - me: bound[1 - me].getsockname()})
+        Group("pair", me=me, members=2, bind=bound[me], routes={1 - me: addresses[1 - me]}, key=KEY)
         for me in range(2)
-    ]  # fmt: skip
+    ]
 
 
 def test_who_is_cancelled_while_waiting_takes_no_event_along() -> None:
@@ -90,6 +93,14 @@ def test_a_protocol_is_chosen_by_its_name() -> None:
     assert "rbp" in known_protocols()
     assert implementation("rbp", resend_ms=7).messages == rbp().messages
     with pytest.raises(UnknownProtocol, match=r"unknown protocol 'rpb'; known: .*; did you mean 'rbp'\?"):
-        Group("g", me=0, members=2, bind=("127.0.0.1", 0), routes={1: ("127.0.0.1", 9)}, protocol="rpb")
+        Group(
+            "g",
+            me=0,
+            members=2,
+            bind=("127.0.0.1", 0),
+            routes={1: ("127.0.0.1", 9)},
+            key=None,
+            protocol="rpb",
+        )
     with pytest.raises(TypeError, match="resend"):
         implementation("rbp", resend=7)

@@ -31,7 +31,8 @@ from antiphon.impl.protocols.rbp.messages import (
 )
 from antiphon.impl.tracing import Receive, RecordingTracer
 from antiphon.impl.transport.endpoint import Endpoint
-from antiphon.impl.transport.incarnations import FRAME_BYTES, GREETINGS_MAX, GREETINGS_MS, Incarnations
+from antiphon.impl.transport.incarnations import GREETINGS_MAX, GREETINGS_MS, Incarnations
+from antiphon.impl.transport.sealing import FRAME_BYTES, INCARNATION_BYTES, Plain
 from antiphon.impl.transport.simulated import SimulatedNetwork
 from antiphon.impl.transport.wire import Codec
 
@@ -41,6 +42,7 @@ SHORT = 100
 """The bytes of a datagram without a body, at most."""
 LARGE = PAYLOAD_BYTES_MAX + SHORT
 FLOOD = 2_000
+NEIGHBOUR = b"the neighbour".ljust(INCARNATION_BYTES)
 
 
 def datagram(sender: int, message: Message, *, counter: int = 1) -> bytes:
@@ -182,6 +184,7 @@ def test_a_flood_over_udp_is_answered_with_a_bounded_multiple() -> None:
             members=2,
             bind=("127.0.0.1", 0),
             routes={1: neighbour.socket.getsockname()},
+            key=None,
             protocol=rbp(resend_ms=60_000, token_ms=60_000, request_ms=60_000),
             tracer=tracer,
         )
@@ -194,7 +197,7 @@ def test_a_flood_over_udp_is_answered_with_a_bounded_multiple() -> None:
 
         async with group:
             await group.broadcast(bytes(PAYLOAD_BYTES_MAX))
-            own = Incarnations("simulated", 1, 2, b"neighbou")
+            own = Incarnations(1, 2, NEIGHBOUR, Plain("simulated", NEIGHBOUR))
             own.start(0.0)
             (greeting,) = own.frames_to_send()
             begun = asyncio.get_running_loop().time()

@@ -8,19 +8,20 @@ import pytest
 
 from antiphon.impl.errors import GroupFailed, Rejection
 from antiphon.impl.transport.incarnations import (
-    FRAME_BYTES,
+    CHANCE_BYTES,
     GREETINGS_MAX,
     GREETINGS_MS,
-    INCARNATION_BYTES,
     WAITING_MAX,
     Incarnations,
+    incarnation,
 )
+from antiphon.impl.transport.sealing import FRAME_BYTES, Plain
 from antiphon.impl.transport.wire import Rejected
 
 
 def member(me: int, run: int = 1, *, members: int = 2, group: str = "g") -> Incarnations:
-    own = random.Random(f"{me}:{run}").randbytes(INCARNATION_BYTES)
-    incarnations = Incarnations(group, me, members, own)
+    own = incarnation(run, random.Random(f"{me}:{run}").randbytes(CHANCE_BYTES))
+    incarnations = Incarnations(me, members, own, Plain(group, own))
     incarnations.start(0.0)
     return incarnations
 
@@ -46,7 +47,7 @@ def test_everybody_else_is_greeted() -> None:
 
 def test_what_documentation_and_memory_count_on() -> None:
     """The numbers that docs/library.md states."""
-    assert (FRAME_BYTES, WAITING_MAX, GREETINGS_MAX, GREETINGS_MS) == (20, 8, 8, 100.0)
+    assert (FRAME_BYTES, WAITING_MAX, GREETINGS_MAX, GREETINGS_MS) == (36, 8, 8, 100.0)
 
 
 @pytest.mark.parametrize(

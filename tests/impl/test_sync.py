@@ -15,6 +15,8 @@ import pytest
 from antiphon.impl.errors import GroupClosed, GroupFailed, PayloadTooLarge, UnusableAddress
 from antiphon.impl.sync import SyncGroup
 
+KEY = bytes(range(32))
+
 
 def pair(**settings: object) -> list[SyncGroup]:
     """A group of two, both in this process."""
@@ -23,7 +25,7 @@ def pair(**settings: object) -> list[SyncGroup]:
         each.bind(("127.0.0.1", 0))
     return [
         SyncGroup("pair", me=me, members=2, bind=bound[me], routes={1 - me: bound[1 - me].getsockname()},
-                  **settings)
+                  key=KEY, **settings)
         for me in range(2)
     ]  # fmt: skip
 
@@ -85,7 +87,9 @@ def test_what_the_group_raises_the_call_raises() -> None:
         with pytest.raises(GroupFailed, match=r"no progress for 0.1 s"):
             first.next(timeout_s=5)
     with second:
-        taken = SyncGroup("other", me=0, members=2, bind=second.address, routes={1: ("127.0.0.1", 9)})
+        taken = SyncGroup(
+            "other", me=0, members=2, bind=second.address, routes={1: ("127.0.0.1", 9)}, key=KEY
+        )
         with pytest.raises(UnusableAddress, match="in use"):
             taken.__enter__()
 
@@ -107,7 +111,7 @@ def test_a_thread_that_waits_is_released_when_the_group_closes() -> None:
 LEFT_OPEN = """
 import sys
 from antiphon.impl.sync import SyncGroup
-group = SyncGroup("g", me=0, members=2, bind=("127.0.0.1", 0), routes={1: ("127.0.0.1", 9)})
+group = SyncGroup("g", me=0, members=2, bind=("127.0.0.1", 0), routes={1: ("127.0.0.1", 9)}, key=None)
 group.__enter__()
 print("open", flush=True)
 if sys.argv[1] == "wait":
@@ -134,3 +138,14 @@ def test_a_program_that_leaves_a_group_open_ends_and_an_interrupt_ends_the_call(
             process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)
         assert (out.splitlines(), err, process.returncode) == (said, "", 0)
+
+
+def test_keys_change_in_the_groups_thread() -> None:
+    first, second = pair()
+    with pytest.raises(GroupClosed):
+        first.rekey(KEY)
+    with first, second:
+        for group in (first, second):
+            group.rekey(KEY[::-1])
+        first.broadcast(b"m", timeout_s=5)
+        assert second.next(timeout_s=5).payload == b"m"

@@ -19,6 +19,8 @@ from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX, Identifier
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import Dropped, RecordingTracer, Step, TransportFault
 
+KEY = bytes(range(32))
+
 
 def sockets(count: int) -> list[socket.socket]:
     """Bound UDP sockets on free ports."""
@@ -39,6 +41,7 @@ def groups(count: int, **options: object) -> list[Group]:
             members=count,
             bind=bound[me],
             routes={q: addresses[q] for q in range(count) if q != me},
+            key=KEY,
             **options,  # type: ignore[arg-type]
         )
         for me in range(count)
@@ -145,7 +148,7 @@ def test_nobody_speaks_from_the_own_address() -> None:
     async def scenario() -> None:
         (bound,) = sockets(1)
         own = bound.getsockname()
-        group = Group("test", me=0, members=2, bind=bound, routes={0: own, 1: ("127.0.0.1", 9)})
+        group = Group("test", me=0, members=2, bind=bound, routes={0: own, 1: ("127.0.0.1", 9)}, key=None)
         async with group:
             group._shell.datagram_received(b"", own)
             assert group.statistics.dropped == {Rejection.FOREIGN_ADDRESS: 1}
@@ -163,6 +166,7 @@ def test_what_the_system_refuses_is_counted_and_survived() -> None:
             members=2,
             bind=bound,
             routes={1: ("255.255.255.255", 9)},
+            key=None,
             tracer=tracer,
             protocol=rbp(token_ms=1),
         )
@@ -283,14 +287,14 @@ def test_a_cancelled_broadcast_that_waits_is_not_sent() -> None:
 
 def test_the_wrong_call_is_refused_by_name() -> None:
     with pytest.raises(InvalidMembership, match="needs routes to"):
-        Group("test", me=0, members=3, bind=("127.0.0.1", 0), routes={1: ("127.0.0.1", 1)})
+        Group("test", me=0, members=3, bind=("127.0.0.1", 0), routes={1: ("127.0.0.1", 1)}, key=None)
 
     async def scenario() -> None:
         first, second = groups(2)
         async with first, second:
             with pytest.raises(PayloadTooLarge, match="at most"):
                 await first.broadcast(bytes(PAYLOAD_BYTES_MAX + 1))
-            taken_port = Group("t", me=0, members=2, bind=first.address, routes={1: second.address})
+            taken_port = Group("t", me=0, members=2, bind=first.address, routes={1: second.address}, key=None)
             with pytest.raises(OSError, match="in use"):
                 await taken_port.__aenter__()
             await first.broadcast(bytes(PAYLOAD_BYTES_MAX))
@@ -373,12 +377,12 @@ def test_a_member_that_opens_late_is_greeted_at_once() -> None:
         bound[1].close()
         protocol = rbp(resend_ms=60_000, token_ms=60_000, request_ms=60_000)
         routes = {1: late}
-        first = Group("test", me=0, members=2, bind=bound[0], routes=routes, protocol=protocol)
+        first = Group("test", me=0, members=2, bind=bound[0], routes=routes, key=KEY, protocol=protocol)
         async with first:
             await first.broadcast(b"early")
             await asyncio.sleep(0.02)
             routes = {0: first.address}
-            second = Group("test", me=1, members=2, bind=late, routes=routes, protocol=protocol)
+            second = Group("test", me=1, members=2, bind=late, routes=routes, key=KEY, protocol=protocol)
             async with second:
                 taken = await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
                 assert taken[0] == taken[1]
@@ -396,7 +400,7 @@ def test_a_member_that_is_started_again_ends_the_group_at_the_others() -> None:
                 address = second.address
                 await first.broadcast(b"m")
                 await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
-            again = Group("test", me=1, members=2, bind=address, routes={0: first.address})
+            again = Group("test", me=1, members=2, bind=address, routes={0: first.address}, key=KEY)
             async with again:
                 with pytest.raises(GroupFailed, match="process 1 was started again"):
                     await asyncio.wait_for(take(first, 1), 5)
@@ -435,7 +439,7 @@ def test_a_group_that_cannot_go_on_says_what_is_missing() -> None:
 def test_two_members_at_one_address_are_refused() -> None:
     async def scenario() -> None:
         address = ("127.0.0.1", 9)
-        group = Group("g", me=0, members=3, bind=("127.0.0.1", 0), routes={1: address, 2: address})
+        group = Group("g", me=0, members=3, bind=("127.0.0.1", 0), routes={1: address, 2: address}, key=None)
         with pytest.raises(InvalidMembership, match=r"processes 1 and 2 are both at 127\.0\.0\.1:9"):
             await group.__aenter__()
 
@@ -521,6 +525,7 @@ def test_members_agree_through_relays_that_lose_and_duplicate() -> None:
                 members=3,
                 bind=bound[me],
                 routes={q: fronts[me, q] for q in range(3) if q != me},
+                key=KEY,
                 protocol=rbp(resend_ms=5, token_ms=5, request_ms=3),
             )
             for me in range(3)
@@ -575,7 +580,7 @@ def test_a_group_runs_over_every_version_of_ip_that_the_machine_has() -> None:
             other.bind((hosts[1], 0))
             at = [(hosts[0], probe.getsockname()[1]), (hosts[1], other.getsockname()[1])]
         first, second = (
-            Group("v", me=me, members=2, bind=at[me], routes={1 - me: at[1 - me]}) for me in range(2)
+            Group("v", me=me, members=2, bind=at[me], routes={1 - me: at[1 - me]}, key=KEY) for me in range(2)
         )
         async with asyncio.timeout(5), first, second:
             await first.broadcast(b"hello")

@@ -17,7 +17,7 @@ from antiphon.impl.protocols.rbp.messages import Message
 from antiphon.impl.tracing import NULL_TRACER, RecordingTracer, Tracer, TransportFault
 from antiphon.impl.transport.addresses import resolved
 from antiphon.impl.transport.endpoint import Endpoint
-from antiphon.impl.transport.incarnations import FRAME_BYTES
+from antiphon.impl.transport.sealing import FRAME_BYTES
 from antiphon.impl.transport.udp import UdpShell
 
 

@@ -1,0 +1,301 @@
+"""A group with a key encrypts and authenticates every datagram: without the key nobody reads or sends one.
+
+1. A frame is the mark of group and key, the sender's incarnation, the receiver's as far as the sender knows
+   it, a counter, and the sealed bytes: AES-256-GCM, with all that stands before them authenticated too.
+2. No nonce comes twice under one key. Each incarnation of a sender has a key of its own for each receiver and
+   for each 2^EPOCH_BITS datagrams: HKDF (RFC 5869) of the group's key, by incarnation, members, the counter's
+   upper bits and the group's name. The counter, which never goes back, is the nonce.
+3. So a datagram verifies at one place only. Sent back to its sender, to a third member, from another member's
+   address, or in another group, it is as good as forged.
+4. A counter is taken once. What came already, or lies WINDOW or more behind the highest, is refused. This is
+   known of one incarnation of each member, the one that was confirmed; nothing is kept of any other.
+5. Several keys may be accepted, and one is used. Counters go on when the keys change.
+
+A group without a key has frames without counter and seal, `Plain`. Incarnations come from the caller, who
+makes a new one for each run; this module must not know a socket, a clock, or what an incarnation proves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from struct import Struct
+from typing import NamedTuple, Protocol
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+
+from antiphon.impl.errors import InvalidKey, Rejection
+from antiphon.impl.transport.wire import Rejected
+
+__all__ = [
+    "EPOCH_BITS",
+    "FRAME_BYTES",
+    "INCARNATION_BYTES",
+    "KEY_BYTES",
+    "SEAL_BYTES",
+    "WINDOW",
+    "Keyring",
+    "Opened",
+    "Plain",
+    "ReplayWindow",
+    "Sealed",
+    "Sealing",
+]
+
+KEY_BYTES = 32
+"""The bytes of a group's key, drawn at random."""
+
+INCARNATION_BYTES = 16
+"""The bytes that name one run of one member, as nothing else is ever named."""
+
+_MARK_BYTES = 4
+
+_FRAME = Struct(f"!{_MARK_BYTES}s{INCARNATION_BYTES}s{INCARNATION_BYTES}s")
+_SEALED = Struct(_FRAME.format + "Q")
+_TAG_BYTES = 16
+
+FRAME_BYTES = _FRAME.size
+"""What a frame adds to an endpoint's bytes, and the size of a greeting, without a key."""
+
+SEAL_BYTES = _SEALED.size + _TAG_BYTES - FRAME_BYTES
+"""What a frame has more with a key."""
+
+EPOCH_BITS = 20
+"""A key seals at most 2^20 datagrams of at most 2^12 blocks, far below what AES-GCM allows (RFC 9001, B.1).
+"""
+
+WINDOW = 4_096
+"""How many datagrams may overtake another one between two members before that is refused."""
+
+_OPENERS_MAX = 4
+"""The keys in use between two members at a time: two epochs, each under two keys of the group."""
+
+_MARK = b"antiphon 1 mark "
+_SEAL = b"antiphon 1 seal "
+_PLACES = Struct(f"!HHQ{INCARNATION_BYTES}s")
+
+
+class Keyring:
+    """The keys that a member accepts; with the first one it seals. It shows none of them."""
+
+    __slots__ = ("_keys",)
+
+    def __init__(self, use: bytes, accept: Iterable[bytes] = ()) -> None:
+        """Seal with `use`, and open what is sealed with it or one of `accept`.
+
+        Raises:
+            InvalidKey: a key has not KEY_BYTES.
+        """
+        self._keys = tuple(dict.fromkeys(_key(place, key) for place, key in enumerate((use, *accept))))
+
+    @property
+    def use(self) -> bytes:
+        """The key to seal with."""
+        return self._keys[0]
+
+    @property
+    def accept(self) -> tuple[bytes, ...]:
+        """The other keys that open."""
+        return self._keys[1:]
+
+    def __repr__(self) -> str:
+        return f"Keyring({len(self._keys)} keys)"
+
+
+class Opened(NamedTuple):
+    """A frame that is the sender's: who it names, and the endpoint's bytes, none for a greeting."""
+
+    source: bytes
+    target: bytes
+    data: bytes
+    counter: int
+
+
+class Sealing(Protocol):
+    """How frames look on the wire."""
+
+    def seal(self, to: int, target: bytes, data: bytes) -> bytes:
+        """The frame with this for member `to`, whose incarnation is `target` as far as is known."""
+        ...
+
+    def open(self, sender: int, frame: bytes) -> Opened | Rejected:
+        """What is in a frame from the address of member `sender`, or why it is none; nothing is raised."""
+        ...
+
+    def confirm(self, sender: int, opened: Opened) -> None:
+        """From now on the incarnation that sent this is the sender's: what it has sent counts once."""
+        ...
+
+
+class Plain:
+    """The frames of a group without a key: everybody can read and make them."""
+
+    def __init__(self, group: str, own: bytes) -> None:
+        """Frames of incarnation `own`."""
+        self._group = group
+        self._own = own
+        self._mark = hashlib.blake2b(group.encode(), digest_size=_MARK_BYTES).digest()
+
+    def seal(self, to: int, target: bytes, data: bytes) -> bytes:  # noqa: ARG002 - all receivers are alike
+        """The frame with this, as it is."""
+        return _FRAME.pack(self._mark, self._own, target) + data
+
+    def open(self, sender: int, frame: bytes) -> Opened | Rejected:  # noqa: ARG002 - so are all senders
+        """What is in a frame of the group."""
+        if len(frame) < FRAME_BYTES:
+            return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a frame has at least {FRAME_BYTES}")
+        mark, source, target = _FRAME.unpack_from(frame)
+        if mark != self._mark:
+            return Rejected(
+                Rejection.FOREIGN_GROUP, f"mark {mark.hex()}; {self._group!r} has {self._mark.hex()}"
+            )
+        return Opened(source, target, frame[FRAME_BYTES:], 0)
+
+    def confirm(self, sender: int, opened: Opened) -> None:
+        """Without a key nothing tells a repeated datagram from one that the network doubled."""
+
+
+class ReplayWindow:
+    """Which of the counters 1, 2, 3, ... have come, as far as that can still matter."""
+
+    __slots__ = ("_came", "_highest")
+
+    def __init__(self) -> None:
+        self._highest = 0
+        self._came = 0
+        """Bit k: the counter `highest - k` has come."""
+
+    def fresh(self, counter: int) -> bool:
+        """Whether this one has not come yet, and is not so old that nobody knows."""
+        behind = self._highest - counter
+        return behind < 0 or (behind < WINDOW and not self._came >> behind & 1)
+
+    def take(self, counter: int) -> None:
+        """It has come."""
+        ahead = counter - self._highest
+        if ahead <= 0:
+            self._came |= 1 << -ahead
+            return
+        self._highest = counter
+        self._came = self._came << ahead & _ALL | 1 if ahead < WINDOW else 1
+
+
+_ALL = (1 << WINDOW) - 1
+
+
+class _Confirmed:
+    """What is known of the incarnation that a member has now."""
+
+    __slots__ = ("openers", "source", "window")
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.window = ReplayWindow()
+        self.openers: dict[tuple[bytes, int], AESGCM] = {}
+
+
+class Sealed:
+    """The frames of a group with keys, at one member."""
+
+    def __init__(self, group: str, me: int, own: bytes, keyring: Keyring) -> None:
+        """Frames of incarnation `own` of member `me`. Raises `InvalidKey` as `rekey`."""
+        self._name = group.encode()
+        self._me = me
+        self._own = own
+        self._counters: defaultdict[int, int] = defaultdict(int)
+        self._confirmed: dict[int, _Confirmed] = {}
+        self.rekey(keyring)
+
+    def rekey(self, keyring: Keyring) -> None:
+        """Use and accept these keys from now on; counters and windows go on.
+
+        Raises:
+            InvalidKey: two of the keys cannot be told apart by their marks; the keys are as they were.
+        """
+        keys = (keyring.use, *keyring.accept)
+        marks = [self._derived(key, _MARK, _MARK_BYTES) for key in keys]
+        if len(set(marks)) < len(marks):
+            raise InvalidKey("two of these keys have the same mark: draw another one")
+        self._keys = dict(zip(marks, keys, strict=True))
+        self._mark = marks[0]
+        self._sealers: dict[int, AESGCM] = {}
+        for confirmed in self._confirmed.values():
+            confirmed.openers = {at: one for at, one in confirmed.openers.items() if at[0] in self._keys}
+
+    def seal(self, to: int, target: bytes, data: bytes) -> bytes:
+        """The frame with this, which only member `to` can open, once."""
+        self._counters[to] = counter = self._counters[to] + 1
+        sealer = self._sealers.get(to)
+        if sealer is None or not counter & (1 << EPOCH_BITS) - 1:
+            sealer = self._sealers[to] = self._cipher(self._mark, self._me, to, self._own, counter)
+        head = _SEALED.pack(self._mark, self._own, target, counter)
+        return head + sealer.encrypt(_nonce(counter), data, head)
+
+    def open(self, sender: int, frame: bytes) -> Opened | Rejected:
+        """What is in a frame that member `sender` has sealed for this one, and that has not come yet."""
+        least = FRAME_BYTES + SEAL_BYTES
+        if len(frame) < least:
+            return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a sealed frame has at least {least}")
+        head = frame[: _SEALED.size]
+        mark, source, target, counter = _SEALED.unpack(head)
+        if mark not in self._keys:
+            known = ", ".join(each.hex() for each in self._keys)
+            return Rejected(Rejection.FOREIGN_GROUP, f"mark {mark.hex()}; this group's keys have {known}")
+        confirmed = self._confirmed.get(sender)
+        if confirmed is not None and confirmed.source != source:
+            confirmed = None
+        if confirmed is not None and not confirmed.window.fresh(counter):
+            return Rejected(Rejection.REPLAYED, f"datagram {counter} of process {sender}")
+        at = (mark, counter >> EPOCH_BITS)
+        opener = None if confirmed is None else confirmed.openers.get(at)
+        if opener is None:
+            opener = self._cipher(mark, sender, self._me, source, counter)
+        try:
+            data = opener.decrypt(_nonce(counter), memoryview(frame)[_SEALED.size :], head)
+        except InvalidTag:
+            return Rejected(
+                Rejection.FORGED,
+                f"not sealed by process {sender} for process {self._me} with a key of the group",
+            )
+        if confirmed is not None:
+            confirmed.window.take(counter)
+            if at not in confirmed.openers:
+                _keep(confirmed.openers, at, opener)
+        return Opened(source, target, data, counter)
+
+    def confirm(self, sender: int, opened: Opened) -> None:
+        """Know from now on what has come of the incarnation that sent this, and of no other of the sender."""
+        confirmed = self._confirmed[sender] = _Confirmed(opened.source)
+        confirmed.window.take(opened.counter)
+
+    def _derived(self, key: bytes, what: bytes, size: int) -> bytes:
+        """HKDF's second step, for this group: a random key does without the first (RFC 5869, section 3.3)."""
+        return HKDFExpand(SHA256(), size, what + self._name).derive(key)
+
+    def _cipher(self, mark: bytes, sender: int, to: int, source: bytes, counter: int) -> AESGCM:
+        """The cipher for one epoch of what an incarnation of a member sends to another member."""
+        places = _PLACES.pack(sender, to, counter >> EPOCH_BITS, source)
+        return AESGCM(self._derived(self._keys[mark], _SEAL + places, KEY_BYTES))
+
+
+def _key(place: int, key: object) -> bytes:
+    if isinstance(key, bytes) and len(key) == KEY_BYTES:
+        return key
+    told = f"{len(key)} bytes" if isinstance(key, bytes) else type(key).__name__
+    wanted = f"a key is {KEY_BYTES} random bytes, as of secrets.token_bytes({KEY_BYTES})"
+    raise InvalidKey(f"key {place} is {told}; {wanted}")
+
+
+def _nonce(counter: int) -> bytes:
+    return counter.to_bytes(12)
+
+
+def _keep(openers: dict[tuple[bytes, int], AESGCM], at: tuple[bytes, int], opener: AESGCM) -> None:
+    """Keep it instead of the one that is there for longest."""
+    if len(openers) >= _OPENERS_MAX:
+        del openers[next(iter(openers))]
+    openers[at] = opener
