@@ -10,8 +10,8 @@ of its specification, and says how many of them break it.
    an earlier program, then of those in the method that judges it, then of those that touch it, each briefly;
    then of those that this left open: a sample never makes a check weak.
 3. Of a protocol, a mutant that can be seen in some program and breaks no check there is asked in the others
-   too, those of deep checks last, until it breaks one. What then is left is told: there a check is missing,
-   or the text says more than anybody can notice.
+   too, those of deep checks last and briefly, until it breaks one. What then is left is told: there a check
+   is missing, or the text says more than anybody can notice.
 4. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
 5. Programs are asked independently of one another in each of three steps (the sample; the others; what no
    check noticed), so that the answers do not depend on how many processes share them.
@@ -186,7 +186,7 @@ def strength(
         return FamilyStrength("", (), Tally(), sample, seed, left_out)
     plans = [_Plan(group, (bounds, further), answers, sample, seed) for group in groups]
     left = _groups(item for item in _explored(claims) if item[1].deep and not deep)
-    beside = [_Plan(group, (bounds, further), answers, 0, seed) for group in left]
+    beside = [_Plan(group, (bounds, further), answers, 0, seed, is_deep=True) for group in left]
     team = _Team(sum(len(plan.sampled) for plan in plans), jobs, progress)
     team.all_do(plans, _Plan.ask_sample)
     for some in _rounds(plans):
@@ -327,10 +327,17 @@ class _Plan:
     """
 
     def __init__(
-        self, group: Group, bounds: tuple[Bounds, Bounds], answers: Answers, sample: int | None, seed: int
+        self,
+        group: Group,
+        bounds: tuple[Bounds, Bounds],
+        answers: Answers,
+        sample: int | None,
+        seed: int,
+        *,
+        is_deep: bool = False,
     ) -> None:
         self.program, self.checks = group
-        self.bounds, self.answers = bounds, answers
+        self.bounds, self.answers, self.is_deep = bounds, answers, is_deep
         self.properties = list(dict.fromkeys(check.property for _, check in self.checks))
         mutants: list[Anything] = [*_mutants(self.program), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
@@ -354,15 +361,19 @@ class _Plan:
         self._ask_all(self.sampled, tell, compares=True)
 
     def pursue(self, tell: Tell, unnoticed: AbstractSet[str]) -> None:
-        """Ask mutants that no check of another program notices, by their digests, if they were not asked."""
+        """Ask mutants that no check of another program notices, by their digests, if they were not asked;
+        briefly where the checks are deep.
+        """
         wanted = unnoticed - self.found.sample.keys()
-        self._ask_all([item for item in self.mutants if item.digest in wanted], tell)
+        self._ask_all([item for item in self.mutants if item.digest in wanted], tell, briefly=self.is_deep)
 
-    def _ask_all(self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False) -> None:
+    def _ask_all(
+        self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False, briefly: bool = False
+    ) -> None:
         """Ask about all properties; what was answered is kept, however this ends."""
         if not mutants:
             return
-        asking = _Asking(self, self.properties, self.found.sample, compares=compares)
+        asking = _Asking(self, self.properties, self.found.sample, compares=compares, briefly=briefly)
         try:
             for mutant in mutants:
                 tell(mutant)

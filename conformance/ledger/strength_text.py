@@ -38,12 +38,13 @@ How to read it:
 - A check that no mutant breaks is *unknown: cannot fail*, as far as these operators reach; *unknown: undecided*, where one that touches it was not
   explored to the end. One that the constants alone make true (no state that the types allow, and no step in one of them, could break it) is *refused*.
 - Mutants are sampled; a check that none of the sample breaks is asked of all others too until one does, so that *cannot fail* never rests on a sample.
-  Each is explored within 25,000 states by generated Python, and, where that leaves something open, within a million by machine code.
+  Each is explored within 25,000 states by generated Python, and, where that leaves something open, within a million by machine code; by machine code
+  at once where a state has more than 400 bits. What machine code has seen to the end is told from the program by what is judged, and is never *same*.
   What takes more than about five seconds in the ledger (its deep checks) and refinements are asked of no mutants.
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
   judge events take other values together, at some time or at the end. *Inner* ones change only what nobody sees (a packet that is sent once more).
-  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, those of deep checks last. Those that break nothing in any are listed, with the
-  reason: a check is missing there, or the text says more than can be noticed within these constants."""
+  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, those of deep checks last, within 100,000
+  states. Those that break nothing in any are listed, with the reason: a check is missing there, or the text says more than can be noticed within these constants."""
 
 _END = "<!-- end -->"
 

@@ -31,7 +31,7 @@ from antiphon.model.explore.explorer import Visitor, walk
 from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, PropertyKind, Report, Verdict
 from antiphon.spec.examples.chameneos import Chameneos
-from antiphon.spec.examples.corner_cases import BeginsOften, CountsTooFar, NeverBegins
+from antiphon.spec.examples.corner_cases import BeginsOften, CountsTooFar, FailsBeside, NeverBegins
 from antiphon.spec.examples.die_hard import DieHard
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Program, SpecError, program
@@ -57,7 +57,7 @@ def engine_programs() -> tuple[Program, ...]:
     """
     return (
         program(TwoPhase, managers=3), program(DieHard), program(Chameneos, creatures=2, meetings=2),
-        program(CountsTooFar),
+        program(CountsTooFar), program(FailsBeside),
         program(NeverBegins), program(BeginsOften), program(Figure2Checked, processes=2, messages=2),
         program(Figure2Checked, processes=2, messages=2, repairs="all"),
         program(MovingSequencerChecked, processes=2, messages=1),

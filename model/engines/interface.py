@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from antiphon.model.ground.packing import Packing
+from antiphon.model.ground.shape import Raw
 from antiphon.spec.lang import Program, SpecError, State, Step, ir
 
 NO_PARENT = 0xFFFFFFFF
@@ -85,6 +86,11 @@ class Position:
     seconds: float = 0.0
 
 
+Executable = tuple[list[tuple[int, int]], list[tuple[int, tuple[str, ...]]]]
+"""Enabled steps by number, with the packed states that they lead to; and those that break properties, each
+with these."""
+
+
 class StateSpace(Protocol):
     """The reachable states of one program, as far as they were asked for."""
 
@@ -124,6 +130,11 @@ class StateSpace(Protocol):
     def budget_limited(self) -> bytearray | None:
         """For every known state 1 where only a spent budget keeps a step of the algorithm back; None when
         there are no such steps.
+        """
+
+    def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
+        """The values that some slots of the layout take together in the known states; with `quiet` only where
+        nothing but faults can happen.
         """
 
     def parent(self, state: int) -> int:
@@ -190,6 +201,9 @@ class Transitions(Protocol):
         Raises:
             SpecError: the specification cannot be executed in this state; a `StepError` says by which step.
         """
+
+    def executable(self, packed: int) -> Executable:
+        """The same where some step cannot be executed: the other steps. Slow; for states with an error."""
 
     def step(self, number: int) -> Step:
         """The step of this number."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from antiphon.model.engines.interface import (
     NO_PARENT,
     Block,
+    Executable,
     Finding,
     Future,
     PredicateError,
@@ -23,6 +24,7 @@ from antiphon.model.engines.interface import (
     Transitions,
 )
 from antiphon.model.engines.recovery import futures
+from antiphon.model.ground.shape import Raw
 from antiphon.spec.lang import SpecError, State, Step
 from antiphon.spec.lang.watch import working
 
@@ -93,6 +95,7 @@ class TransitionSpace:
         findings: list[Finding] = []
         for index in range(first, last):
             packed = self.packed[index]
+            broken: Sequence[tuple[int, tuple[str, ...]]] | None = None
             working("searching")
             try:
                 steps = take(packed) if self._with_faults else self._without_faults(packed)
@@ -100,7 +103,7 @@ class TransitionSpace:
                 self.failure = self.failure or error
                 step = error.step if isinstance(error, StepError) else None
                 findings.append(Finding(index, step, error=str(error)))
-                continue
+                steps, broken = self._beside_error(packed)
             seen += len(steps)
             moves: list[tuple[int, int]] | None = [] if visit is not None else None
             for step_number, after in steps:
@@ -110,7 +113,7 @@ class TransitionSpace:
                 if moves is not None:
                     moves.append((step_number, target))
             if judged:
-                findings.extend(self._broken(index, broken_in(packed)))
+                findings.extend(self._broken(index, broken_in(packed) if broken is None else broken))
             if visit is not None and moves is not None:
                 visit(index, moves)
         return Block(seen, tuple(findings))
@@ -120,6 +123,18 @@ class TransitionSpace:
             told = tuple(name for name in properties if name not in self._muted)
             if told:
                 yield Finding(index, self.transitions.step(number), told)
+
+    def _beside_error(self, packed: int) -> Executable:
+        """The other steps of a state in which one cannot be executed: an error in one hides no other."""
+        moves, broken = self.transitions.executable(packed)
+        if self._with_faults:
+            return moves, broken
+        step = self.transitions.step
+        faults = {number for number, _ in moves if step(number).action in self._faults}
+        return (
+            [move for move in moves if move[0] not in faults],
+            [item for item in broken if item[0] not in faults],
+        )
 
     def _without_faults(self, packed: int) -> list[tuple[int, int]]:
         step = self.transitions.step
@@ -163,6 +178,14 @@ class TransitionSpace:
         packed = self.packed[: len(self)]
         test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0))
         return None if test is None else bytearray(map(test, packed))
+
+    def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
+        """The values that some slots take together, everywhere or where nothing but faults can happen."""
+        packing = self.transitions.packing
+        mask = functools.reduce(operator.or_, (packing.places[slot].mask for slot in slots), 0)
+        numbers = (number for number in range(len(self)) if not quiet or self.successors(number)[0])
+        unpacked = map(packing.unpack, {self.packed[number] & mask for number in numbers})
+        return frozenset(tuple(values[slot] for slot in slots) for values in unpacked)
 
     # Looking back -------------------------------------------------------------------------------------------
 

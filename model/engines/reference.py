@@ -9,15 +9,20 @@ This file knows nothing of generated code, properties or bounds.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from antiphon.model.engines.interface import Executable
 from antiphon.model.ground import flatten, layout, unflatten
 from antiphon.model.ground.budgets import held_step, unspent
 from antiphon.model.ground.packing import Packing
 from antiphon.model.verdict import InternalError
-from antiphon.spec.lang import Machine, Program, State, Step, ir
+from antiphon.spec.lang import Disabled, Machine, Program, SpecError, State, Step, Transition, ir
 from antiphon.spec.lang.watch import working
+
+Seen = tuple[tuple[Any, ...], tuple[str, ...]]
+"""What a step emits, and the properties that it breaks."""
 
 
 class MachineTransitions:
@@ -34,7 +39,7 @@ class MachineTransitions:
         self._states: dict[int, State] = {}
         self._numbers: dict[Step, int] = {}
         self._steps: list[Step] = []
-        self._latest: tuple[int, dict[int, tuple[tuple[Any, ...], tuple[str, ...]]]] = (-1, {})
+        self._latest: tuple[int, dict[int, Seen]] = (-1, {})
 
     def pack(self, state: State) -> int:
         """A state as an integer."""
@@ -52,20 +57,36 @@ class MachineTransitions:
         """Every enabled step by number, with its successor."""
         state = self.unpack(packed)
         found: list[tuple[int, int]] = []
-        seen: dict[int, tuple[tuple[Any, ...], tuple[str, ...]]] = {}
+        seen: dict[int, Seen] = {}
         for step in self._machine.enabled(state):
             working("taking steps")
             transition = self._machine.apply(state, step)
-            number = self._numbers.setdefault(step, len(self._steps))
-            if number == len(self._steps):
-                self._steps.append(step)
-            seen[number] = (
-                transition.events,
-                tuple(dict.fromkeys(refusal.property for refusal in transition.refused)),
-            )
+            number = self._number(step)
+            seen[number] = transition.events, _broken(transition)
             found.append((number, self.pack(transition.state)))
         self._latest = packed, seen
         return found
+
+    def executable(self, packed: int) -> Executable:
+        """The steps that can be executed, where one cannot."""
+        state = self.unpack(packed)
+        moves: list[tuple[int, int]] = []
+        seen: dict[int, Seen] = {}
+        for step in self.program.reference.candidates(state):
+            working("taking steps")
+            with contextlib.suppress(Disabled, SpecError):
+                transition = self._machine.apply(state, step)
+                number = self._number(step)
+                seen[number] = transition.events, _broken(transition)
+                moves.append((number, self.pack(transition.state)))
+        self._latest = packed, seen
+        return moves, self.broken(packed)
+
+    def _number(self, step: Step) -> int:
+        number = self._numbers.setdefault(step, len(self._steps))
+        if number == len(self._steps):
+            self._steps.append(step)
+        return number
 
     def step(self, number: int) -> Step:
         """The step of this number."""
@@ -79,7 +100,7 @@ class MachineTransitions:
         """The steps that break properties in this state, each with those."""
         return [(number, broken) for number, (_, broken) in self._seen(packed).items() if broken]
 
-    def _seen(self, packed: int) -> dict[int, tuple[tuple[Any, ...], tuple[str, ...]]]:
+    def _seen(self, packed: int) -> dict[int, Seen]:
         if self._latest[0] != packed:
             self.successors(packed)
         return self._latest[1]
@@ -107,3 +128,7 @@ class MachineTransitions:
         for step in self._steps:
             counts[step.action] += 1
         return counts
+
+
+def _broken(transition: Transition) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(refusal.property for refusal in transition.refused))

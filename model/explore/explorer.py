@@ -54,8 +54,8 @@ class Visitor:
         """
 
     def finding(self, finding: Finding) -> None:
-        """A step breaks properties, or the specification has an error; the walk ends after the block that has
-        it.
+        """A step breaks properties, or the specification has an error; the walk ends after the level that has
+        the error, so that every engine has seen the same.
         """
 
     def enough(self) -> Stop | None:
@@ -147,11 +147,13 @@ class Explorer:
             while at.expanded < end:
                 self._block(end)
                 self._checkpoint()
-                self.stopped = self._enough() or (self.bound_reached() if at.expanded < len(space) else None)
+                enough = self.visitor.enough()
+                self.stopped = enough or (self.bound_reached() if at.expanded < len(space) else None)
                 if self.stopped is not None:
                     return
             at.levels.append(end)
-        self.complete = self.error is None
+        self.stopped = WRONG_SPECIFICATION if self.error is not None else None
+        self.complete = self.stopped is None
 
     def _block(self, end: int) -> None:
         """Expand one block of the level that ends before state `end`, and show what it found."""

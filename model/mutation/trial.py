@@ -12,8 +12,9 @@ program keeps.
 4. A property whose own text the change is in is not asked: it would be another property.
 5. Steps of actions that the change does not reach are made once, for the program, and taken by all mutants.
 6. What the bound of generated Python leaves open goes on in machine code, as do all mutants of a program that
-   is larger than that bound. They are asked what they break, and are compared with nothing: one that breaks
-   nothing is *undecided*, whatever is left open.
+   is larger than that bound, or whose states are wide. One that breaks nothing is told from the program by
+   what is judged, and never said to be the same; it is *undecided* where not all states are seen, of it or
+   of the program.
 
 This file knows nothing of claims, and of operators nothing but that they make mutants.
 """
@@ -24,18 +25,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from antiphon.model.bounds import Bounds, StopReason
-from antiphon.model.engines.choice import StorageOptions
-from antiphon.model.engines.interface import Transitions
+from antiphon.model.bounds import Bounds, Enough, StopReason
+from antiphon.model.engines.choice import Engine, StorageOptions, open_space
+from antiphon.model.engines.interface import StateSpace, Transitions
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.engines.python.catalogue import Known
 from antiphon.model.engines.python.transitions import PythonTransitions
-from antiphon.model.explore import check, liveness
+from antiphon.model.explore import liveness
 from antiphon.model.explore.search import Search
 from antiphon.model.explore.verdicts import Judge
 from antiphon.model.ground import LargeStep, ground, ground_predicate, layout
 from antiphon.model.ground.form import GroundStep, Operator
 from antiphon.model.ground.shape import Raw
+from antiphon.model.ground.words import WordPacking
+from antiphon.model.limits import within
 from antiphon.model.mutation.mutants import LeftOut, Mutant, caused, reached
 from antiphon.model.properties import kinds_asked
 from antiphon.model.trace import replay
@@ -56,6 +59,11 @@ states in another.
 BRIEF_STATES = 5_000
 """How far generated Python goes, and twenty times as far machine code, where a mutant is asked briefly: most
 of what breaks something breaks it early.
+"""
+
+WIDE_BITS = 400
+"""A program whose states have more bits than this is asked in machine code from the beginning: generated
+Python remembers little of what so many bits decide.
 """
 
 ONE_THREAD = StorageOptions(threads=1)
@@ -128,6 +136,8 @@ class Trial:
         self._seen: Histories | None = None
         self._transitions = 0
         self._original: PythonTransitions | None = None
+        self._is_wide = WordPacking(layout(program).slots).bits > WIDE_BITS
+        self._is_too_large = False
 
     def ask(
         self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None, *, briefly: bool = False
@@ -159,9 +169,7 @@ class Trial:
         if mutant.method not in self._touched:
             written, expected = _written(self.program.module, mutant.method)
             self._touched[mutant.method] = frozenset(
-                name
-                for name in self.kinds
-                if name in expected or written & _read(self.program.module, name)
+                name for name in self.kinds if name in expected or written & _read(self.program.module, name)
             )
         return self._touched[mutant.method]
 
@@ -206,7 +214,7 @@ class Trial:
         self._explore_original()
         if self._states is None:
             further = _least_of(self.further, 20 * BRIEF_STATES) if briefly else self.further
-            return replace(self._ask_large(changed, asked, further), apart=apart)
+            return replace(self._ask_large(changed, asked, further, compares=compares), apart=apart)
         actions = frozenset(action for action, names in self._reach.items() if differing & names)
         transitions = PythonTransitions(changed, self._known.without(actions) if shares else Known())
         space = TransitionSpace(transitions)
@@ -223,7 +231,8 @@ class Trial:
         if search.error is not None:
             return _in_error(broken, left, apart)
         if stop is not None and stop.reason is StopReason.STATES and left and not briefly:
-            large = self._ask_large(changed, {name: asked[name] for name in left}, self.further)
+            rest = {name: asked[name] for name in left}
+            large = self._ask_large(changed, rest, self.further, compares=compares and not broken)
             broken, left = broken + large.broken, large.open
             if not broken:
                 return replace(large, apart=apart)
@@ -232,40 +241,55 @@ class Trial:
         if left:
             return Answer(Fate.UNDECIDED, (), left, apart, str(stop) if stop is not None else BUDGET_SPENT)
         if not compares:
-            return Answer(Fate.UNDECIDED, apart=apart, reason="not compared")
+            return replace(_NOT_COMPARED, apart=apart)
         if self._is_same(space, search, actions if shares else None):
             return Answer(Fate.EQUIVALENT, apart=apart)
-        seen = self._seen
-        inner = seen is not None and seen == _histories(space, self._judging(changed))
-        return Answer(Fate.INNER if inner else Fate.SURVIVED, apart=apart)
+        if not self._judging(changed):
+            return Answer(Fate.SURVIVED, apart=apart)
+        return replace(self._compared(changed, space), apart=apart)
 
-    def _ask_large(self, changed: Program, asked: dict[str, PropertyKind], bounds: Bounds) -> Answer:
-        """What a mutant breaks of these properties, by machine code; whether it is the same as the program is
-        not asked.
+    def _ask_large(
+        self, changed: Program, asked: dict[str, PropertyKind], bounds: Bounds, *, compares: bool
+    ) -> Answer:
+        """What a mutant breaks of these properties, by machine code; and, where it breaks nothing, whether
+        that can be seen.
         """
-        report = check(changed, properties=asked, bounds=bounds, engine="native", storage=ONE_THREAD)
-        stop = report.exploration.stopped
-        if stop is StopReason.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not report.exploration.states:
-            return Answer(Fate.INVALID, reason=NO_BEGINNING)
-        found = {name: report[name].outcome for name in asked}
-        if report.exploration.complete:  # a witness is missed, and what no step could break is kept
-            unknown = [name for name, outcome in found.items() if outcome is Outcome.UNKNOWN]
-            found |= {name: _UNSEEN[asked[name]] for name in unknown if asked[name] in _UNSEEN}
-        broken = tuple(name for name, outcome in found.items() if outcome is Outcome.VIOLATED)
-        left = tuple(name for name, outcome in found.items() if outcome is Outcome.UNKNOWN)
-        if stop is StopReason.ERROR:
-            return _in_error(broken, left, ())
-        if broken:
-            return Answer(Fate.KILLED, broken, left)
-        return Answer(Fate.UNDECIDED, (), left, reason="too large to be compared")
+        try:
+            with within(bounds):
+                space = open_space(changed, Engine.NATIVE, ONE_THREAD)
+                if not len(space):
+                    return Answer(Fate.INVALID, reason=NO_BEGINNING)
+                search = _Hunt(space, asked, bounds)
+                search.run()
+                found = self._outcomes(changed, space, search, asked)
+                stop = search.walk.stopped
+                if stop is not None and stop.reason is StopReason.INTERRUPTED:
+                    raise KeyboardInterrupt
+                broken = tuple(name for name, outcome in found.items() if outcome is Outcome.VIOLATED)
+                left = tuple(name for name, outcome in found.items() if outcome is Outcome.UNKNOWN)
+                if search.error is not None:
+                    return _in_error(broken, left, ())
+                if broken:
+                    return Answer(Fate.KILLED, broken, left)
+                if left:
+                    return Answer(Fate.UNDECIDED, (), left, reason=str(stop) if stop else BUDGET_SPENT)
+                return self._compared(changed, space) if compares else _NOT_COMPARED
+        except Enough as enough:
+            return Answer(Fate.UNDECIDED, (), tuple(asked), reason=str(enough.stop))
+
+    def _compared(self, changed: Program, space: StateSpace) -> Answer:
+        """Whether a mutant that breaks nothing, all of whose states are seen, can be seen."""
+        self._explore_large()
+        if self._seen is None:
+            return Answer(Fate.UNDECIDED, reason="too large to be compared")
+        inner = self._seen == _histories(space, changed, self._judging(changed))
+        return Answer(Fate.INNER if inner else Fate.SURVIVED)
 
     # The original -------------------------------------------------------------------------------------------
 
     def _explore_original(self) -> None:
         """The program itself, once: its states to compare with, and its steps to share."""
-        if self._original is None:
+        if self._original is None and not self._is_wide:
             self._original = PythonTransitions(self.program, self._known)
             space = TransitionSpace(self._original)
             search = Search(space, bounds=self.bounds)
@@ -276,7 +300,22 @@ class Trial:
             if search.walk.complete:
                 self._states = frozenset(space.packed)
                 self._transitions = search.walk.transitions
-                self._seen = _histories(space, self._judging(self.program))
+                self._seen = _histories(space, self.program, self._judging(self.program))
+
+    def _explore_large(self) -> None:
+        """What can be seen of the program itself, once, by machine code, where generated Python did not see
+        all its states.
+        """
+        if self._seen is None and not self._is_too_large:
+            with within(self.further):
+                space = open_space(self.program, Engine.NATIVE, ONE_THREAD)
+                search = Search(space, bounds=self.further)
+                search.run()
+            if search.walk.stopped is not None and search.walk.stopped.reason is StopReason.INTERRUPTED:
+                raise KeyboardInterrupt
+            if search.walk.complete:
+                self._seen = _histories(space, self.program, self._judging(self.program))
+            self._is_too_large = not search.walk.complete
 
     def _is_same(self, space: TransitionSpace, search: Search, actions: frozenset[str] | None) -> bool:
         """Whether a mutant, all of whose states are seen, has the states and steps of the program; all steps
@@ -317,7 +356,7 @@ class Trial:
     def _outcomes(
         self,
         changed: Program,
-        space: TransitionSpace,
+        space: StateSpace,
         search: _Hunt,
         asked: dict[str, PropertyKind],
     ) -> dict[str, Outcome]:
@@ -333,9 +372,11 @@ class Trial:
                 found[name] = self._on_fair_runs(changed, name) if complete else Outcome.UNKNOWN
             elif kind is PropertyKind.WITNESS:
                 found[name] = Outcome.HOLDS if decided else Outcome.VIOLATED if complete else Outcome.UNKNOWN
-            elif decided:
+            elif decided and isinstance(space, TransitionSpace):
                 _confirm(changed, space, search, name)
                 found[name] = Outcome.VIOLATED
+            elif decided:
+                later[name] = kind
             else:
                 found[name] = unseen
         verdicts = Judge(changed, space, search, later).verdicts() if later else []
@@ -347,42 +388,23 @@ class Trial:
         return verdict.outcome
 
 
-_UNSEEN = {
-    PropertyKind.WITNESS: Outcome.VIOLATED,
-    PropertyKind.INVARIANT: Outcome.HOLDS,
-    PropertyKind.SERVICE: Outcome.HOLDS,
-    PropertyKind.STEP: Outcome.HOLDS,
-}
-"""What is said of a property that nothing decided, when all states are seen."""
+_NOT_COMPARED = Answer(Fate.UNDECIDED, reason="not compared")
 
 Histories = tuple[frozenset[tuple[Raw, ...]], frozenset[tuple[Raw, ...]]]
 """What was judged, as far as some variables tell: in all states, and where nothing but faults can happen."""
 
 
-def _histories(space: TransitionSpace, variables: tuple[str, ...]) -> Histories | None:
-    """The values that some variables take together; None when there are none."""
-    if not variables:
-        return None
-    transitions = space.transitions
-    slots = layout(transitions.program).slots
-    chosen = [number for number, slot in enumerate(slots) if slot.variable in variables]
-    mask = 0
-    for number in chosen:
-        mask |= transitions.packing.places[number].mask
-    everywhere = {packed & mask for packed in space.packed}
-    quiet = {packed & mask for number, packed in enumerate(space.packed) if space.successors(number)[0]}
-
-    def told(found: set[int]) -> frozenset[tuple[Raw, ...]]:
-        unpacked = map(transitions.packing.unpack, found)
-        return frozenset(tuple(values[number] for number in chosen) for values in unpacked)
-
-    return told(everywhere), told(quiet)
+def _histories(space: StateSpace, program: Program, variables: tuple[str, ...]) -> Histories:
+    """The values that some variables take together; every variable, where there are none."""
+    slots = layout(program).slots
+    chosen = [number for number, slot in enumerate(slots) if not variables or slot.variable in variables]
+    return space.together(chosen), space.together(chosen, quiet=True)
 
 
 class _Hunt(Search):
     """A search that ends when nothing more can be broken, and else sees all states."""
 
-    def __init__(self, space: TransitionSpace, kinds: dict[str, PropertyKind], bounds: Bounds) -> None:
+    def __init__(self, space: StateSpace, kinds: dict[str, PropertyKind], bounds: Bounds) -> None:
         watched = (PropertyKind.INVARIANT, PropertyKind.WITNESS)
         super().__init__(
             space,

@@ -1,12 +1,12 @@
-"""Small specifications on which an engine easily goes wrong: an error on the way, no initial state, several,
-an action that never fires.
+"""Small specifications on which an engine easily goes wrong: an error on the way, or beside a violation, no
+initial state, several, an action that never fires.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, Spec, action, initial, invariant, require, witness
+from antiphon.spec.lang import Between, Const, Spec, action, expect, initial, invariant, require, witness
 
 
 class CountsTooFar(Spec):
@@ -37,6 +37,43 @@ class CountsTooFar(Spec):
     def two(self) -> bool:
         """Reached before the error."""
         return self.count == 2
+
+
+class FailsBeside(CountsTooFar):
+    """In the state in which one step leaves a domain, the step before it and the one behind it break
+    something, and another leads to a state that is wrong.
+    """
+
+    wrong: bool = False
+
+    @action
+    def ask_first(self) -> None:
+        """Stands first where CPython enumerates what a state can do."""
+        require(self.count == self.top)
+        expect(self.other, "AsksWhenTurned")
+
+    @action
+    def step(self) -> None:
+        """As before, between the two."""
+        expect(self.count < self.top, "StaysWithin")
+        super().step()
+
+    @action
+    def turn(self) -> None:
+        """Not at the top."""
+        expect(self.count < self.top, "TurnsBelow")
+        super().turn()
+
+    @action
+    def go_wrong(self) -> None:
+        """At the top alone."""
+        require(self.count == self.top)
+        self.wrong = True
+
+    @invariant
+    def NeverWrong(self) -> bool:
+        """False one step behind the state with the error."""
+        return not self.wrong
 
 
 class NeverBegins(Spec):

@@ -161,8 +161,9 @@ def test_an_error_in_a_predicate_is_located_too(specs: SimpleNamespace, engine: 
     assert report["known"].outcome is Outcome.UNKNOWN
 
 
-def test_an_error_in_one_step_hides_no_other_step_of_the_state(specs: SimpleNamespace) -> None:
-    report = check(program(specs.BreaksBesideAnError), engine="native")
+@pytest.mark.parametrize("engine", ["native", "generated", "reference"])
+def test_an_error_in_one_step_hides_no_other_step_of_the_state(specs: SimpleNamespace, engine: str) -> None:
+    report = check(program(specs.BreaksBesideAnError), engine=engine)
     assert "present(None)" in report["specification"].reason
     verdict = report["Silence"]
     assert verdict.outcome is Outcome.VIOLATED

@@ -30,7 +30,8 @@ from antiphon.model.engines.native.reduction import WHOLE, Reduction
 from antiphon.model.engines.native.store import Store
 from antiphon.model.ground import flatten, layout, unflatten
 from antiphon.model.ground.budgets import held_back_within
-from antiphon.model.ground.words import WORD, WordPacking
+from antiphon.model.ground.shape import Raw
+from antiphon.model.ground.words import WORD, Place, WordPacking
 from antiphon.spec.lang import Program, State, Step
 from antiphon.spec.lang.watch import working
 
@@ -207,6 +208,23 @@ class NativeSpace:
             words |= np.bitwise_or.reduce(rows, axis=0)
         return self.kernel.packing.unpack([int(word) for word in words])
 
+    def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
+        """The values that some slots take together, everywhere or where nothing but faults can happen."""
+        packing, found, begin = self.kernel.packing, set[tuple[int, ...]](), 0
+        places = [packing.places[slot] for slot in slots]
+        mask = np.array([self._mask(places, word) for word in range(packing.words)], dtype=np.uint64)
+        chosen = Recovery(self.store).quiet() if quiet else np.ones(len(self), dtype=np.bool_)
+        for rows in self.store.rows(0, len(self)):
+            end = begin + len(rows)
+            found.update(map(tuple, np.unique(rows[chosen[begin:end]] & mask, axis=0).tolist()))
+            begin = end
+        unpacked = map(packing.unpack, found)
+        return frozenset(tuple(values[slot] for slot in slots) for values in unpacked)
+
+    @staticmethod
+    def _mask(places: Iterable[Place], word: int) -> int:
+        return sum(place.mask(word) for place in places)
+
     def budget_limited(self) -> bytearray | None:
         """For every known state 1 where only a spent budget keeps a step back; the condition is compiled for
         this.
@@ -341,6 +359,11 @@ class Recovery:
     def _link(self, listed: int) -> None:
         for begin, end in _parts(listed):
             self._functions["link"](self._store.address(), begin, end)
+
+    def quiet(self) -> npt.NDArray[np.bool_]:
+        """For every state whether nothing but faults can happen; asked of one that was not run."""
+        self.run([bytearray(len(self._reach))], len(self._reach), complete=False)
+        return self._is_quiet(0, len(self._reach))
 
     def first_quiet(self, truth: bytearray) -> int | None:
         """The first state where nothing but faults can happen and a property is false."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-from antiphon.model.engines.interface import StepError
+from antiphon.model.engines.interface import Executable, StepError
 from antiphon.model.engines.python.catalogue import Catalogue, Known, Specialised
 from antiphon.model.engines.python.groups import Group, make_groups
 from antiphon.model.engines.python.source import compile_functions, events_source, predicate_source
@@ -100,6 +100,19 @@ class PythonTransitions:
                 found += [(number, properties) for number, _, _, properties in effects if properties]
         return found
 
+    def executable(self, packed: int) -> Executable:
+        """The steps that can be executed, where one cannot; nothing is remembered."""
+        moves: list[tuple[int, int]] = []
+        broken: list[tuple[int, tuple[str, ...]]] = []
+        for number, step in enumerate(self._steps):
+            result = step.run(packed) if packed & step.trigger == step.trigger else None
+            if isinstance(result, tuple):
+                moves.append((number, packed & result[0] | result[1]))
+                if len(result) == 3:
+                    broken.append((number, _properties(step, result[2])))
+                self._enabled.add(number)
+        return moves, broken
+
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
         """What the step emits in this state."""
         step = self._steps[number].ground
@@ -132,9 +145,7 @@ class PythonTransitions:
                 number, broken = self._numbers[step], tuple[str, ...]()
                 self._enabled.add(number)
                 if len(result) == 3:
-                    broken = tuple(
-                        dict.fromkeys(step.ground.breaks[position].property for position in result[2])
-                    )
+                    broken = _properties(step, result[2])
                     self._breaking = True
                 effects.append((number, result[0], result[1], broken))
             elif result is not None:
@@ -211,6 +222,11 @@ class PythonTransitions:
         old = {(memory.group.mask, memory.group.fault): memory for memory in self._groups}
         groups = make_groups(self._catalogue.steps, self.packing)
         self._groups = [_Memory(group, self, old.get((group.mask, group.fault))) for group in groups]
+
+
+def _properties(step: Specialised, broken: Iterable[int]) -> tuple[str, ...]:
+    """The properties that a step breaks, of which the generated function gives the places."""
+    return tuple(dict.fromkeys(step.ground.breaks[place].property for place in broken))
 
 
 class _Entry:
