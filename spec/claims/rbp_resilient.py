@@ -351,6 +351,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _check("UniqueNumbers", "holds", of=_THREE),
             _check("UniformIntegrity", "holds", of=_THREE),
             _check("AllDelivered", "holds", of=_THREE, length=29),
+            _check("UniformIntegrity", "holds", of=_PAIR),
             _check("UniformTotalOrder", "holds", of=_PAIR),
             _check("UniformPrefixOrder", "holds", of=_PAIR),
             _check("AllDelivered", "holds", of=_PAIR, length=26),

@@ -353,7 +353,8 @@ VSC: tuple[Claim, ...] = (
         "On fair runs every request is answered, though the coordinator crashes and others are wrongly "
         "suspected twice, and nobody is killed; ordinary views may come late or never. Without i-views a "
         "crashed coordinator blocks until an ordinary view comes; where i-views are ordinary views, the "
-        "first wrong suspicion kills; so does one that an ordinary view acts on.",
+        "first wrong suspicion kills; so does one that an ordinary view acts on, and nobody who is left out "
+        "lives.",
         (
             _views("NeverBlocked", "holds", _ROTATING),
             _views("NeverBlocked", "holds", _LEVELS),
@@ -361,6 +362,7 @@ VSC: tuple[Claim, ...] = (
             _views("NeverBlocked", "violated", _ROTATING, ordinary_only=True, length=2),
             _views("NobodyIsKilled", "violated", {**_ROTATING, "views": 3}, one_level=True, length=2),
             _views("NobodyIsKilled", "violated", _MISJUDGED, length=2),
+            _views("ExcludedAreKilled", "holds", _MISJUDGED),
             _views("LastAnswered", "holds", _ROTATING, length=6),
         ),
     ),

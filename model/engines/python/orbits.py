@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from antiphon.model.engines.interface import Transitions
+from antiphon.model.engines.interface import Executable, Transitions
 from antiphon.model.engines.python.source import compile_functions, step_source
 from antiphon.model.ground.footprint import split
 from antiphon.spec.lang import State, Step, ir
@@ -84,6 +84,11 @@ class OrbitTransitions:
             if least == packed != after
         )
         return found
+
+    def executable(self, packed: int) -> Executable:
+        """The steps of a representative that can be executed, where one cannot."""
+        moves, broken = self._inner.executable(packed)
+        return [(number, self._representative(after)) for number, after in moves], broken
 
     def step(self, number: int) -> Step:
         """The step of this number."""

@@ -158,6 +158,11 @@ class TwoViews(Crashes, Views):
         """The i-view has the members of the view, unless it is the last."""
         return self.closing is not None or self.have_same_members(self.order, self.listed)
 
+    @invariant
+    def ExcludedAreKilled(self) -> bool:
+        """Whoever is up is in the list, or is the one whom the last i-view of the view lacks."""
+        return all(self.down[p] or p in self.order or p == self.closing for p in self.each(Process))
+
     @step_invariant
     def OnlyTheOrder(self, before: Self) -> bool:
         """From one i-view to the next within a view only the order changes, unless that is the last."""
