@@ -1,1 +1,28 @@
-"""What stands around every protocol core: queues that lose nothing, batches, pieces, bounded buffers."""
+"""What stands around every protocol core: batches, pieces, packed datagrams, reliable queues, bounds.
+
+From the application down to the network: `batches`, the core, its codec, and one of the carriers (`carrier`):
+`packing`, or `links` where the core needs queues that lose and reorder nothing. `Endpoint` puts them
+together. A core knows nothing of them, and stays what its specification says.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Layers"]
+
+
+class Layers(NamedTuple):
+    """The sizes of what stands around a core: the same at every member."""
+
+    datagram_bytes: int = 65_000
+    """The largest datagram. UDP over IPv4 carries 65,507 bytes, of which a shell needs some. On a network
+    whose packets are smaller it travels as several, and is lost with one of them."""
+    ahead: int = 2
+    """How many own batches may be on their way at once."""
+    buffer_bytes: int = 2**22
+    """How much may wait at one member for its batch; then `broadcast` waits."""
+    queue_bytes: int = 2**22
+    """How much may wait for one other member on a reliable queue; then no batch is made."""
+    message_bytes_max: int = 2**24
+    """The largest message."""

@@ -109,21 +109,17 @@ class Links:
         resend_ms: float = 25.0,
         backoff_max: int = 16,
     ) -> None:
-        """Segments have at most `segment_bytes_max`, one item and all.
+        """Segments have at most `segment_bytes_max`, unless a single item has more.
 
         Raises:
-            ValueError: a time is not positive, acknowledgements are slower than what waits for them, or
-                there is no room for an item.
+            ValueError: a time or a number is not positive, or acknowledgements are slower than what waits for
+                them.
         """
         if not 0 < ack_ms < resend_ms or backoff_max < 1 or queue_bytes_max < 1:
             raise ValueError(
                 f"ack_ms {ack_ms}, resend_ms {resend_ms}, backoff_max {backoff_max}, queue_bytes_max "
                 f"{queue_bytes_max}: 0 < ack_ms < resend_ms, and the others are at least 1"
             )
-        if segment_bytes_max <= SEGMENT_BYTES + ITEM_BYTES:
-            least = SEGMENT_BYTES + ITEM_BYTES + 1
-            raise ValueError(f"a segment of {segment_bytes_max} bytes has no item; it needs at least {least}")
-        self.item_bytes_max = segment_bytes_max - SEGMENT_BYTES - ITEM_BYTES
         self._settings = _Settings(segment_bytes_max, queue_bytes_max, ack_ms, resend_ms, backoff_max)
         self._links = {to: _Link(to, self._settings) for to in range(members) if to != me}
         self._encoder = msgpack.Encoder()
@@ -141,9 +137,7 @@ class Links:
         return self.next_deadline() is None and not any(link.urgent for link in self._links.values())
 
     def send(self, to: int, item: bytes) -> None:
-        """Put an item at the end of the queue to a member. Raises `ValueError` if no segment can hold it."""
-        if len(item) > self.item_bytes_max:
-            raise ValueError(f"an item of {len(item)} bytes; a segment holds at most {self.item_bytes_max}")
+        """Put an item at the end of the queue to a member."""
         self._links[to].put(item)
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:
@@ -275,8 +269,8 @@ class _Link:
     def _next_items(self) -> tuple[bytes, ...]:
         """As many of the waiting items, in order, as one segment holds."""
         waiting, room = self._waiting, self._settings.segment_bytes_max - SEGMENT_BYTES
-        items = []
-        while waiting and len(waiting[0]) + ITEM_BYTES <= room:
+        items: list[bytes] = []
+        while waiting and (not items or len(waiting[0]) + ITEM_BYTES <= room):
             item = waiting.popleft()
             room -= len(item) + ITEM_BYTES
             self.queued_bytes -= len(item) + ITEM_BYTES

@@ -37,6 +37,7 @@ __all__ = [
     "ProtocolCore",
     "Send",
     "Wait",
+    "bytes_copy",
     "payload_copy",
     "standing",
 ]
@@ -44,7 +45,7 @@ __all__ = [
 MEMBERS_MAX = 2**15
 """The most members of a group."""
 
-PAYLOAD_BYTES_MAX = 8_000
+PAYLOAD_BYTES_MAX = 63_800
 """The largest payload: what is left of a datagram when every other field is at its largest."""
 
 Process = Annotated[int, Meta(ge=0, le=MEMBERS_MAX - 1)]
@@ -62,22 +63,29 @@ Natural = Annotated[int, Meta(ge=1, le=NATURAL_MAX)]
 M = TypeVar("M")
 
 
+def bytes_copy(payload: bytes | bytearray | memoryview) -> bytes:
+    """An application's payload as bytes that nobody can change. Raises `TypeError`: it is not bytes-like."""
+    if type(payload) is bytes:
+        return payload
+    try:
+        return memoryview(payload).tobytes()
+    except TypeError:
+        told = f"a payload is bytes, bytearray or another buffer, not {type(payload).__name__}"
+        raise TypeError(f"{told}: encode it first") from None
+
+
 def payload_copy(payload: bytes | bytearray | memoryview) -> bytes:
-    """An application's payload as bytes that nobody can change.
+    """As `bytes_copy`, for a payload that has to travel whole in one datagram.
 
     Raises:
         TypeError: it is not bytes-like; text has to be encoded.
         PayloadTooLarge: more bytes than fit one datagram.
     """
-    try:
-        view = memoryview(payload)
-    except TypeError:
-        told = f"a payload is bytes, bytearray or another buffer, not {type(payload).__name__}"
-        raise TypeError(f"{told}: encode it first") from None
-    if view.nbytes > PAYLOAD_BYTES_MAX:
-        told = f"{view.nbytes} bytes; a payload has at most {PAYLOAD_BYTES_MAX}"
+    copied = bytes_copy(payload)
+    if len(copied) > PAYLOAD_BYTES_MAX:
+        told = f"{len(copied)} bytes; a payload has at most {PAYLOAD_BYTES_MAX}"
         raise PayloadTooLarge(f"{told}: split it or send a reference")
-    return payload if type(payload) is bytes else view.tobytes()
+    return copied
 
 
 class Identifier(NamedTuple):

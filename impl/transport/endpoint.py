@@ -1,8 +1,13 @@
-"""An endpoint is one member short of a socket: a core, its codec and its count of datagrams.
+"""An endpoint is one member short of a socket: a core, what stands around it, and its codec.
 
 Every shell does with it the same: hand in datagrams and the time, then take the datagrams to send and the
 deliveries. The order of events within one step is: what came in, what it caused in the core, what is
 delivered, what is sent.
+
+Without `layers` an endpoint is the bare core: a payload is a message, a message is a datagram, and a network
+that the core needs is below. With them messages travel in batches and datagrams in packs, and queues are made
+where the core needs them (`antiphon.impl.layers`); then a tracer is told the application's broadcasts and
+deliveries, and not the core's.
 
 A member that waits for others and makes no progress for `stall_ms` cannot go on, and says so: `tick` raises
 `GroupFailed`. Whose tick comes late was not waiting but asleep (a stopped process, a suspended machine), and
@@ -18,12 +23,26 @@ from collections import Counter
 from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import GroupFailed, Rejection
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, standing
+from antiphon.impl.errors import GroupFailed, Rejection, Violation
+from antiphon.impl.layers import Layers
+from antiphon.impl.layers.batches import Batches
+from antiphon.impl.layers.carrier import Carrier, Plain
+from antiphon.impl.layers.links import ITEM_BYTES, SEGMENT_BYTES, Links
+from antiphon.impl.layers.packing import Packing
+from antiphon.impl.protocols.core import (
+    NATURAL_MAX,
+    PAYLOAD_BYTES_MAX,
+    Delivery,
+    Identifier,
+    Implementation,
+    Network,
+    bytes_copy,
+    standing,
+)
 from antiphon.impl.tracing import NULL_TRACER, Tracer
-from antiphon.impl.transport.wire import Admission, Codec, Rejected
+from antiphon.impl.transport.wire import ENVELOPE_BYTES, Admission, Codec, Rejected
 
-__all__ = ["Datagram", "Endpoint"]
+__all__ = ["Datagram", "Endpoint", "LayersViolation"]
 
 M = TypeVar("M")
 
@@ -38,6 +57,12 @@ class Datagram(NamedTuple):
     data: bytes
 
 
+class LayersViolation(Violation):
+    """What a member of a layered group says and no correct member does."""
+
+    NO_BATCH = "payload_that_is_no_next_batch_of_its_source"
+
+
 class Endpoint(Generic[M]):
     """A member that takes and gives bytes. `now` is in milliseconds, as the core wants it."""
 
@@ -50,18 +75,21 @@ class Endpoint(Generic[M]):
         tracer: Tracer = NULL_TRACER,
         *,
         stall_ms: float = math.inf,
+        layers: Layers | None = None,
     ) -> None:
-        """Member `me` of 0..members-1 of the group with this name.
+        """Member `me` of 0..members-1 of the group with this name; without `layers`, its bare core.
 
         Raises:
             InvalidMembership: name, place and number of members do not fit together.
-            ValueError: `stall_ms` is not positive.
+            ValueError: `stall_ms` is not positive, or the layers' sizes are impossible.
         """
         if not stall_ms > 0:
             raise ValueError(f"a group that makes no progress fails after more than 0 ms, not {stall_ms}")
         self.codec = Codec(implementation.messages)
         self.admission = Admission(self.codec, group, me, members)
-        self.core = implementation.core(me, members, tracer)
+        self._carrier = _carrier(implementation.network, me, members, layers)
+        self._batches = None if layers is None else _batches(me, layers)
+        self.core = implementation.core(me, members, tracer if layers is None else _Inside(tracer))
         self.datagrams: Counter[str] = Counter()
         """Datagrams sent, by kind of message: one for each receiver."""
         self.transmissions: Counter[str] = Counter()
@@ -71,6 +99,7 @@ class Endpoint(Generic[M]):
         self._progress = 0
         self._stall_ms = stall_ms
         self._tracer = tracer
+        self._now = 0.0
         self._counter = 0
         self._last_counted: M | None = None
         self._deliveries: list[Delivery] = []
@@ -81,10 +110,41 @@ class Endpoint(Generic[M]):
         self.progress_at = now
         self._settle(now)
 
+    @property
+    def busy(self) -> bool:
+        """Whether `broadcast` would be refused now."""
+        return self.core.busy if self._batches is None else self._batches.full
+
+    @property
+    def idle(self) -> bool:
+        """Whether no own message waits or is on its way."""
+        return not self.core.busy if self._batches is None else self._batches.idle
+
+    @property
+    def violations(self) -> Counter[Violation]:
+        """How often a member said what no correct member says, by kind; a copy."""
+        violations = self.core.violations
+        if self._batches is not None and self._batches.broken:
+            violations[LayersViolation.NO_BATCH] = self._batches.broken
+        return violations
+
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Send to the group. Raises as the core's `broadcast`; nothing was done."""
-        identifier = self.core.broadcast(payload, now)
-        self._settle(now)
+        """Send to the group.
+
+        Raises:
+            Busy: `busy`; nothing was done.
+            TypeError, PayloadTooLarge: as the core's `broadcast`, or with layers as `Batches.put`.
+            GroupFailed: no number is left.
+        """
+        if self._batches is None:
+            identifier = self.core.broadcast(payload, now)
+            self._settle(now)
+            return identifier
+        identifier = self._batches.put(payload)
+        if self._tracer.recording:
+            self._tracer.record(tracing.Broadcast(self.core.me, identifier, bytes_copy(payload)))
+        if self._takes_batch:
+            self._settle(now)
         return identifier
 
     def datagram_received(self, sender: int, data: bytes, now: float) -> None:
@@ -93,6 +153,15 @@ class Endpoint(Generic[M]):
         Raises:
             GroupFailed: it proves that the members have no common order any more.
         """
+        self._now = now
+        items = self._carrier.received(sender, data, now)
+        if isinstance(items, str):
+            self.drop(Rejected(Rejection.MALFORMED, items), data)
+            return
+        for item in items:
+            self._item_received(sender, item, now)
+
+    def _item_received(self, sender: int, data: bytes, now: float) -> None:
         envelope = self.admission.admit(data)
         if isinstance(envelope, Rejected):
             self._dropped(envelope, data)
@@ -123,6 +192,7 @@ class Endpoint(Generic[M]):
         Raises:
             GroupFailed: the member has made no progress for `stall_ms`.
         """
+        self._carrier.tick(now)
         self.core.tick(now)
         self._settle(now)
         deadline = self.progress_at + self._stall_ms
@@ -139,15 +209,15 @@ class Endpoint(Generic[M]):
 
     def next_deadline(self) -> float | None:
         """When `tick` has something to do, or None."""
-        deadline = self.core.next_deadline()
-        if self._stall_ms == math.inf:
-            return deadline
-        stalled = self.progress_at + self._stall_ms
-        return stalled if deadline is None else min(deadline, stalled)
+        stalled = None if self._stall_ms == math.inf else self.progress_at + self._stall_ms
+        deadlines = (self.core.next_deadline(), self._carrier.next_deadline(), stalled)
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def datagrams_to_send(self) -> list[Datagram]:
         """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""
-        return [Datagram(to, self._encode(to, message)) for to, message in self.core.outputs()]
+        for to, message in self.core.outputs():
+            self._carrier.send(to, self._encode(to, message))
+        return [Datagram(to, data) for to, data in self._carrier.outputs(self._now)]
 
     def deliveries(self) -> list[Delivery]:
         """Hand over, once, what was delivered, in order."""
@@ -159,10 +229,35 @@ class Endpoint(Generic[M]):
         return f"<{protocol} of group {self.admission.group!r}: {standing(self.core)}>"
 
     def _settle(self, now: float) -> None:
-        self._deliveries += self.core.settle(now)
+        self._now = now
+        self._deliver(self.core.settle(now))
+        while self._takes_batch:
+            assert self._batches is not None
+            self.core.broadcast(self._batches.next(), now)
+            self._deliver(self.core.settle(now))
         progress = self.core.progress
         if progress != self._progress:
             self._progress, self.progress_at = progress, now
+
+    @property
+    def _takes_batch(self) -> bool:
+        """Whether there is a batch, and the core and the carrier take it."""
+        batches = self._batches
+        return batches is not None and batches.ready and not self.core.busy and not self._carrier.full
+
+    def _deliver(self, deliveries: list[Delivery]) -> None:
+        if self._batches is None:
+            self._deliveries += deliveries
+            return
+        for delivery in deliveries:
+            messages = self._batches.unpack(delivery)
+            if self._tracer.recording:
+                self._tell(messages)
+            self._deliveries += messages
+
+    def _tell(self, messages: list[Delivery]) -> None:
+        for source, name, number, payload in messages:
+            self._tracer.record(tracing.Deliver(self.core.me, Identifier(source, name), number, payload))
 
     def _dropped(self, rejected: Rejected, data: bytes) -> None:
         if self._tracer.recording:
@@ -188,3 +283,39 @@ class Endpoint(Generic[M]):
                 tracing.Send(self.core.me, (self.core.me, self._counter), to, kind, len(data))
             )
         return data
+
+
+class _Inside:
+    """The tracer of a core within layers: its payloads are batches, of which nobody outside knows."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+
+    @property
+    def recording(self) -> bool:
+        """As the tracer outside."""
+        return self._tracer.recording
+
+    def record(self, event: tracing.Event) -> None:
+        """Pass on what is not about batches."""
+        if not isinstance(event, tracing.Broadcast | tracing.Deliver):
+            self._tracer.record(event)
+
+
+def _carrier(network: Network, me: int, members: int, layers: Layers | None) -> Carrier:
+    if layers is None:
+        return Plain()
+    if network is Network.LOSSY:
+        return Packing(layers.datagram_bytes)
+    return Links(me, members, segment_bytes_max=layers.datagram_bytes, queue_bytes_max=layers.queue_bytes)
+
+
+def _batches(me: int, layers: Layers) -> Batches:
+    room = layers.datagram_bytes - SEGMENT_BYTES - ITEM_BYTES - ENVELOPE_BYTES
+    return Batches(
+        me,
+        batch_bytes=min(PAYLOAD_BYTES_MAX, room),
+        buffer_bytes=layers.buffer_bytes,
+        message_bytes_max=layers.message_bytes_max,
+        ahead=layers.ahead,
+    )

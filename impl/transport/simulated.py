@@ -19,6 +19,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
@@ -72,8 +73,12 @@ class SimulatedNetwork(Generic[M]):
         clocks: Sequence[Clock] = (),
         starts_ms: Sequence[float] = (),
         tracer: Tracer = NULL_TRACER,
+        layers: Layers | None = None,
     ) -> None:
         """Members start at `starts_ms` with `clocks`; where these end, at 0 with the network's clock.
+
+        Without `layers` a member is the bare core, one message a datagram, and a core that needs reliable
+        queues has none.
 
         Raises:
             InvalidMembership: the protocol does not run with so many members.
@@ -92,7 +97,9 @@ class SimulatedNetwork(Generic[M]):
         self.now = 0.0
         self.steps = 0
         self.sent = self.lost = self.duplicated = self.reordered = 0
-        self.endpoints = [Endpoint(implementation, "simulated", me, members, tracer) for me in range(members)]
+        self.endpoints = [
+            Endpoint(implementation, "simulated", me, members, tracer, layers=layers) for me in range(members)
+        ]
         self.deliveries: list[list[Delivery]] = [[] for _ in range(members)]
         self._random = random.Random(seed)
         self._waiting: list[deque[bytes]] = [deque() for _ in range(members)]
@@ -156,7 +163,7 @@ class SimulatedNetwork(Generic[M]):
     @property
     def idle(self) -> bool:
         """Whether every broadcast has its number at its source and nothing waits to be broadcast."""
-        return not any(self._waiting) and not any(endpoint.core.busy for endpoint in self.endpoints)
+        return not any(self._waiting) and all(endpoint.idle for endpoint in self.endpoints)
 
     def run(
         self, *, until: Callable[[], bool], limit_ms: float = 600_000.0, limit_steps: int = 10_000_000
@@ -222,7 +229,7 @@ class SimulatedNetwork(Generic[M]):
     def _after_step(self, process: int) -> None:
         endpoint = self.endpoints[process]
         waiting = self._waiting[process]
-        while waiting and not endpoint.core.busy:
+        while waiting and not endpoint.busy:
             endpoint.broadcast(waiting.popleft(), self.clock(process))
         self.deliveries[process] += endpoint.deliveries()
         for to, data in endpoint.datagrams_to_send():

@@ -18,10 +18,11 @@ from typing import Any, Generic, TypeVar
 from msgspec import DecodeError, MsgspecError, Struct, msgpack
 
 from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
-from antiphon.impl.protocols.core import MEMBERS_MAX, MessageFormat, Natural, Process
+from antiphon.impl.protocols.core import MEMBERS_MAX, PAYLOAD_BYTES_MAX, MessageFormat, Natural, Process
 
 __all__ = [
     "DATAGRAM_BYTES_MAX",
+    "ENVELOPE_BYTES",
     "GROUP_NAME_BYTES_MAX",
     "Admission",
     "Codec",
@@ -31,8 +32,15 @@ __all__ = [
 
 M = TypeVar("M")
 
-DATAGRAM_BYTES_MAX = 8_192
-"""The largest datagram: less than UDP over IPv4 carries (65,507) and some systems allow (9,216)."""
+DATAGRAM_BYTES_MAX = 64_000
+"""The largest envelope: less than UDP over IPv4 carries (65,507), by what carriers and shells add to it.
+
+Each datagram costs a member's processor the same few steps whatever it holds, so large ones make a group fast
+where the network takes them whole, as the loopback interface does (65,536). Ethernet carries one of this size
+as 44 packets, and it is lost with any of them: `Layers.datagram_bytes` is for networks that lose."""
+
+ENVELOPE_BYTES = DATAGRAM_BYTES_MAX - PAYLOAD_BYTES_MAX
+"""What an envelope and a message add to the payload, at most."""
 
 GROUP_NAME_BYTES_MAX = 64
 """The longest group name, in UTF-8."""

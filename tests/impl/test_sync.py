@@ -80,7 +80,7 @@ def test_what_the_group_raises_the_call_raises() -> None:
         first.broadcast(b"too early")
     with first:
         with pytest.raises(PayloadTooLarge):
-            first.broadcast(bytes(10_000))
+            first.broadcast(bytes(2**25))
         with pytest.raises(TypeError, match="encode it first"):
             first.broadcast("text")  # type: ignore[arg-type]
         first.broadcast(b"m")

@@ -1,0 +1,90 @@
+"""What waits for the same member travels in one datagram, as far as one holds it.
+
+An item that travels alone is the datagram, just as it is. Several are a pack: the byte 0xC1, which opens
+nothing in MessagePack, and before each item its length in four bytes, the highest first. The order of the
+items for one member stays. Nothing waits longer than for `outputs`.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from antiphon.impl.protocols.core import Send
+
+__all__ = ["ITEM_BYTES", "Packing", "pack", "unpack"]
+
+_LENGTH = Struct(">I")
+_MARK = b"\xc1"
+
+ITEM_BYTES = _LENGTH.size
+"""What a pack adds to each item; the mark is one byte more."""
+
+
+def pack(items: list[bytes]) -> bytes:
+    """The datagram that carries these items, at least one."""
+    if len(items) == 1:
+        return items[0]
+    length = _LENGTH.pack
+    return b"".join([_MARK, *(part for item in items for part in (length(len(item)), item))])
+
+
+def unpack(data: bytes) -> list[bytes] | str:
+    """The items in a datagram, or why it is no pack."""
+    if data[:1] != _MARK:
+        return [data]
+    items, at = [], 1
+    while at < len(data):
+        if at + ITEM_BYTES > len(data):
+            return f"a pack ends within a length, at byte {at}"
+        (length,) = _LENGTH.unpack_from(data, at)
+        at += ITEM_BYTES
+        if at + length > len(data):
+            return f"an item of {length} bytes at byte {at} of {len(data)}"
+        items.append(data[at : at + length])
+        at += length
+    return items
+
+
+class Packing:
+    """The carrier for cores that bear a network that loses and reorders."""
+
+    full = False
+
+    def __init__(self, datagram_bytes: int) -> None:
+        """A datagram has at most so many bytes, unless a single item has more."""
+        self._datagram_bytes = datagram_bytes
+        self._waiting: dict[int, list[bytes]] = {}
+
+    def send(self, to: int, item: bytes) -> None:
+        """Take an item for a member."""
+        self._waiting.setdefault(to, []).append(item)
+
+    def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:  # noqa: ARG002
+        """The items in a datagram."""
+        return unpack(data)
+
+    def tick(self, now: float) -> None:
+        """Nothing: there are no waiting times."""
+
+    def next_deadline(self) -> float | None:
+        """None."""
+        return None
+
+    def outputs(self, now: float) -> list[Send[bytes]]:  # noqa: ARG002
+        """Hand over, once, the datagrams to send."""
+        waiting, self._waiting = self._waiting, {}
+        return [
+            Send(to, pack(items)) for to, all_items in waiting.items() for items in self._packs(all_items)
+        ]
+
+    def _packs(self, items: list[bytes]) -> list[list[bytes]]:
+        packs: list[list[bytes]] = []
+        room = 0
+        for item in items:
+            size = len(item) + ITEM_BYTES
+            if not packs or size > room:
+                packs.append([])
+                room = self._datagram_bytes - len(_MARK)
+            packs[-1].append(item)
+            room -= size
+        return packs

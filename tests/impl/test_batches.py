@@ -1,0 +1,229 @@
+"""Batches: messages keep their identities, their bytes and their order, whatever payload carries them."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec import msgpack
+
+from antiphon.impl.errors import Busy, PayloadTooLarge
+from antiphon.impl.layers.batches import Batch, Batches
+from antiphon.impl.layers.packing import Packing, pack, unpack
+from antiphon.impl.protocols.core import Delivery, Identifier
+
+BATCH_BYTES = 60
+MEMBERS = 3
+
+
+def batches(me: int = 0, **settings: int) -> Batches:
+    given = {"batch_bytes": BATCH_BYTES, "buffer_bytes": 10**6, "message_bytes_max": 10**4, "ahead": 2}
+    return Batches(me, **{**given, **settings})
+
+
+class Ordered:
+    """Members above a core that gives every payload the next number, and delivers it at once or later."""
+
+    def __init__(self) -> None:
+        self.members = [batches(me) for me in range(MEMBERS)]
+        self.taken: list[list[Delivery]] = [[] for _ in range(MEMBERS)]
+        self.order: list[Delivery] = []
+        self.seen = [0] * MEMBERS
+
+    def take(self, me: int) -> None:
+        member = self.members[me]
+        while member.ready:
+            payload = member.next()
+            assert len(payload) <= BATCH_BYTES
+            count = sum(delivery.source == me for delivery in self.order)
+            self.order.append(Delivery(me, count + 1, 2 * len(self.order), payload))
+
+    def deliver(self, me: int) -> None:
+        for delivery in self.order[self.seen[me] :]:
+            self.taken[me] += self.members[me].unpack(delivery)
+        self.seen[me] = len(self.order)
+
+    def rest(self) -> None:
+        while not all(member.idle for member in self.members):
+            for me in range(MEMBERS):
+                self.take(me)
+                self.deliver(me)
+        for me in range(MEMBERS):
+            self.deliver(me)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, MEMBERS - 1),
+            st.sampled_from(["put", "put", "put", "take", "deliver", "restore"]),
+            st.sampled_from([0, 1, 5, 38, 39, 40, 44, 80, 117, 200]),
+        ),
+        max_size=60,
+    )
+)
+@example([(0, "put", 39), (0, "put", 40), (0, "take", 0), (0, "restore", 0), (1, "put", 200), (1, "put", 0)])
+def test_every_message_comes_once_with_its_identifier_and_bytes_in_one_order(
+    steps: list[tuple[int, str, int]],
+) -> None:
+    group = Ordered()
+    sent: dict[Identifier, bytes] = {}
+    for me, step, size in steps:
+        member = group.members[me]
+        if step == "put":
+            payload = bytes([len(sent) % 251]) * size
+            sent[member.put(payload)] = payload
+        elif step == "take":
+            group.take(me)
+        elif step == "deliver":
+            group.deliver(me)
+        else:
+            group.members[me] = batches(me)
+            group.members[me].restore(member.snapshot())
+            assert group.members[me].snapshot() == member.snapshot()
+    group.rest()
+    first = group.taken[0]
+    assert group.taken == [first] * MEMBERS
+    assert {Identifier(one.source, one.id): one.payload for one in first} == sent
+    assert [one.number for one in first] == list(range(1, len(sent) + 1))
+    for source in range(MEMBERS):
+        ids = [one.id for one in first if one.source == source]
+        assert ids == list(range(1, len(ids) + 1))
+    assert not any(member.broken for member in group.members)
+
+
+def test_what_waits_while_a_core_is_busy_becomes_one_payload() -> None:
+    member = batches(ahead=1)
+    member.put(b"alone")
+    first = member.next()
+    assert msgpack.decode(first) == [1, False, [b"alone"]]
+    for payload in (b"a", b"b", b"c"):
+        member.put(payload)
+    assert not member.ready
+    assert [one[:2] for one in member.unpack(Delivery(0, 1, 7, first))] == [(0, 1)]
+    assert member.ready
+    assert msgpack.decode(member.next()) == [2, False, [b"a", b"b", b"c"]]
+
+
+def test_a_large_message_travels_in_pieces_and_is_delivered_with_the_last() -> None:
+    member = batches(ahead=10)
+    large = bytes(range(100))
+    assert member.put(large) == (0, 1)
+    member.put(b"after")
+    payloads = [member.next() for _ in range(3)]
+    assert not member.ready
+    taken = [member.unpack(Delivery(0, k, k, payload)) for k, payload in enumerate(payloads, 1)]
+    assert taken[:2] == [[], []]
+    assert taken[2] == [Delivery(0, 1, 1, large), Delivery(0, 2, 2, b"after")]
+
+
+def test_what_waits_is_bounded_and_room_comes_back() -> None:
+    member = batches(buffer_bytes=100)
+    put = 0
+    while not member.full:
+        member.put(b"12345")
+        put += 1
+    assert put == 10
+    with pytest.raises(Busy, match="100 bytes wait"):
+        member.put(b"")
+    member.next()
+    assert not member.full
+
+
+def test_memory_does_not_grow_with_what_was_carried() -> None:
+    """A member's state after 5,000 messages, some in pieces, is as large as after none."""
+    group = Ordered()
+    small = len(repr(group.members[0].snapshot()))
+    for k in range(5_000):
+        group.members[k % MEMBERS].put(bytes(k % 90))
+        if k % 7 == 0:
+            group.rest()
+            group.order.clear()
+            group.seen = [0] * MEMBERS
+    group.rest()
+    assert len(repr(group.members[0].snapshot())) < small + 100
+
+
+@pytest.mark.parametrize("wrong", [None, "text", 7])
+def test_what_is_not_bytes_is_refused(wrong: object) -> None:
+    with pytest.raises(TypeError, match="encode it first"):
+        batches().put(wrong)  # type: ignore[arg-type]
+
+
+def test_a_message_beyond_the_limit_is_refused() -> None:
+    member = batches(message_bytes_max=10)
+    member.put(memoryview(bytes(10)))
+    with pytest.raises(PayloadTooLarge, match="11 bytes; a message has at most 10"):
+        member.put(bytes(11))
+
+
+FALSE_BATCHES = [
+    b"",
+    b"\xc1",
+    msgpack.encode([1, False]),
+    msgpack.encode([0, False, [b"x"]]),
+    msgpack.encode([2, False, [b"x"]]),
+    msgpack.encode([1, False, []]),
+    msgpack.encode([1, True, [b"x", b"y"]]),
+    msgpack.encode([1, False, ["text"]]),
+]
+
+
+@pytest.mark.parametrize("payload", FALSE_BATCHES)
+def test_a_payload_that_is_no_next_batch_is_ignored_and_counted(payload: bytes) -> None:
+    member = batches()
+    assert member.unpack(Delivery(1, 1, 1, payload)) == []
+    assert member.broken == 1
+    good = msgpack.encode(Batch(1, False, [b"x"]))
+    assert member.unpack(Delivery(1, 2, 2, good)) == [Delivery(1, 1, 1, b"x")]
+
+
+def test_pieces_that_grow_beyond_the_limit_are_not_kept() -> None:
+    member = batches(message_bytes_max=10)
+    for k in range(100):
+        assert member.unpack(Delivery(1, k + 1, k, msgpack.encode(Batch(1, True, [bytes(4)])))) == []
+    assert member.broken == 98
+    assert len(repr(member.snapshot())) < 200
+
+
+@pytest.mark.parametrize("wrong", [{"batch_bytes": 21}, {"ahead": 0}, {"buffer_bytes": 0}])
+def test_impossible_sizes_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        batches(**wrong)
+
+
+# Packs ------------------------------------------------------------------------------------------------------
+
+items = st.binary(min_size=1, max_size=30).filter(lambda item: item[:1] != b"\xc1")
+
+
+@given(st.lists(st.tuples(st.integers(1, 2), items), max_size=30), st.integers(1, 100))
+def test_packed_items_come_out_in_their_order_and_a_pack_holds_what_it_may(
+    sent: list[tuple[int, bytes]], datagram_bytes: int
+) -> None:
+    packing = Packing(datagram_bytes)
+    for to, item in sent:
+        packing.send(to, item)
+    got: dict[int, deque[bytes]] = {1: deque(), 2: deque()}
+    for to, data in packing.outputs(0.0):
+        unpacked = packing.received(0, data, 0.0)
+        assert isinstance(unpacked, list)
+        assert len(data) <= datagram_bytes or len(unpacked) == 1
+        got[to] += unpacked
+    for to in (1, 2):
+        assert list(got[to]) == [item for other, item in sent if other == to]
+    assert packing.outputs(0.0) == []
+
+
+def test_items_for_one_member_share_a_datagram() -> None:
+    packing = Packing(100)
+    for k in range(4):
+        packing.send(1 + k % 2, b"item")
+    assert [to for to, _ in packing.outputs(0.0)] == [1, 2]
+
+
+@pytest.mark.parametrize("data", [b"\xc1\x00\x00", b"\xc1\x00\x00\x00\x05abcd", pack([b"a", b"b"])[:-1]])
+def test_a_pack_that_ends_too_early_is_told(data: bytes) -> None:
+    assert isinstance(unpack(data), str)

@@ -1,0 +1,142 @@
+"""Groups whose cores stand within layers: all deliver the messages of all in one order, over any network."""
+
+from __future__ import annotations
+
+import pytest
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import Busy
+from antiphon.impl.layers import Layers
+from antiphon.impl.named import implementation
+from antiphon.impl.protocols.core import Delivery, Network, Send
+from antiphon.impl.protocols.rbp import Message, rbp
+from antiphon.impl.tracing import RecordingTracer
+from antiphon.impl.transport.endpoint import Endpoint, LayersViolation
+from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
+
+MEMBERS = 3
+SMALL = Layers(datagram_bytes=400, buffer_bytes=2_000, queue_bytes=2_000)
+ROUGH = Faults(loss=0.15, duplication=0.15, delay_ms=(1.0, 20.0))
+CORES = {
+    "rbp": rbp(),
+    "rbp over links": rbp()._replace(network=Network.FIFO),
+}
+
+
+def agreed(network: SimulatedNetwork[Message], sent: list[list[bytes]]) -> list[Delivery]:
+    """What all delivered: the same, every message once, each source's in its order."""
+    assert network.run_until_delivered(sum(map(len, sent))), network
+    first = network.deliveries[0]
+    assert all(delivered == first for delivered in network.deliveries), network
+    for source, payloads in enumerate(sent):
+        own = [one for one in first if one.source == source]
+        assert [one.payload for one in own] == payloads, network
+        assert [one.id for one in own] == list(range(1, len(own) + 1)), network
+    assert [one.number for one in first] == list(range(1, len(first) + 1)), network
+    assert not any(endpoint.violations or endpoint.admission.dropped for endpoint in network.endpoints)
+    return first
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("core", CORES)
+def test_messages_of_all_sizes_come_to_all_in_one_order(core: str, seed: int) -> None:
+    network = SimulatedNetwork(CORES[core], MEMBERS, seed=seed, faults=ROUGH, layers=SMALL)
+    sent: list[list[bytes]] = [[] for _ in range(MEMBERS)]
+    for k in range(60):
+        payload = b"%d:" % k + bytes((k * 37) % 500)
+        sent[k % MEMBERS].append(payload)
+        network.broadcast(k % MEMBERS, payload)
+        if k % 9 == 0:
+            network.run_for(7.0)
+    agreed(network, sent)
+
+
+def test_many_messages_cost_few_datagrams() -> None:
+    """Without faults 3,000 messages of 64 bytes need fewer datagrams than a hundredth of their number."""
+    network = SimulatedNetwork(rbp(), MEMBERS, seed=1, layers=Layers())
+    sent: list[list[bytes]] = [[b"%064d" % k for k in range(1_000)] for _ in range(MEMBERS)]
+    for payloads in zip(*sent, strict=True):
+        for process, payload in enumerate(payloads):
+            network.broadcast(process, payload)
+    agreed(network, sent)
+    assert network.sent < 60
+
+
+def test_links_fall_silent_when_everything_is_delivered() -> None:
+    """A core over links has no timer of its own here; nothing is sent for ever, and nobody wakes up."""
+    network = SimulatedNetwork(CORES["rbp over links"], MEMBERS, seed=1, faults=ROUGH, layers=SMALL)
+    network.broadcast(0, b"m")
+    agreed(network, [[b"m"], [], []])
+    network.run_for(60_000.0)
+    before = network.sent
+    network.run_for(60_000.0)
+    carriers = [endpoint._carrier for endpoint in network.endpoints]
+    assert [carrier.next_deadline() for carrier in carriers] == [None] * MEMBERS
+    told = network.sent - before
+    assert told < 5_000, f"{told} datagrams of figure 16's token, which is never at rest, and nothing else"
+
+
+def test_a_broadcast_is_refused_while_as_much_waits_as_may_and_taken_later() -> None:
+    network = SimulatedNetwork(rbp(), MEMBERS, seed=1, layers=SMALL)
+    endpoint = network.endpoints[0]
+    while not endpoint.busy:
+        endpoint.broadcast(bytes(300), network.now)
+    with pytest.raises(Busy):
+        endpoint.broadcast(bytes(300), network.now)
+    network.run_for(1.0)
+    network.run(until=lambda: not endpoint.busy)
+    assert not endpoint.busy
+    endpoint.broadcast(bytes(300), network.now)
+
+
+def test_no_batch_is_made_while_too_much_waits_on_a_queue() -> None:
+    """Member 2 takes nothing; member 0 stops making batches, and what waits stays below its bounds."""
+    network = SimulatedNetwork(CORES["rbp over links"], MEMBERS, seed=1, layers=SMALL)
+    network.cut([(0, 2), (1, 2)])
+    for k in range(500):
+        network.broadcast(k % 2, bytes(200))
+    network.run_for(5_000.0)
+    for process in range(2):
+        waiting = [len(repr(link)) for _, link in network.endpoints[process]._carrier.snapshot().links]
+        assert max(waiting) < 40_000
+
+
+def test_a_tracer_is_told_the_applications_messages_and_not_the_batches() -> None:
+    tracer = RecordingTracer()
+    network = SimulatedNetwork(rbp(), 2, seed=1, tracer=tracer, layers=SMALL)
+    for payload in (b"a", b"b", b"c"):
+        network.broadcast(0, payload)
+    assert network.run_until_delivered(3)
+    broadcasts = [event.payload for event in tracer.events if isinstance(event, tracing.Broadcast)]
+    delivers = [event for event in tracer.events if isinstance(event, tracing.Deliver)]
+    assert broadcasts == [b"a", b"b", b"c"]
+    for process in range(2):
+        own = [(one.identifier, one.number, one.payload) for one in delivers if one.process == process]
+        assert own == [((0, k), k, payload) for k, payload in enumerate((b"a", b"b", b"c"), 1)]
+
+
+def test_a_payload_that_is_no_batch_is_a_violation_of_its_source() -> None:
+    """A bare member among layered ones: the others ignore it alike."""
+    endpoints = [Endpoint(rbp(), "g", me, 2, layers=SMALL if me else None) for me in range(2)]
+    mail: list[tuple[int, Send[bytes]]] = []
+    for endpoint in endpoints:
+        endpoint.start(0.0)
+    endpoints[0].broadcast(b"bare", 0.0)
+    for _ in range(10):
+        for me, endpoint in enumerate(endpoints):
+            mail += [(me, Send(to, data)) for to, data in endpoint.datagrams_to_send()]
+        while mail:
+            sender, (to, data) = mail.pop(0)
+            endpoints[to].datagram_received(sender, data, 0.0)
+    assert endpoints[1].deliveries() == []
+    assert endpoints[1].violations == {LayersViolation.NO_BATCH: 1}
+
+
+def test_the_default_protocols_are_known_to_the_layers() -> None:
+    for name in ("rbp", "dtp"):
+        network = SimulatedNetwork(implementation(name), MEMBERS, seed=2, faults=ROUGH, layers=SMALL)
+        sent = [[b"%d:%d" % (me, k) for k in range(20)] for me in range(MEMBERS)]
+        for me, payloads in enumerate(sent):
+            for payload in payloads:
+                network.broadcast(me, payload)
+        agreed(network, sent)
