@@ -2,7 +2,7 @@
 number states.
 
 The text is made from the ground form, compiled by LLVM without any compiler on the machine, and kept on disk
-(`cache`).
+(`cache`): the steps by themselves, and the functions around them, which programs of one width share.
 
 This file knows nothing of searching, of threads or of memory.
 """
@@ -100,26 +100,22 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
     predicates, properties = reduction.predicates(program), reduction.properties(program)
     sorted_by = columns(program, reduction.kept(program)) if reduction.symmetric else None
 
+    sleep = sleep_words(program, mode, reduction)
+
     def assembled() -> list[bytes]:
-        steps = steps_texts(program, packing, reduction, sleep_words(program, mode, reduction))
+        steps = steps_texts(program, packing, reduction, sleep)
         if mode == fields.WALK:
             steps[0] += _dispatch("holds", "i64 %state", "ptr %s", len(predicates))
-            return assemble(steps, walks_text(packing))
-        around = runtime_text(
-            packing,
-            mode,
-            symmetric=reduction.symmetric,
-            by_columns=sorted_by is not None,
-            sleep=sleep_words(program, mode, reduction),
-        )
-        return assemble(steps, around)
+        return assemble(steps)
 
-    engine, built = _engine(key_of(program, mode, reduction), assembled, kept=_is_kept(program))
+    around = _around(packing.words, mode, reduction.symmetric, sorted_by is not None, sleep)
+    stored = fields.WALK if mode == fields.WALK else fields.WHOLE  # steps are the same in every table
+    code, built = _code(key_of(program, stored, reduction), assembled, kept=_is_kept(program))
+    engine = _load(around + code)
     names = [
         *exported(mode),
         *(f"{kind}.{number}" for kind in ("scan", "fill") for number in range(len(predicates))),
     ]
-    sleep = sleep_words(program, mode, reduction)
     functions = {name: _function(engine, name, _ARGUMENTS.get(name.partition(".")[0], 0)) for name in names}
     return Kernel(
         program,
@@ -149,7 +145,8 @@ def filling(kernel: Kernel, condition: Expression) -> Iterator[Native]:
     careful = _careful_seconds(function) < STEPS_SECONDS
     parts = [text] if careful else [DECLARATIONS, _without_choices(text)]
     key = _digest(text, *_machine_parts())
-    engine, _ = _engine(key, lambda: assemble(parts, ""), kept=_is_kept(kernel.program))
+    code, _ = _code(key, lambda: assemble(parts), kept=_is_kept(kernel.program))
+    engine = _load(code)
     try:
         yield _function(engine, "fill.0", _ARGUMENTS["fill"])
     finally:
@@ -161,9 +158,23 @@ def _is_kept(program: Program) -> bool:
     return not has_stand_in(program.text)
 
 
-def _engine(key: str, assembled: Callable[[], list[bytes]], *, kept: bool = True) -> tuple[Any, bool]:
-    """The code of this key, ready to run, and whether it was compiled now; else it came from the cache, where
-    it is `kept`.
+@lru_cache(maxsize=_KERNELS)
+def _around(words: int, mode: int, symmetric: bool, by_columns: bool, sleep: int) -> bytes:
+    """The code of the functions around the steps, the same for all programs with states of so many words."""
+
+    def assembled() -> list[bytes]:
+        if mode == fields.WALK:
+            return [_around_assembled(walks_text(words))]
+        text = runtime_text(words, mode, symmetric=symmetric, by_columns=by_columns, sleep=sleep)
+        return [_around_assembled(text)]
+
+    named = "around", str(words), str(mode), str(symmetric), str(by_columns), str(sleep)
+    return _code(_digest(*named, _translator(), *_machine_parts()), assembled)[0]
+
+
+def _code(key: str, assembled: Callable[[], list[bytes]], *, kept: bool = True) -> tuple[bytes, bool]:
+    """The code of this key, and whether it was compiled now; else it came from the cache, where it is
+    `kept`.
     """
     cache = Cache.private("kernels") if kept else Cache(None)
     code = cache.get(key)
@@ -172,7 +183,7 @@ def _engine(key: str, assembled: Callable[[], list[bytes]], *, kept: bool = True
         with uncollected():
             code = b"".join(len(part).to_bytes(8, "little") + part for part in assembled())
         cache.put(key, code)
-    return _load(code), built
+    return code, built
 
 
 @contextmanager
@@ -357,7 +368,7 @@ def parents_every(mode: int) -> int:
 
 
 def runtime_text(
-    packing: WordPacking,
+    words: int,
     mode: int,
     *,
     symmetric: bool = False,
@@ -365,9 +376,9 @@ def runtime_text(
     sleep: int = 0,
 ) -> str:
     """The LLVM text of the functions between the steps."""
-    row = row_words(packing.words, mode)
+    row = row_words(words, mode)
     values = {
-        "W": packing.words,
+        "W": words,
         "ROW": row,
         "BYTES": slot_bytes(mode),
         "RECENTLY": recently(row),
@@ -383,19 +394,19 @@ def runtime_text(
     return (
         SUCCESSORS
         + EXCHANGE
-        + (tree.text(packing.words) if mode == fields.TREE else NO_TREES)
+        + (tree.text(words) if mode == fields.TREE else NO_TREES)
         + DECLARATIONS
         + lower(runtime.FUNCTIONS, values, exported=(*exported(mode), "take"))
     )
 
 
-def walks_text(packing: WordPacking) -> str:
+def walks_text(words: int) -> str:
     """The LLVM text of the functions that walk, in the place of those that store states."""
     return (
         SUCCESSORS
         + HOLDS
         + DECLARATIONS
-        + lower(walks.FUNCTIONS, {"W": packing.words}, exported=(*walks.EXPORTED, "take"))
+        + lower(walks.FUNCTIONS, {"W": words}, exported=(*walks.EXPORTED, "take"))
     )
 
 
@@ -450,45 +461,49 @@ none:
   ret i64 %i"""
 
 
-def assemble(steps: Sequence[str], around: str) -> list[bytes]:
-    """The object codes of the steps, with the functions around them, for this processor: the first text with
-    care, the others quickly.
+def assemble(steps: Sequence[str]) -> list[bytes]:
+    """The object codes of the steps, for this processor: the first text with care, the others quickly.
+
+    The steps are many and were written without repetition, so that a light pipeline does.
     """
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return [_assembled(steps[0], around, 1), *(_assembled(text, "", 0) for text in steps[1:])]
+    return [_assembled(text, careful=text is steps[0]) for text in steps]
 
 
-def _assembled(steps: str, around: str, effort: int) -> bytes:
-    """The object code of one part.
-
-    The functions between the steps are few and small: LLVM takes its time for them. Those of the steps are
-    many and were written without repetition, so that a light pipeline does.
-    """
+def _assembled(text: str, *, careful: bool) -> bytes:
+    """The object code of one part of the steps."""
     working("compiling", large=True)
-    context, machine = llvm.create_context(), _machine(effort)
-    module = _parsed(steps, machine, context)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine, options)
+    machine = _machine(int(careful))
+    module = _parsed(text, machine)
     light = llvm.create_new_module_pass_manager()
     light.add_sroa_pass()
     light.add_always_inliner_pass()
-    if around:  # steps that are inlined ask again what is known by then
+    if careful:  # steps that are inlined ask again what is known by then
         light.add_simplify_cfg_pass()
         light.add_instruction_combine_pass()
         light.add_new_gvn_pass()
         light.add_simplify_cfg_pass()
-    light.run(module, builder)
-    if around:
-        rest = _parsed(around, machine, context)
-        builder.getModulePassManager().run(rest, builder)
-        module.link_in(rest)
+    light.run(module, llvm.create_pass_builder(machine, _tuning()))
     return bytes(machine.emit_object(module))
 
 
-def _parsed(text: str, machine: Any, context: Any) -> Any:
-    module = llvm.parse_assembly(text, context)
+def _around_assembled(text: str) -> bytes:
+    """The object code of the functions around the steps: they are few, and LLVM takes its time for them."""
+    working("compiling", large=True)
+    machine = _machine()
+    module = _parsed(text, machine)
+    builder = llvm.create_pass_builder(machine, _tuning())
+    builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def _tuning() -> Any:
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = False
+    return options
+
+
+def _parsed(text: str, machine: Any) -> Any:
+    module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)

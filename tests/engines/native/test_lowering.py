@@ -37,7 +37,7 @@ def compiled(steps: list[GroundStep]) -> tuple[Any, list[Callable[[int, int], in
     for number, step in enumerate(steps):
         texts.append(lowering.StepWriter(PACKING).function(f"step.{number}", (), step, ("property0", "property1")))
         texts.append(ENTRY.format(number=number))
-    (code,) = assemble(["\n".join(texts)], "")
+    (code,) = assemble(["\n".join(texts)])
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine(jit=True))
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()

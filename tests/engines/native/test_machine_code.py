@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from antiphon.model.engines.native import NativeSpace, fields, kernel_of, runtime
+from antiphon.model.engines.native import kernel as native
 from antiphon.model.engines.native.lower import lower
 from antiphon.model.engines.native.memory import PAGE, Area
 from antiphon.model.engines.native.store import Store
@@ -131,11 +132,26 @@ def test_a_second_process_finds_the_kernel_and_a_damaged_one_is_built_again(tmp_
         return ran.stdout.strip()
 
     assert built() == "True"
-    [entry] = (tmp_path / "kernels").iterdir()
+    entries = sorted((tmp_path / "kernels").iterdir())
+    assert len(entries) == 2, "the steps, and the functions around them"
     assert built() == "False"
-    entry.write_bytes(entry.read_bytes()[:-7])
+    for entry in entries:
+        entry.write_bytes(entry.read_bytes()[:-7])
     assert built() == "True"
-    assert [path.name for path in entry.parent.iterdir()] == [entry.name]
+    assert built() == "False"
+    assert sorted((tmp_path / "kernels").iterdir()) == entries
+
+
+def test_kernels_of_one_width_share_the_functions_around_their_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTIPHON_CACHE", str(tmp_path))
+    kernel_of.cache_clear()
+    native._around.cache_clear()
+    for managers in (2, 3):
+        assert kernel_of(program(TwoPhase, managers=managers)).built
+    assert len(list((tmp_path / "kernels").iterdir())) == 3
+    assert kernel_of(program(TwoPhase, managers=2), fields.DIRECT).built is False
 
 
 def test_processes_that_compile_at_once_share_the_cache(tmp_path: Path) -> None:
@@ -143,7 +159,7 @@ def test_processes_that_compile_at_once_share_the_cache(tmp_path: Path) -> None:
     environment = {**os.environ, "ANTIPHON_CACHE": str(tmp_path)}
     running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(3)]
     assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
-    assert len(list((tmp_path / "kernels").iterdir())) == 1
+    assert len(list((tmp_path / "kernels").iterdir())) == 2
     for process in running:
         process.communicate()
 
