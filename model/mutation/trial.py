@@ -29,7 +29,6 @@ from antiphon.model.bounds import Bounds, Enough, StopReason
 from antiphon.model.engines.choice import Engine, StorageOptions, open_space
 from antiphon.model.engines.interface import StateSpace, Transitions
 from antiphon.model.engines.over_transitions import TransitionSpace
-from antiphon.model.engines.python.catalogue import Known
 from antiphon.model.engines.python.transitions import PythonTransitions
 from antiphon.model.explore import liveness
 from antiphon.model.explore.search import Search
@@ -130,7 +129,6 @@ class Trial:
         self.kinds = kinds_asked(program, properties)
         module = program.module
         self._reach = {item.name: {item.name, *caused(item, module)} for item in module.actions}
-        self._known = Known()
         self._touched: dict[str, frozenset[str]] = {}
         self._states: frozenset[int] | None = None
         self._seen: Histories | None = None
@@ -196,8 +194,8 @@ class Trial:
         if whole is not None and not _some_breaks(whole, property):
             return False
         self._explore_original()
-        steps = [step.ground for step in self._known.made.values() if step is not None]
-        return self._states is None or _some_breaks(steps, property)
+        original = self._original
+        return self._states is None or original is None or _some_breaks(original.met(), property)
 
     def _ask(
         self,
@@ -216,7 +214,7 @@ class Trial:
             further = _least_of(self.further, 20 * BRIEF_STATES) if briefly else self.further
             return replace(self._ask_large(changed, asked, further, compares=compares), apart=apart)
         actions = frozenset(action for action, names in self._reach.items() if differing & names)
-        transitions = PythonTransitions(changed, self._known.without(actions) if shares else Known())
+        transitions = PythonTransitions(changed)
         space = TransitionSpace(transitions)
         if not len(space):
             return Answer(Fate.INVALID, apart=apart, reason=NO_BEGINNING)
@@ -288,9 +286,9 @@ class Trial:
     # The original -------------------------------------------------------------------------------------------
 
     def _explore_original(self) -> None:
-        """The program itself, once: its states to compare with, and its steps to share."""
+        """The program itself, once: its states and steps to compare with."""
         if self._original is None and not self._is_wide:
-            self._original = PythonTransitions(self.program, self._known)
+            self._original = PythonTransitions(self.program)
             space = TransitionSpace(self._original)
             search = Search(space, bounds=self.bounds)
             search.run()

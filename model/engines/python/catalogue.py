@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
+from antiphon.model.engines.python.common import made_of
 from antiphon.model.engines.python.source import compile_functions, step_source
 from antiphon.model.ground import ground, layout
 from antiphon.model.ground.footprint import Reads, conjuncts, footprint, member_test, split
@@ -54,20 +55,6 @@ class Specialised:
 
 
 @dataclass
-class Known:
-    """The steps that were made by action and arguments, None for one that is never enabled; those of the
-    actions `apart` are never taken from here.
-    """
-
-    made: dict[tuple[str, tuple[Any, ...]], Specialised | None] = field(default_factory=dict)
-    apart: frozenset[str] = frozenset()
-
-    def without(self, actions: Iterable[str]) -> Known:
-        """The same steps, for a program in which these actions are others."""
-        return Known(self.made, frozenset(actions))
-
-
-@dataclass
 class _Elements:
     """The elements of one set variable that have occurred, by rank, and where they stand in a state."""
 
@@ -77,15 +64,12 @@ class _Elements:
 
 class Catalogue:
     """All steps that could occur so far. `unknown` is the mask of the elements that would bring further
-    steps.
-
-    Steps of a program that differs from another one in few actions are taken from it: `known` are the steps
-    that were made of the other actions, and those that are made here are added to it.
+    steps. Those that another program has too are not made again (`common`).
     """
 
-    def __init__(self, program: Program, known: Known | None = None) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self._known = Known() if known is None else known
+        self._made = made_of(program)
         self.layout = layout(program)
         self.packing = Packing(self.layout.slots)
         self.steps: list[Specialised] = []
@@ -179,15 +163,14 @@ class Catalogue:
         added: list[Specialised] = []
         for index, method, arguments in wanted:
             working(f"generating {method.name}")
-            key = method.name, arguments
-            shared = self._known.made if method.name not in self._known.apart else {}
-            if key in shared:
-                if (known := shared[key]) is not None:
-                    added.append(known)
+            known = self._made[method.name]
+            if arguments in known:
+                if (found := known[arguments]) is not None:
+                    added.append(found)
                 continue
             step = ground(self.program, method.name, arguments)
             if _never(step.enabled) and all(_never(check.wrong) for check in step.checks):
-                shared[key] = None
+                known[arguments] = None
                 continue
             slots = Reads()
             updates = [split(slot, value, slots) for slot, value in step.updates]
@@ -223,8 +206,7 @@ class Catalogue:
                 step,
             )
             added.append(compiled)
-            if method.name not in self._known.apart:
-                self._known.made[method.name, arguments] = compiled
+            self._made[method.name][arguments] = compiled
         self.steps = sorted([*self.steps, *added], key=lambda item: item.order)
         return added
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from antiphon.model.engines.interface import Executable, StepError
-from antiphon.model.engines.python.catalogue import Catalogue, Known, Specialised
+from antiphon.model.engines.python.catalogue import Catalogue, Specialised
 from antiphon.model.engines.python.groups import Group, make_groups
 from antiphon.model.engines.python.source import compile_functions, events_source, predicate_source
 from antiphon.model.ground import GroundPredicate, flatten, ground_formula, ground_predicate, unflatten
 from antiphon.model.ground.budgets import held_back_within
 from antiphon.model.ground.footprint import footprint
+from antiphon.model.ground.form import GroundStep
 from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import Program, SpecError, State, Step, ir
 
@@ -27,13 +28,13 @@ Events = Callable[[int], tuple[tuple[int, int], ...]]
 
 
 class PythonTransitions:
-    """See `Transitions` for the interface; `known` are steps of a program that differs in few actions."""
+    """See `Transitions` for the interface."""
 
     name = "generated Python"
 
-    def __init__(self, program: Program, known: Known | None = None) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self._catalogue = Catalogue(program, known)
+        self._catalogue = Catalogue(program)
         self.packing = self._catalogue.packing
         self._numbers: dict[Specialised, int] = {}
         self._steps: list[Specialised] = []
@@ -52,6 +53,10 @@ class PythonTransitions:
     def unpack(self, packed: int) -> State:
         """An integer as a state."""
         return unflatten(self.program, self.packing.unpack(packed))
+
+    def met(self) -> list[GroundStep]:
+        """The steps that could occur so far."""
+        return [step.ground for step in self._steps]
 
     def step(self, number: int) -> Step:
         """The step of this number."""

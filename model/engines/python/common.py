@@ -1,0 +1,87 @@
+"""Programs have steps in common: what was made of an action for some arguments is found again when another
+program has that action with the same text, the same texts below it, the same variables and the same sizes.
+
+Variants of a specification differ in a helper or two, so that most of their steps need not be grounded and
+compiled again. What depends on the readings that are on is in the texts: bodies read no other constants.
+
+This file knows nothing of what is made of a step.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+from typing import Any
+
+from antiphon.spec.lang import Program, ir
+from antiphon.spec.lang.walk import nodes
+
+MOST_ACTIONS = 1024
+"""Of how many actions the steps are kept: of those that were asked for last."""
+MOST_TEXTS = 8192
+HANDLERS = ""
+"""The name of all handlers of events together."""
+
+_numbers = itertools.count()
+
+
+def made_of(program: Program) -> dict[str, dict[tuple[Any, ...], Any]]:
+    """For each action what was made of it by arguments; what is added is there for the next program."""
+    module = program.module
+    chosen = {item.name for item in program.declaration.constants if item.variant is None}
+    sizes = tuple(
+        (name, type(value), value) for name, value in program.constants.items() if name in chosen
+    )
+    variables = tuple((item.name, item.type) for item in module.variables)
+    texts = _texts(module)
+    after = tuple((_number(item), texts[item.name]) for item in module.step_invariants)
+    return {
+        action.name: _made(place, _number(action), texts[action.name], after, variables, sizes)
+        for place, action in enumerate(module.actions)
+    }
+
+
+@lru_cache(maxsize=MOST_ACTIONS)
+def _made(*_key: object) -> dict[tuple[Any, ...], Any]:
+    return {}
+
+
+@lru_cache(maxsize=MOST_TEXTS)
+def _number(_definition: ir.Definition) -> int:
+    """Equal definitions have one number, as long as they are remembered."""
+    return next(_numbers)
+
+
+def _texts(module: ir.Module) -> dict[str, frozenset[object]]:
+    """What executing each action and step invariant comes to: the numbers of helpers, and, where it emits
+    anything, those of all handlers in order.
+    """
+    helpers = {item.name: item for item in (*module.functions, *module.procedures)}
+    handlers = tuple(map(_number, module.handlers))
+    calls = {name: _called(item) for name, item in helpers.items()}
+    calls[HANDLERS] = frozenset[str]().union(*map(_called, module.handlers))
+    found: dict[str, frozenset[object]] = {}
+    for root in (*module.actions, *module.step_invariants):
+        todo, seen = set(_called(root)), set[str]()
+        while todo:
+            name = todo.pop()
+            seen.add(name)
+            todo |= calls.get(name, frozenset()) - seen
+        found[root.name] = frozenset(
+            handlers if name == HANDLERS else _number(helpers[name])
+            for name in seen
+            if name == HANDLERS or name in helpers
+        )
+    return found
+
+
+def _called(definition: ir.Definition) -> frozenset[str]:
+    """What a body calls itself; `HANDLERS` where it emits anything."""
+    names = set()
+    for node in nodes(definition.body):
+        match node:
+            case ir.Call(function=name) | ir.Perform(procedure=name):
+                names.add(name)
+            case ir.Emit():
+                names.add(HANDLERS)
+    return frozenset(names)
