@@ -28,6 +28,7 @@ __all__ = [
     "LocalError",
     "PayloadTooLarge",
     "Rejection",
+    "UnknownDelivery",
     "UnknownProtocol",
     "UnusableAddress",
     "Violation",
@@ -60,6 +61,10 @@ class InvalidKey(LocalError):
 
 class GroupClosed(LocalError):
     """The group was used before it was opened or after it was closed."""
+
+
+class UnknownDelivery(LocalError):
+    """No protocol that there is can say when a message may be delivered so."""
 
 
 class UnknownProtocol(LocalError):

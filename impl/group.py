@@ -8,8 +8,8 @@
                     print(source, payload)
 
 A group is one fixed set of members that all stay alive; one that cannot go on ends with `GroupFailed`, which
-says what is missing and whose it is. Own broadcasts wait for one another: each is handed to the protocol when
-that takes it.
+says what is missing and whose it is. Own broadcasts that come while the protocol is busy travel together in
+its next message; as much waits as the layers may hold, and then `broadcast` waits (`antiphon.impl.layers`).
 
 This module must not know what a datagram holds, what a timer waits for or which messages a protocol has.
 """
@@ -23,9 +23,10 @@ from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, Violation
+from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, UnknownDelivery, Violation
+from antiphon.impl.layers import Layers
 from antiphon.impl.named import implementation
-from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait, payload_copy
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.addresses import Address
 from antiphon.impl.transport.endpoint import Endpoint
@@ -36,6 +37,12 @@ __all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Keyring", "St
 
 Event: TypeAlias = Delivery
 """What iteration gives; `match` on the type, since groups whose members change will tell of views too."""
+
+
+ORDERED = "ordered"
+"""Delivery of a message as soon as its place among all messages is known."""
+
+_LAYERS = Layers()
 
 
 class Statistics(NamedTuple):
@@ -68,6 +75,8 @@ class Group:
         protocol: Implementation[Any] | str = "rbp",
         tracer: Tracer = NULL_TRACER,
         stall_s: float = 30.0,
+        layers: Layers = _LAYERS,
+        deliver: str = ORDERED,
     ) -> None:
         """Member `me` of 0..members-1, listening at `bind`.
 
@@ -78,15 +87,24 @@ class Group:
         example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`. A member that waits for others and gets no
         further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf` waits for ever.
 
+        `layers` holds the sizes of buffers and datagrams. `deliver` says when a message is delivered: with
+        "ordered", once its place among all messages is known.
+
         Raises:
+            UnknownDelivery: no protocol that there is can deliver so.
             InvalidMembership: name, place, number of members and routes do not fit together.
             UnknownProtocol: no protocol has this name.
             InvalidKey: a key has not 32 bytes.
             ValueError: the protocol's own settings are impossible, or `stall_s` is not positive.
         """
+        if deliver != ORDERED:
+            raise UnknownDelivery(
+                f"deliver={deliver!r}: there is {ORDERED!r}. Delivery when several or all members have a "
+                "message needs a protocol that tells how many have it, such as figure 25 of RBP's report"
+            )
         self.name = name
         chosen = implementation(protocol) if isinstance(protocol, str) else protocol
-        self._endpoint = Endpoint(chosen, name, me, members, tracer, stall_ms=stall_s * 1000.0)
+        self._endpoint = Endpoint(chosen, name, me, members, tracer, stall_ms=stall_s * 1000.0, layers=layers)
         self._shell = UdpShell(
             self._endpoint,
             routes,
@@ -148,7 +166,7 @@ class Group:
             self._endpoint.datagrams.copy(),
             self._endpoint.transmissions.copy(),
             self._endpoint.admission.dropped.copy(),
-            self._endpoint.core.violations,
+            self._endpoint.violations,
             self._shell.faults.copy(),
         )
 
@@ -165,21 +183,23 @@ class Group:
         return self._loop.time() - self._endpoint.progress_at / 1000.0
 
     async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
-        """Send to all members, oneself too; returns the message's identifier once it is on its way.
+        """Send to all members, oneself too; returns the message's identifier once there is room for it.
 
-        The payload is copied at once. Calls are served in their order, each when the protocol takes it. A
-        cancelled call that has not been served sends nothing.
+        The payload is copied at once. Calls are served in their order, and wait while as much as may is on
+        its way. A cancelled call that has not been served sends nothing.
 
         Raises:
             TypeError: the payload is not bytes-like; nothing was done.
-            PayloadTooLarge: more bytes than fit one datagram.
+            PayloadTooLarge: more bytes than `Layers.message_bytes_max`.
             GroupClosed: outside `async with`, or closed while waiting.
             GroupFailed: the group cannot go on.
         """
-        payload = payload_copy(payload)
         self._raise_failure()
         if not self._open:
             raise GroupClosed("broadcast outside `async with`")
+        payload = self._endpoint.checked(payload)
+        if not self._waiting and not self._endpoint.busy:
+            return self._sent(payload)
         served: asyncio.Future[Identifier] = asyncio.get_running_loop().create_future()
         self._waiting.append((payload, served))
         self._serve()
@@ -221,16 +241,25 @@ class Group:
 
     def _serve(self) -> None:
         """Hand waiting payloads to the protocol while it takes them."""
-        while self._waiting and not self._endpoint.core.busy:
+        while self._waiting and not self._endpoint.busy:
             payload, served = self._waiting.popleft()
             if served.done():
                 continue
             try:
-                served.set_result(self._shell.broadcast(payload))
-            except Exception as error:  # noqa: BLE001 - the payload was checked: whatever failed is our fault
-                self._fail(error)
-                served.set_exception(self._failed(error))
+                served.set_result(self._sent(payload))
+            except GroupFailed as failed:
+                served.set_exception(failed)
         self._collect()
+
+    def _sent(self, payload: bytes) -> Identifier:
+        """Hand a payload to the endpoint, which is not busy. Raises `GroupFailed`."""
+        try:
+            identifier = self._shell.broadcast(payload)
+        except Exception as error:  # the payload was checked: whatever failed is our fault
+            self._fail(error)
+            raise self._failed(error) from error
+        self._collect()
+        return identifier
 
     def _collect(self) -> None:
         deliveries = self._endpoint.deliveries()

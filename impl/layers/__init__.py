@@ -21,7 +21,7 @@ class Layers(NamedTuple):
     ahead: int = 2
     """How many own batches may be on their way at once."""
     buffer_bytes: int = 2**22
-    """How much may wait at one member for its batch; then `broadcast` waits."""
+    """How much of a member's own messages may wait or be on its way; then `broadcast` waits."""
     queue_bytes: int = 2**22
     """How much may wait for one other member on a reliable queue; then no batch is made."""
     message_bytes_max: int = 2**24

@@ -10,8 +10,8 @@
    are numbered 1, 2, 3, ..., at each member, whatever numbers the core gives.
 5. A core delivers each source's payloads in the order in which they were broadcast. A payload that is no
    batch, or not the next one of its source, is ignored, by all members alike; `broken` counts them.
-6. What waits has at most `buffer_bytes` and one message; then `full` is true and `put` refuses. What comes
-   in pieces has at most `message_bytes_max` of each source.
+6. What waits or is on its way has at most `buffer_bytes` and one message; then `full` is true and `put`
+   refuses. What comes in pieces has at most `message_bytes_max` of each source.
 
 No clock and no socket. This module must not know what a core does with a payload.
 """
@@ -54,7 +54,7 @@ class BatchesSnapshot(NamedTuple):
     offset: int
     last_put: int
     last_taken: int
-    on_their_way: int
+    on_their_way: tuple[int, ...]
     delivered: int
     sources: tuple[tuple[int, int, tuple[bytes, ...] | None], ...]
     broken: int
@@ -89,12 +89,14 @@ class Batches:
         self._message_bytes_max = message_bytes_max
         self._ahead = ahead
         self._waiting: deque[bytes] = deque()
-        self._waiting_bytes = 0
+        self._held_bytes = 0
+        """The bytes of what waits and of what is on its way."""
         self._offset = 0
         """How much of the first that waits has gone."""
         self._last_put = 0
         self._last_taken = 0
-        self._on_their_way = 0
+        self._on_their_way: deque[int] = deque()
+        """The bytes of each own batch that was taken and not delivered, in order."""
         self._delivered = 0
         self._sources: dict[int, _Source] = {}
         self.broken = 0
@@ -106,41 +108,44 @@ class Batches:
     @property
     def full(self) -> bool:
         """Whether `put` would refuse."""
-        return self._waiting_bytes >= self._buffer_bytes
+        return self._held_bytes >= self._buffer_bytes
 
     @property
     def ready(self) -> bool:
         """Whether there is a batch for a core that takes one."""
-        return bool(self._waiting) and self._on_their_way < self._ahead
+        return bool(self._waiting) and len(self._on_their_way) < self._ahead
 
     @property
     def idle(self) -> bool:
         """Whether nothing waits and no own batch is on its way."""
         return not self._waiting and not self._on_their_way
 
-    def put(self, payload: bytes | bytearray | memoryview) -> Identifier:
-        """Let a message wait for its batch.
+    def checked(self, payload: bytes | bytearray | memoryview) -> bytes:
+        """A payload as bytes that nobody can change.
 
         Raises:
-            Busy: as much waits as may.
             TypeError: it is not bytes-like; text has to be encoded.
             PayloadTooLarge: it has more than `message_bytes_max`.
         """
         if type(payload) is not bytes:
             payload = bytes_copy(payload)
-        size = len(payload)
-        if size > self._message_bytes_max:
-            raise PayloadTooLarge(f"{size} bytes; a message has at most {self._message_bytes_max}")
-        if self._waiting_bytes >= self._buffer_bytes:
-            raise Busy(f"{self._waiting_bytes} bytes wait; broadcast again when `busy` is false")
+        if len(payload) > self._message_bytes_max:
+            raise PayloadTooLarge(f"{len(payload)} bytes; a message has at most {self._message_bytes_max}")
+        return payload
+
+    def put(self, payload: bytes | bytearray | memoryview) -> Identifier:
+        """Let a message wait for its batch. Raises `Busy` when as much waits as may, and as `checked`."""
+        payload = self.checked(payload)
+        if self._held_bytes >= self._buffer_bytes:
+            raise Busy(f"{self._held_bytes} bytes are on their way; broadcast again when `busy` is false")
         self._waiting.append(payload)
-        self._waiting_bytes += size + _PART_BYTES
+        self._held_bytes += len(payload) + _PART_BYTES
         self._last_put += 1
         return Identifier(self._me, self._last_put)
 
     def next(self) -> bytes:
         """The payload of the next batch; only while `ready`."""
-        waiting, room = self._waiting, self._room
+        waiting, room, held = self._waiting, self._room, 0
         first = self._last_taken + 1
         parts: list[bytes] = []
         cut = len(waiting[0]) - self._offset > room - _PART_BYTES
@@ -157,10 +162,10 @@ class Batches:
                 if room < 0:
                     break
                 parts.append(rest)
-                self._waiting_bytes -= len(waiting.popleft()) + _PART_BYTES
+                held += len(waiting.popleft()) + _PART_BYTES
                 self._offset = 0
             self._last_taken += len(parts)
-        self._on_their_way += 1
+        self._on_their_way.append(held)
         return self._encode(Batch(first, cut, parts))
 
     # Out ----------------------------------------------------------------------------------------------------
@@ -168,7 +173,7 @@ class Batches:
     def unpack(self, delivery: Delivery) -> list[Delivery]:
         """The messages that are delivered by this payload of the core, in order."""
         if delivery.source == self._me:
-            self._on_their_way -= 1
+            self._held_bytes -= self._on_their_way.popleft()
         batch = self._read(delivery)
         if batch is None:
             self.broken += 1
@@ -220,7 +225,7 @@ class Batches:
             self._offset,
             self._last_put,
             self._last_taken,
-            self._on_their_way,
+            tuple(self._on_their_way),
             self._delivered,
             tuple(sources),
             self.broken,
@@ -229,10 +234,12 @@ class Batches:
     def restore(self, snapshot: BatchesSnapshot) -> None:
         """Become what `snapshot` was taken of."""
         self._waiting = deque(snapshot.waiting)
-        self._waiting_bytes = sum(len(message) + _PART_BYTES for message in snapshot.waiting)
+        self._on_their_way = deque(snapshot.on_their_way)
+        waiting_bytes = sum(len(message) + _PART_BYTES for message in snapshot.waiting)
+        self._held_bytes = waiting_bytes + sum(snapshot.on_their_way)
         self._offset = snapshot.offset
         self._last_put, self._last_taken = snapshot.last_put, snapshot.last_taken
-        self._on_their_way, self._delivered = snapshot.on_their_way, snapshot.delivered
+        self._delivered = snapshot.delivered
         self._sources = {
             process: _Source(last, None if pieces is None else list(pieces))
             for process, last, pieces in snapshot.sources

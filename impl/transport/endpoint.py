@@ -37,6 +37,7 @@ from antiphon.impl.protocols.core import (
     Implementation,
     Network,
     bytes_copy,
+    payload_copy,
     standing,
 )
 from antiphon.impl.tracing import NULL_TRACER, Tracer
@@ -94,6 +95,8 @@ class Endpoint(Generic[M]):
         """Datagrams sent, by kind of message: one for each receiver."""
         self.transmissions: Counter[str] = Counter()
         """Messages sent, by kind: one message to all counts once, as the papers count."""
+        self.unsent = False
+        """Whether something happened since `datagrams_to_send`."""
         self.progress_at = 0.0
         """The `now` at which this member got further the last time."""
         self._progress = 0
@@ -127,6 +130,10 @@ class Endpoint(Generic[M]):
         if self._batches is not None and self._batches.broken:
             violations[LayersViolation.NO_BATCH] = self._batches.broken
         return violations
+
+    def checked(self, payload: bytes | bytearray | memoryview) -> bytes:
+        """A payload as bytes that nobody can change. Raises `TypeError`, `PayloadTooLarge`."""
+        return payload_copy(payload) if self._batches is None else self._batches.checked(payload)
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
         """Send to the group.
@@ -215,6 +222,7 @@ class Endpoint(Generic[M]):
 
     def datagrams_to_send(self) -> list[Datagram]:
         """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""
+        self.unsent = False
         for to, message in self.core.outputs():
             self._carrier.send(to, self._encode(to, message))
         return [Datagram(to, data) for to, data in self._carrier.outputs(self._now)]
@@ -230,6 +238,7 @@ class Endpoint(Generic[M]):
 
     def _settle(self, now: float) -> None:
         self._now = now
+        self.unsent = True
         self._deliver(self.core.settle(now))
         while self._takes_batch:
             assert self._batches is not None

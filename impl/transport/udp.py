@@ -37,6 +37,13 @@ __all__ = ["Address", "UdpShell"]
 M = TypeVar("M")
 
 
+SOCKET_BYTES = 2**22
+"""What the operating system is asked to keep in each direction; it gives what it allows (net.core.rmem_max).
+
+Its usual 212,992 bytes hold two large datagrams, and the third is lost while a member is busy with the first.
+"""
+
+
 def _nothing() -> None:
     """Take no notice of progress."""
 
@@ -104,6 +111,8 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self._peers = {peer(target): process for process, target in found.routes.items()}
         own = found.own
         sock = bind if isinstance(bind, socket.socket) else _bound(found.family, own or bind, shown(bind))
+        for side in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            sock.setsockopt(socket.SOL_SOCKET, side, SOCKET_BYTES)
         await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, sock=sock)
 
     @property
@@ -125,7 +134,8 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             raise GroupClosed("the shell is not open")
         now = self._now()
         identifier = self.endpoint.broadcast(payload, now)
-        self._drain(now)
+        if self.endpoint.unsent:
+            self._drain(now)
         return identifier
 
     @property

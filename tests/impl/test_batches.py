@@ -126,9 +126,11 @@ def test_what_waits_is_bounded_and_room_comes_back() -> None:
         member.put(b"12345")
         put += 1
     assert put == 10
-    with pytest.raises(Busy, match="100 bytes wait"):
+    with pytest.raises(Busy, match="100 bytes are on their way"):
         member.put(b"")
-    member.next()
+    payload = member.next()
+    assert member.full, "what is on its way is held still"
+    member.unpack(Delivery(0, 1, 1, payload))
     assert not member.full
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from antiphon.impl.errors import UnknownProtocol
 from antiphon.impl.group import Delivery, Group
+from antiphon.impl.layers import Layers
 from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.rbp import rbp
 
@@ -16,15 +17,16 @@ KEY = bytes(range(32))
 
 
 def pair() -> list[Group]:
-    """A group of two, both in this process."""
+    """A group of two, both in this process; a member sends one message at a time."""
     bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     for each in bound:
         each.bind(("127.0.0.1", 0))
     addresses = [each.getsockname() for each in bound]
     return [
-        Group("pair", me=me, members=2, bind=bound[me], routes={1 - me: addresses[1 - me]}, key=KEY)
+        Group("pair", me=me, members=2, bind=bound[me], routes={1 - me: addresses[1 - me]}, key=KEY,
+              layers=Layers(buffer_bytes=1))
         for me in range(2)
-    ]
+    ]  # fmt: skip
 
 
 def test_who_is_cancelled_while_waiting_takes_no_event_along() -> None:

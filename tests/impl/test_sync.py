@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.impl.errors import GroupClosed, GroupFailed, PayloadTooLarge, UnusableAddress
+from antiphon.impl.layers import Layers
 from antiphon.impl.sync import SyncGroup
 
 KEY = bytes(range(32))
@@ -62,7 +63,7 @@ def test_what_was_delivered_is_there_after_the_end() -> None:
 
 
 def test_a_call_that_takes_too_long_says_what_is_missing_and_sends_nothing() -> None:
-    first, second = pair()
+    first, second = pair(layers=Layers(buffer_bytes=1))
     with first:
         with pytest.raises(TimeoutError, match=r"nothing within 0.05 s: <Group 'pair': open"):
             first.next(timeout_s=0.05)
