@@ -1,14 +1,13 @@
-"""The logs of one run are judged: one function a property, the first offence located.
+"""The logs of one run are judged, each property by the machine that judges models, the first offence located.
 
 This is the judge that every caller shares: the cluster for the run that it made, the pipeline for each of
 many runs. It knows the trace schema and the definitions; it must not know Spark, any protocol or where the
-logs came from. The machines of `spec.services` define the properties that they know, and judge logs
-themselves where no faster judge stands here; tests compare the two.
+logs came from. The machines of `spec.services` define what services promise and judge the logs; what only
+logs can break (datagrams, handover, identifiers and payloads) has a function here.
 """
 
 from antiphon.conformance.history.finding import (
     FURTHER_PROPERTIES,
-    MACHINE_PROPERTIES,
     PROPERTIES,
     Finding,
     History,
@@ -21,7 +20,6 @@ from antiphon.conformance.history.verdicts import RunFindings, judge_history, ju
 
 __all__ = [
     "FURTHER_PROPERTIES",
-    "MACHINE_PROPERTIES",
     "PROMISES",
     "PROPERTIES",
     "TOTAL_ORDER",

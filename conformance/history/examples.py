@@ -113,7 +113,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
         ("sent twice", "0: +a a a>1 a>1 | 1: <a a", {DATAGRAM_INTEGRITY}),
         ("sent in another's name", "0: +a a | 1: a a>0", {DATAGRAM_INTEGRITY}),
         ("received by another", "0: +a a a>1 | 1: a | 2: <a a", {DATAGRAM_INTEGRITY}),
-        ("delivered before broadcast", "0: a +a | 1: a", {CAUSALITY}),
+        ("delivered before broadcast", "0: a +a | 1: a", {CAUSALITY, UNIFORM_INTEGRITY}),
         ("received before sent", "0: +a a <b a>1 | 1: a <a b>0", {CAUSALITY}),
         ("broadcast once it was heard of", "0: <b +a a | 1: a b>0", {CAUSALITY}),
         ("got before the protocol delivers", "0: +a (+a) a (a) | 1: a", {HANDOVER}),

@@ -7,10 +7,10 @@ no check.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from antiphon.conformance.trace import Crash, Event, log_name
+from antiphon.conformance.trace import Event, log_name
 
 History = Sequence[Sequence[Event]]
 """The events of a run: `history[p]` are those of process p, in its own order."""
@@ -61,27 +61,6 @@ PROPERTIES: Final = (
 that crash too.
 """
 
-FURTHER_PROPERTIES: Final = (
-    INITIAL_VIEW,
-    SELF_INCLUSION,
-    LOCAL_MONOTONICITY,
-    VIEW_AGREEMENT,
-    PRIMARY_PARTITION,
-    SENDING_VIEW_DELIVERY,
-    SAME_VIEW_DELIVERY,
-    VIEW_SYNCHRONY,
-    VSC_VALIDITY,
-    VSC_TERMINATION,
-    UNIFORM_DELIVERY,
-    TRANSITIONAL_SET,
-    FAILURE_ATOMICITY,
-    SAFE_DELIVERY,
-    FIFO,
-    CAUSAL,
-)
-"""What is judged where views change, or another order is promised, in the order of report after the others.
-"""
-
 RELIABLE_FIFO: Final = "ReliableFifo"
 RELIABLE_CAUSAL: Final = "ReliableCausal"
 WEAK_TOTAL_ORDER: Final = "WeakTotalOrder"
@@ -109,7 +88,23 @@ EVENTUAL_WEAK_ACCURACY: Final = "EventualWeakAccuracy"
 ALARM_ACCURACY: Final = "AlarmAccuracy"
 ALARM_COMPLETENESS: Final = "AlarmCompleteness"
 
-MACHINE_PROPERTIES: Final = (
+FURTHER_PROPERTIES: Final = (
+    INITIAL_VIEW,
+    SELF_INCLUSION,
+    LOCAL_MONOTONICITY,
+    VIEW_AGREEMENT,
+    PRIMARY_PARTITION,
+    SENDING_VIEW_DELIVERY,
+    SAME_VIEW_DELIVERY,
+    VIEW_SYNCHRONY,
+    VSC_VALIDITY,
+    VSC_TERMINATION,
+    UNIFORM_DELIVERY,
+    TRANSITIONAL_SET,
+    FAILURE_ATOMICITY,
+    SAFE_DELIVERY,
+    FIFO,
+    CAUSAL,
     RELIABLE_FIFO,
     RELIABLE_CAUSAL,
     WEAK_TOTAL_ORDER,
@@ -128,7 +123,8 @@ MACHINE_PROPERTIES: Final = (
     ALARM_COMPLETENESS,
     ALARM_ACCURACY,
 )
-"""What the machines of `spec.services` judge themselves, in the order of report after all others."""
+"""What is judged where views change, or something else is promised, in the order of report after the others.
+"""
 
 LIVENESS: Final = (
     VALIDITY,
@@ -159,7 +155,7 @@ everything else is broken for ever once it is broken.
 BROADCAST_AGAIN: Final = "broadcast a second time"
 BROADCAST_BY_ANOTHER: Final = "broadcast by a process that it does not name as its source"
 TWICE: Final = "delivered a second time"
-NEVER_BROADCAST: Final = "delivered, but its source never broadcast it"
+NEVER_BROADCAST: Final = "delivered, but its source has not broadcast it"
 OTHER_PAYLOAD: Final = "delivered with another payload than was broadcast"
 NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not crashed"
 BY_NOBODY: Final = "broadcast by a correct process, delivered by no correct process"
@@ -210,8 +206,8 @@ class Place:
 class Finding:
     """How often a property was offended (`offending`, 0 when it holds), why at first, and where.
 
-    What is counted: events; but pairs of a message and a process that lacks it (agreement), messages out of
-    place summed over pairs of processes (total order), positions (prefix order), contradictions (causality).
+    What is counted: events; of what is lacking in the end cases, as pairs of a message and a process that
+    lacks it (agreement); contradictions (causality).
     """
 
     property: str
@@ -248,6 +244,7 @@ def finding(name: str, offences: Sequence[Offence]) -> Finding:
     return Finding(name, len(offences), *offences[0]) if offences else Finding(name)
 
 
-def correct_processes(history: History) -> list[int]:
-    """Name the processes that wrote something and did not crash."""
-    return [p for p, events in enumerate(history) if events and not any(isinstance(e, Crash) for e in events)]
+def joined(found: Finding, offences: Sequence[Offence]) -> Finding:
+    """The same finding with more offences; those that it had are shown first."""
+    more = finding(found.property, offences)
+    return replace(found if found.offending else more, offending=found.offending + more.offending)

@@ -2,31 +2,37 @@
 models.
 
 1. The events go in in one causal order. What the logs leave open is put in favour of who wrote them
-   (`causal_order`, `assuming`): so a verdict does not depend on how concurrent events were merged.
-2. An event costs what the machine's handler costs, which does not grow with the log (`monitor`); what is
+   (`causal_order`, `assuming`).
+2. Of a log that is over it is known who is correct: who crashes is told first. Only detectors, which must
+   not be faster than a crash, are told of it where it happens. So, with the first rule, no verdict depends on
+   how concurrent events were merged.
+3. An event costs what the machine's handler costs, which does not grow with the log (`monitor`); what is
    promised of the end is asked once, at the end.
-3. A process that wrote nothing, or that is only spoken of, owes nothing: it counts as crashed. Of the
+4. A process that wrote nothing, or that is only spoken of, owes nothing: it counts as crashed. Of the
    broadcasts of a message that of its source counts.
-4. Numbers of views and of deliveries are replaced by their ranks, and each consensus has a machine of its
-   own.
+5. Numbers of processes, views and deliveries are replaced by their ranks, and each consensus has a machine of
+   its own.
 
-This module knows no definition. Where a property has a faster judge in this package, tests compare the two.
+This module knows no definition.
 """
 
 from __future__ import annotations
 
-import inspect
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from antiphon.conformance import trace
-from antiphon.conformance.history.finding import Finding, History, Offence, Place, finding
+from antiphon.conformance.history.finding import Finding, History, Place
+from antiphon.conformance.history.reasons import ABOUT_DELIVERIES, reason_of, what_is_lacking
 from antiphon.conformance.trace import causal_order
 from antiphon.conformance.trace.causal import CRASH, PROPOSAL, Step
 from antiphon.model.engines.monitor import Monitor
 from antiphon.spec import services
 from antiphon.spec.lang import Set, Spec, program
+from antiphon.spec.lang.machine import Refusal
 from antiphon.spec.services import Message, Process
 from antiphon.spec.services.causal import CausalOrder, ReliableOrderInViews
 from antiphon.spec.services.consensus import Consensus, Decide, Propose, Value
@@ -40,9 +46,9 @@ _SERVICES: Final[tuple[type[Spec], ...]] = (
     services.TotalOrderBroadcast,
     Numbering,
     CausalOrder,
-    ReliableOrderInViews,
     services.UniformViewSynchrony,
     services.SafeExtendedSynchrony,
+    ReliableOrderInViews,
     ReliableOrder,
     ExtendedTotalOrder,
     AgreementOnSuccessors,
@@ -60,19 +66,24 @@ _ASSUMING: Final[Mapping[type[Spec], str]] = {
     PassiveDetector: CRASH,
 }
 
+Told = Sequence[tuple[Step, tuple[object, ...]]]
+"""The events of a run in a causal order, each with what machines are told of it."""
+
 
 def assumed(service: type[Spec]) -> frozenset[str]:
     """What is put in favour of who wrote the logs."""
     return frozenset({_ASSUMING[service]} if service in _ASSUMING else set())
 
 
+def _of_states(service: type[Spec]) -> tuple[str, ...]:
+    """The properties that are asked at the end."""
+    marked = program(service).declaration.marked("obligation", "invariant")
+    return tuple(method.mark.name for method in marked if method.mark)
+
+
 def _properties(service: type[Spec]) -> tuple[str, ...]:
     """Those of the events, then those that are asked at the end."""
-    bound = program(service)
-    marked = [
-        method.mark.name for method in bound.declaration.marked("obligation", "invariant") if method.mark
-    ]
-    return (*bound.module.properties, *marked)
+    return (*program(service).module.properties, *_of_states(service))
 
 
 def _named(service: type[Spec], name: str) -> str:
@@ -87,99 +98,126 @@ def judges() -> Mapping[str, type[Spec]]:
     }
 
 
-REASONS: Final[Mapping[str, str]] = {
-    "ReliableFifo": "delivered without what its source broadcast before it in the same view",
-    "ReliableCausal": "delivered without what happened before it in the same view",
-    "AgreementOnSuccessors": "installed from another view than by one who was a member of both",
-    "IndicatedIsDelivered": "said to be safe, and not delivered there in this view",
-    "WeakTotalOrder": "installed by two who have kept different orders in the view before",
-    "ReliableTotalOrder": "delivered at a place where another process delivers another message",
-    "ExtendedTotalOrder": "delivered without a message that stands before it, for which there is no excuse",
-    "StrongAccuracy": "suspected before it crashes",
-    "AlarmAccuracy": "alarmed before anybody crashes",
-    "Consensus.ProposeOnce": "proposed a second time",
-    "Consensus.Validity": "decided, but nobody proposed it before",
-    "Consensus.Integrity": "decided a second time",
-    "Consensus.UniformAgreement": "decided otherwise by another process",
-}
-"""Why an event breaks a property."""
-
-
 def judge_by_machines(history: History, names: Sequence[str]) -> tuple[Finding, ...]:
     """Check these properties, of `judges()`, in this order."""
+    run = Names(history)
+    told: dict[frozenset[str], Told] = {}
     found: dict[str, Finding] = {}
     for service in dict.fromkeys(judges()[name] for name in names):
-        found |= _judge(history, service)
+        assuming = assumed(service)
+        if assuming not in told:
+            told[assuming] = run.told(causal_order(history, assuming).steps)
+        found |= _judge(run, service, told[assuming])
     return tuple(found[name] for name in names)
 
 
-def _judge(history: History, service: type[Spec]) -> dict[str, Finding]:
+def _judge(run: Names, service: type[Spec], told: Told) -> dict[str, Finding]:
     """What one service says of a run."""
-    steps = causal_order(history, assumed(service)).steps
     if service is not Consensus:
-        return Judgement(history, service, steps).findings()
-    numbers = sorted({step.event.consensus for step in steps if isinstance(step.event, _OF_CONSENSUS)})
-    several = [
-        Judgement(history, service, [step for step in steps if _is_of(step.event, number)]).findings()
-        for number in numbers
-    ]
-    return {
-        name: next((one[name] for one in several if one[name].offending), Finding(name))
-        for name in (_named(service, name) for name in _properties(service))
-    }
+        return Judgement(run, service, told).findings()
+    several: defaultdict[int, list[tuple[Step, tuple[object, ...]]]] = defaultdict(list)
+    for step, events in told:
+        if isinstance(step.event, trace.Propose | trace.Decide):
+            several[step.event.consensus].append((step, events))
+    found = {name: Finding(name) for name in (_named(service, name) for name in _properties(service))}
+    for number in sorted(several):
+        for name, finding in Judgement(run, service, several[number]).findings().items():
+            offending = found[name].offending + finding.offending
+            found[name] = replace(found[name] if found[name].offending else finding, offending=offending)
+    return found
 
 
-_OF_CONSENSUS: Final = (trace.Propose, trace.Decide)
+@dataclass
+class _Broken:
+    """How often a property was broken: by how many events, the first of them, and the last."""
 
-
-def _is_of(event: trace.Event, number: int) -> bool:
-    """Whether an event belongs to a consensus, or to all."""
-    return not isinstance(event, _OF_CONSENSUS) or event.consensus == number
+    refusal: Refusal
+    step: Step
+    last: Step
+    events: int = 1
 
 
 class Judgement:
-    """One machine, and what it has said so far."""
+    """One machine, and what it has said of a run."""
 
-    def __init__(self, history: History, service: type[Spec], steps: Sequence[Step]) -> None:
-        self.service = service
-        self.names = _Names(history)
-        self.offences: dict[str, list[Offence]] = {}
-        self.places: dict[object, Place] = {}
+    def __init__(self, run: Names, service: type[Spec], told: Told) -> None:
+        self.run, self.service, self.told = run, service, told
+        self.broken: dict[str, _Broken] = {}
         known = {constant.name for constant in program(service).declaration.constants}
-        sizes: dict[str, Any] = {name: size for name, size in self.names.sizes.items() if name in known}
-        self.session = Monitor(service, **sizes)
-        for p in range(self.names.sizes["processes"]):
-            if p >= len(history) or not history[p]:
-                self.session.feed(services.Crash(Process(p)))
-        for step in steps:
-            for event in self.names.told(step):
-                self._feed(step, event)
+        self.monitor = Monitor(service, **{name: size for name, size in run.sizes.items() if name in known})
+        in_place = CRASH in assumed(service)
+        for p in sorted(run.silent if in_place else run.gone):
+            self.monitor.feed(services.Crash(Process(p)))
+        for step, events in told:
+            for event in events:
+                if in_place or not isinstance(event, services.Crash):
+                    for refusal in self.monitor.feed(event):
+                        self._note(step, refusal)
 
-    def _feed(self, step: Step, event: object) -> None:
-        here = _place(step)
-        self.places.setdefault(_key(event), here)
-        for refusal in self.session.feed(event):
-            clash = None if refusal.clash is None else self.places.get(_key(refusal.clash))
-            name = _named(self.service, refusal.property)
-            self.offences.setdefault(name, []).append((REASONS.get(name, f"breaks {name}"), here, clash))
+    def _note(self, step: Step, refusal: Refusal) -> None:
+        """An event breaks a property at most once."""
+        broken = self.broken.setdefault(refusal.property, _Broken(refusal, step, step))
+        if broken.last is not step:
+            broken.last = step
+            broken.events += 1
 
     def findings(self) -> dict[str, Finding]:
         """Of each property of the service."""
-        found: dict[str, Finding] = {}
-        for name in _properties(self.service):
-            told = _named(self.service, name)
-            method = getattr(self.service, name, None)
-            if method is None or told in self.offences:
-                found[told] = finding(told, self.offences.get(told, []))
-            else:
-                holds = self.session.holds(name)
-                found[told] = Finding(told) if holds else Finding(told, 1, f"not true: {_first_line(method)}")
-        return found
+        ends = _of_states(self.service)
+        return {
+            _named(self.service, name): self._of_end(name) if name in ends else self._of_events(name)
+            for name in _properties(self.service)
+        }
+
+    def _of_events(self, name: str) -> Finding:
+        broken = self.broken.get(name)
+        told = _named(self.service, name)
+        if broken is None:
+            return Finding(told)
+        clash = None if broken.refusal.clash is None else self._place_of(broken.refusal.clash)
+        return Finding(told, broken.events, reason_of(told, broken.refusal), _place(broken.step), clash)
+
+    def _of_end(self, name: str) -> Finding:
+        """What is not true in the end, by what the first case names: message `m`, view `v`, process `q` that
+        has not delivered `m`.
+        """
+        told = _named(self.service, name)
+        failing = list(self.monitor.failing(name))
+        if not failing:
+            return Finding(told)
+        case = failing[0]
+        lacking = None
+        if {"m", "q"} <= case.keys():
+            lacking = Place(self.run.processes[case["q"].index], None, self.run.messages[case["m"].index])
+        return Finding(
+            told, len(failing), what_is_lacking(self.service, told, name), self._first(told, case), lacking
+        )
+
+    def _first(self, told: str, case: Mapping[str, Any]) -> Place | None:
+        """The first event that is about the message or view of a case; rather of a correct process."""
+        kind = services.Deliver if told in ABOUT_DELIVERIES else services.Broadcast
+        steps = [step for step, events in self.told if any(_is_about(case, kind, event) for event in events)]
+        gone = {self.run.processes[p] for p in self.run.gone}
+        step = min(steps, key=lambda step: step.process in gone, default=None)
+        return None if step is None else _place(step)
+
+    def _place_of(self, clash: object) -> Place | None:
+        """The first event that is this one, or differs from it only in what one of them may say wrongly."""
+        alike = None
+        for step, events in self.told:
+            for event in events:
+                if event == clash:
+                    return _place(step)
+                if alike is None and _key(event) == _key(clash):
+                    alike = step
+        return None if alike is None else _place(alike)
 
 
-def _first_line(method: object) -> str:
-    """What an obligation says."""
-    return (inspect.getdoc(method) or "").split(".")[0].replace("\n", " ")
+def _is_about(case: Mapping[str, Any], kind: type, event: object) -> bool:
+    """Whether an event is of this kind and of the message of a case, or installs its view."""
+    if "m" in case:
+        return isinstance(event, kind) and getattr(event, "message", None) == case["m"]
+    return isinstance(event, services.Install) and event.view == case.get("v")
 
 
 def _key(event: object) -> object:
@@ -189,6 +227,8 @@ def _key(event: object) -> object:
             return services.Install, p, view
         case services.Transition(p, _):
             return services.Transition, p
+        case Numbered(_, m, number):
+            return Numbered, m, number
         case _:
             return event
 
@@ -205,58 +245,70 @@ def _place(step: Step) -> Place:
         case trace.Suspect(suspected=process) | trace.Trust(trusted=process):
             about = f"process {process}"
         case _:
-            about = _kind(step.event)
+            about = str(step.event.__struct_config__.tag)
     return Place(step.process, step.event.i, about)
 
 
-def _kind(event: trace.Event) -> str:
-    """The kind of an event, as logs have it."""
-    return str(event.__struct_config__.tag)
+class Names:
+    """What a run speaks of, numbered as machines number it.
 
-
-class _Names:
-    """What a run speaks of, numbered as machines number it."""
+    `gone` are who crashes, wrote nothing, or is only spoken of; `silent` the same without the first.
+    """
 
     def __init__(self, history: History) -> None:
         events = [event for log in history for event in log]
         of_messages = (trace.Broadcast, trace.Deliver, trace.Safe)
-        self.messages = _ranks(event.m for event in events if isinstance(event, of_messages))
-        self.numbers = _ranks(event.number for event in events if isinstance(event, trace.Deliver))
-        self.views = _ranks([1, *(event.view for event in events if isinstance(event, trace.Install))])
-        self.values = _ranks(event.value for event in events if isinstance(event, _OF_CONSENSUS))
-        processes = max([len(history), *(p + 1 for event in events for p in _spoken_of(event))])
+        self.messages = sorted({event.m for event in events if isinstance(event, of_messages)})
+        spoken_of = {p for event in events for p in _spoken_of(event)} - set(range(len(history)))
+        self.processes = [*range(len(history)), *sorted(spoken_of)]
+        values = {event.value for event in events if isinstance(event, trace.Propose | trace.Decide)}
+        views = {1, *(event.view for event in events if isinstance(event, trace.Install))}
+        numbers = {event.number for event in events if isinstance(event, trace.Deliver)}
+        self._message = {name: Message(k) for k, name in enumerate(self.messages)}
+        self._process = {p: Process(k) for k, p in enumerate(self.processes)}
+        self._value = {value: Value(k) for k, value in enumerate(sorted(values))}
+        self._view = {view: k + 1 for k, view in enumerate(sorted(views))}
+        self._number = {number: k + 1 for k, number in enumerate(sorted(numbers))}
+        self.silent = {k for k, p in enumerate(self.processes) if p >= len(history) or not history[p]}
+        crashed = {p for p, log in enumerate(history) if any(isinstance(event, trace.Crash) for event in log)}
+        self.gone = self.silent | crashed
         begins = not any(isinstance(event, trace.Install) and event.view == 1 for event in events)
+        processes = max(len(self.processes), 1)
         self.sizes = {
-            "processes": max(processes, 1),
-            "messages": max(len(self.messages), len(self.numbers), 1),
-            "views": len(self.views),
-            "joiners": 0 if begins else max(processes, 1),
-            "values": max(len(self.values), 1),
+            "processes": processes,
+            "messages": max(len(self.messages), len(numbers), 1),
+            "views": len(views),
+            "joiners": len(spoken_of) if begins and history else processes,
+            "values": max(len(values), 1),
         }
 
-    def told(self, step: Step) -> Iterator[object]:
-        """An event as machines know it: as one, as two, or not at all."""
-        p, event = Process(step.process), step.event
+    def told(self, steps: Iterable[Step]) -> Told:
+        """The events as machines know them."""
+        return [(step, tuple(self._told(step))) for step in steps]
+
+    def _told(self, step: Step) -> Iterator[object]:
+        """An event as one, as two, or not at all."""
+        p, event = self._process[step.process], step.event
         match event:
             case trace.Broadcast(m=m) if m.split(":")[0] == str(step.process):
-                yield services.Broadcast(p, Message(self.messages[m]))
+                yield services.Broadcast(p, self._message[m])
             case trace.Deliver(m=m, number=number):
-                yield Numbered(p, Message(self.messages[m]), self.numbers[number] + 1)
-                yield services.Deliver(p, Message(self.messages[m]))
+                yield Numbered(p, self._message[m], self._number[number])
+                yield services.Deliver(p, self._message[m])
             case trace.Install(view=view, members=members):
-                yield services.Install(p, self.views[view] + 1, Set(map(Process, members)))
+                yield services.Install(p, self._view[view], self._members(members))
             case trace.Transitional(members=members):
-                yield services.Transition(p, Set(map(Process, members)))
+                yield services.Transition(p, self._members(members))
             case trace.Safe(m=m):
-                yield Indicate(p, Message(self.messages[m]))
+                yield Indicate(p, self._message[m])
             case trace.Propose(value=value):
-                yield Propose(p, Value(self.values[value]))
+                yield Propose(p, self._value[value])
             case trace.Decide(value=value):
-                yield Decide(p, Value(self.values[value]))
+                yield Decide(p, self._value[value])
             case trace.Suspect(suspected=process):
-                yield Suspect(p, Process(process))
+                yield Suspect(p, self._process[process])
             case trace.Trust(trusted=process):
-                yield Trust(p, Process(process))
+                yield Trust(p, self._process[process])
             case trace.Alarm():
                 yield Alarm(p)
             case trace.Crash():
@@ -264,12 +316,8 @@ class _Names:
             case _:
                 pass
 
-
-T = TypeVar("T", int, str)
-
-
-def _ranks(items: Iterable[T]) -> dict[T, int]:
-    return {item: rank for rank, item in enumerate(sorted(set(items)))}
+    def _members(self, members: Iterable[int]) -> Set[Process]:
+        return Set(self._process[p] for p in members)
 
 
 def _spoken_of(event: trace.Event) -> tuple[int, ...]:

@@ -32,7 +32,6 @@ from antiphon.conformance.history.finding import (
     HANDOVER,
     INITIAL_VIEW,
     LOCAL_MONOTONICITY,
-    MACHINE_PROPERTIES,
     NO_VIOLATION,
     PRIMARY_PARTITION,
     PROPERTIES,
@@ -139,4 +138,4 @@ def properties_of(promise: Collection[str]) -> tuple[str, ...]:
     if TOTAL_ORDER in words:
         wanted |= {UNIFORM_TOTAL_ORDER, UNIFORM_NUMBERING} if wanted & _VIEWS else _STATIC
     wanted |= {name for word in words for name in FURTHER.get(word, ())}
-    return tuple(name for name in PROPERTIES + FURTHER_PROPERTIES + MACHINE_PROPERTIES if name in wanted)
+    return tuple(name for name in PROPERTIES + FURTHER_PROPERTIES if name in wanted)

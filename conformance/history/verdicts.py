@@ -5,8 +5,9 @@
    that is missing can mend it. Everything else is unknown.
 3. With any other damage everything is unknown, whatever the readable part seems to show.
 
-This is the one judge: the cluster, `antiphon verify` and the tests call it. This module knows no property's
-definition and no file format.
+This is the one judge: the cluster, `antiphon verify` and the tests call it. What a service of `spec.services`
+promises its machine judges, whatever was promised; what only logs can break has a function here. This module
+knows no property's definition and no file format.
 """
 
 from __future__ import annotations
@@ -15,41 +16,25 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from antiphon.conformance.history.broadcast import (
-    agreement,
-    broadcast_once,
-    integrity,
-    uniform_agreement,
-    validity,
-)
-from antiphon.conformance.history.causal import causal_delivery, fifo_order
+from antiphon.conformance.history.content import foreign_broadcasts, other_payloads
 from antiphon.conformance.history.datagrams import causality, datagram_integrity
 from antiphon.conformance.history.finding import (
     ABSENT,
-    AGREEMENT,
     BROADCAST_ONCE,
-    CAUSAL,
     CAUSALITY,
     DATAGRAM_INTEGRITY,
-    FIFO,
     HANDOVER,
     LIVENESS,
-    MACHINE_PROPERTIES,
     NO_VIOLATION,
-    UNIFORM_AGREEMENT,
     UNIFORM_INTEGRITY,
-    UNIFORM_NUMBERING,
-    UNIFORM_PREFIX_ORDER,
-    UNIFORM_TOTAL_ORDER,
-    VALIDITY,
     Finding,
     History,
+    Offence,
+    joined,
 )
 from antiphon.conformance.history.machines import judge_by_machines
 from antiphon.conformance.history.members import handover, no_violation
-from antiphon.conformance.history.order import numbering, prefix_order, total_order
 from antiphon.conformance.history.promises import TOTAL_ORDER, properties_of
-from antiphon.conformance.history.views import judge_views
 from antiphon.conformance.trace import CUT_OFF, NO_DELIVERIES, TRUNCATED, Problem, Run
 from antiphon.model.verdict import Outcome
 
@@ -83,22 +68,18 @@ def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
 
 
 _CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
-    BROADCAST_ONCE: broadcast_once,
-    VALIDITY: validity,
-    UNIFORM_INTEGRITY: integrity,
-    UNIFORM_AGREEMENT: uniform_agreement,
-    AGREEMENT: agreement,
-    UNIFORM_TOTAL_ORDER: total_order,
-    UNIFORM_PREFIX_ORDER: prefix_order,
-    UNIFORM_NUMBERING: numbering,
     DATAGRAM_INTEGRITY: datagram_integrity,
     CAUSALITY: causality,
     HANDOVER: handover,
     NO_VIOLATION: no_violation,
-    FIFO: fifo_order,
-    CAUSAL: causal_delivery,
 }
-"""What judges each property that does not speak of views."""
+"""What judges each property of logs that no service has: of the network, of members, of who writes logs."""
+
+_CONTENT: Final[Mapping[str, Callable[[History], list[Offence]]]] = {
+    BROADCAST_ONCE: foreign_broadcasts,
+    UNIFORM_INTEGRITY: other_payloads,
+}
+"""What offends a property beside what its machine sees."""
 
 
 def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -> tuple[Finding, ...]:
@@ -108,11 +89,11 @@ def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -
         PromiseError: nobody promises this.
     """
     names = properties_of(promise)
-    of_machines = tuple(name for name in names if name in MACHINE_PROPERTIES)
-    of_views = tuple(name for name in names if name not in _CHECKS and name not in of_machines)
+    of_machines = [name for name in names if name not in _CHECKS]
     findings = {name: _CHECKS[name](history) for name in names if name in _CHECKS}
-    findings |= {found.property: found for found in judge_views(history, of_views)} if of_views else {}
-    findings |= {found.property: found for found in judge_by_machines(history, of_machines)}
+    for found in judge_by_machines(history, of_machines):
+        beside = _CONTENT[found.property](history) if found.property in _CONTENT else []
+        findings[found.property] = joined(found, beside)
     return tuple(findings[name] for name in names)
 
 

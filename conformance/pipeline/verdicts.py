@@ -17,7 +17,6 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from antiphon.conformance.history import (
     FURTHER_PROPERTIES,
-    MACHINE_PROPERTIES,
     PROPERTIES,
     History,
     Place,
@@ -40,7 +39,7 @@ def verdicts_of(events: DataFrame, damage: DataFrame, promise: Collection[str]) 
 
 def property_rank(name: str) -> Column:
     """Give the place of a property in the order of report."""
-    names = PROPERTIES + FURTHER_PROPERTIES + MACHINE_PROPERTIES
+    names = PROPERTIES + FURTHER_PROPERTIES
     return F.array_position(F.array(*map(F.lit, names)), F.col(name))
 
 

@@ -31,10 +31,11 @@ class Monitor:
         self._text = _text(service)
         constants = {item.name: item.default for item in self._text.module.constants} | sizes
         self._refused: list[tuple[int, object]] = []
-        self._handlers, self._predicates = self._text.bind(constants, self._refused)
+        self._told: set[int] = set()
+        self._handlers, self._predicates = self._text.bind(constants, self._refuse)
 
     def feed(self, event: object) -> tuple[Refusal, ...]:
-        """Runs the handlers of `event`; the refusals, in order."""
+        """Runs the handlers of `event`; the refusals, in order, each guard's first one with its clash."""
         for handle in self._handlers.get(type(event), ()):
             handle(event)
         if not self._refused:
@@ -42,6 +43,11 @@ class Monitor:
         refusals = tuple(self._refusal(number, event, clash) for number, clash in self._refused)
         self._refused.clear()
         return refusals
+
+    def _refuse(self, number: int, clash: Callable[[], object]) -> None:
+        """To find what clashes may take a walk along the log, so it is done once a guard."""
+        self._refused.append((number, None if number in self._told else clash()))
+        self._told.add(number)
 
     def _refusal(self, number: int, event: object, clash: object) -> Refusal:
         broken = self._text.expected[number]
@@ -59,6 +65,7 @@ class Monitor:
 
 
 Handlers = dict[type, tuple[Callable[[object], None], ...]]
+Refuse = Callable[[int, Callable[[], object]], None]
 Predicates = dict[str, Callable[[], Iterator[Mapping[str, Any]]]]
 
 
@@ -102,12 +109,10 @@ class _Text:
         self._depths = {item.name: _depth(item.type) for item in self.module.variables}
         self._code = self._compiled()
 
-    def bind(
-        self, constants: Mapping[str, Any], refused: list[tuple[int, object]]
-    ) -> tuple[Handlers, Predicates]:
+    def bind(self, constants: Mapping[str, Any], refuse: Refuse) -> tuple[Handlers, Predicates]:
         """The handlers by event and the predicates by name, over a state of their own."""
         domains = {name: _values(type, constants) for type, name in self._domains.items()}
-        names = {"table": table, "written": written, "in_order": in_order, "refuse": refused.append}
+        names = {"table": table, "written": written, "in_order": in_order, "refuse": refuse}
         bound = {f"c_{name}": value for name, value in constants.items()}
         scope = {**names, **self._objects, **domains, **bound}
         exec(self._code, scope)  # noqa: S102
@@ -207,7 +212,8 @@ class _Text:
                 yield from _indented(inside)
             case ir.Expect(condition=condition, clash=clash):
                 yield f"if not {self._value(condition)}:"
-                yield f"    refuse(({len(self.expected)}, {'None' if clash is None else self._value(clash)}))"
+                clashing = "None" if clash is None else self._value(clash)
+                yield f"    refuse({len(self.expected)}, lambda: {clashing})"
                 self.expected.append(item)
             case ir.Perform(procedure=name, arguments=arguments):
                 yield f"f_{name}({self._values(arguments)})"
@@ -346,7 +352,30 @@ class _Text:
             value = self._value(binder.source)
             is_set = isinstance(binder.source.type, types.SetOf)
             return f"in_order({value})" if ordered and is_set else value
+        if isinstance(binder.source, types.Int):
+            return self._between(binder, self._domain(binder.source))
         return self._domain(binder.source)
+
+    def _between(self, binder: ir.Binder, domain: str) -> str:
+        """Those of a range of integers that can satisfy the comparisons with which the condition begins."""
+        every = binder.condition.operands if isinstance(binder.condition, ir.And) else (binder.condition,)
+        low, high = [f"{domain}.start"], [f"{domain}.stop"]
+        for part in every:
+            match part:
+                case ir.Compare(operator=operator, left=ir.Name(name=name), right=right) if (
+                    name == binder.name
+                ):
+                    value = self._value(right)
+                    if operator is ir.Comparison.GREATER:
+                        low.append(f"{value} + 1")
+                    elif operator is ir.Comparison.LESS:
+                        high.append(value)
+                    else:
+                        break
+                case _:
+                    break
+        least = low[0] if len(low) == 1 else f"max({', '.join(low)})"
+        return domain if len(low) + len(high) == 2 else f"range({least}, min({', '.join(high)}, {high[0]}))"
 
     def _domain(self, type: types.Type) -> str:
         return self._domains.setdefault(type, f"d_{len(self._domains)}")

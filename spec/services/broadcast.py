@@ -104,18 +104,22 @@ class ReliableBroadcast(Deliveries):
     def UniformAgreement(self) -> bool:
         """If any process delivers m, all correct processes eventually deliver m."""
         return all(
-            not any(self.delivered[p][m] for p in self.each(Process))
-            or all(self.delivered[q][m] or not self.correct(q) for q in self.each(Process))
+            self.delivered[q][m]
+            or not self.correct(q)
+            or not any(self.delivered[p][m] for p in self.each(Process))
             for m in self.each(Message)
+            for q in self.each(Process)
         )
 
     @obligation
     def Agreement(self) -> bool:
         """If a correct process delivers m, all correct processes eventually deliver m."""
         return all(
-            not any(self.delivered[p][m] and self.correct(p) for p in self.each(Process))
-            or all(self.delivered[q][m] or not self.correct(q) for q in self.each(Process))
+            self.delivered[q][m]
+            or not self.correct(q)
+            or not any(self.delivered[p][m] and self.correct(p) for p in self.each(Process))
             for m in self.each(Message)
+            for q in self.each(Process)
         )
 
 

@@ -71,27 +71,31 @@ class CausalOrder(Deliveries):
     def judge_pairs(self, p: Process, m: Message, s: Process) -> None:
         """The sender's later messages, and all that its broadcast of m happened before, come after m."""
         if self.covered[p][s] >= self.position[m][s]:
-            after = next(
-                (
-                    k
-                    for k in self.each(Message)
-                    if k != m and self.delivered[p][k] and self.position[k][s] >= self.position[m][s]
-                ),
-                m,
-            )
-            expect(False, "Causal", Deliver(p, after))
+            expect(False, "Causal", Deliver(p, self.delivered_early(p, m, s)))
         if self.last_of[p][s] >= self.position[m][s]:
-            later = next(
-                (
-                    k
-                    for k in self.each(Message)
-                    if self.delivered[p][k]
-                    and self.origin[k] == s
-                    and self.position[k][s] > self.position[m][s]
-                ),
-                m,
-            )
-            expect(False, "Fifo", Deliver(p, later))
+            expect(False, "Fifo", Deliver(p, self.delivered_later(p, m, s)))
+
+    def delivered_early(self, p: Process, m: Message, s: Process) -> Message:
+        """What p has delivered though m, of s, happened before it."""
+        return next(
+            (
+                k
+                for k in self.each(Message)
+                if k != m and self.delivered[p][k] and self.position[k][s] >= self.position[m][s]
+            ),
+            m,
+        )
+
+    def delivered_later(self, p: Process, m: Message, s: Process) -> Message:
+        """What p has delivered though s broadcast it after m."""
+        return next(
+            (
+                k
+                for k in self.each(Message)
+                if self.delivered[p][k] and self.origin[k] == s and self.position[k][s] > self.position[m][s]
+            ),
+            m,
+        )
 
 
 class ReliableOrderInViews(PartitionableSynchrony):

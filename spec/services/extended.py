@@ -76,12 +76,19 @@ class ExtendedVirtualSynchrony(PartitionableSynchrony):
 
     def tell_torn(self, p: Process, q: Process, v: View) -> None:
         """Only one of the two has delivered some message in v before the transitional configuration."""
-        m = next(
+        expect(False, "FailureAtomicity", Deliver(self.who_has_early(p, q, v), self.one_torn(p, q, v)))
+
+    def one_torn(self, p: Process, q: Process, v: View) -> Message | None:
+        """A message that one of the two has delivered in v early, and the other has not."""
+        return next(
             (m for m in self.each(Message) if self.has_early(p, m, v) != self.has_early(q, m, v)),
             None,
         )
-        if m is not None:
-            expect(False, "FailureAtomicity", Deliver(p if self.has_early(p, m, v) else q, m))
+
+    def who_has_early(self, p: Process, q: Process, v: View) -> Process:
+        """The one of the two that has delivered that message early."""
+        m = self.one_torn(p, q, v)
+        return p if m is not None and self.has_early(p, m, v) else q
 
     def compare_deliveries(self, p: Process, m: Message) -> None:
         """What comes before the transitional configuration is compared by itself too."""
@@ -134,21 +141,20 @@ class SafeExtendedSynchrony(ExtendedVirtualSynchrony):
         transitional configuration, all of that.
         """
         return all(
-            self.delivered_in[p][m] != v or not self.is_promised(p, m, v, q) or self.has_or_failed(q, m)
-            for p in self.each(Process)
+            self.delivered[q][m]
+            or not self.correct(q)
+            or not any(self.is_promised(p, m, q) for p in self.each(Process))
             for m in self.each(Message)
-            for v in self.each(View)
             for q in self.each(Process)
         )
 
-    def is_promised(self, p: Process, m: Message, v: View, q: Process) -> bool:
-        """P's delivery of m promises it to q: to the members of v, or of the transitional configuration."""
-        promised = self.moves_with[p][v] if self.late[p][m] else self.agreed_members(v)
-        return promised is not None and q in promised
-
-    def has_or_failed(self, q: Process, m: Message) -> bool:
-        """Q has delivered m, or has crashed."""
-        return self.delivered[q][m] or not self.correct(q)
+    def is_promised(self, p: Process, m: Message, q: Process) -> bool:
+        """P's delivery of m promises it to q: to the members of the view, or of the transitional
+        configuration.
+        """
+        v = self.delivered_in[p][m]
+        part = self.part_of(p, v) if v is not None and self.late[p][m] else None
+        return q in part if part is not None else self.belongs_to(q, v)
 
 
 class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
@@ -200,8 +206,11 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
 
     def tell_delivery(self, q: Process, v: View, k: Place) -> None:
         """P has passed over something of what q has delivered in v, from place k on."""
-        m = next(
+        expect(False, "ExtendedTotalOrder", Deliver(q, self.delivered_at(q, v, k)))
+
+    def delivered_at(self, q: Process, v: View, k: Place) -> Message | None:
+        """What q has delivered as its k-th in v."""
+        return next(
             (m for m in self.each(Message) if self.place_in_view[q][m] == k and self.delivered_in[q][m] == v),
             None,
         )
-        expect(False, "ExtendedTotalOrder", Deliver(q, m))

@@ -4,7 +4,7 @@ reported.
 `TotalOrder` (Barchet-Estefanel 2002, section 2.1): if p and q both deliver m and m', then p delivers m before
 m' if and only if q does. Gaps are allowed. `PrefixOrder`: the first delivery at a position fixes it for
 everybody, so that one sequence is always a prefix of the other. The uniform forms count every process, the
-others the pairs in which neither has crashed.
+others the pairs in which neither has crashed: of a log that is over, neither ever, so crashes are told first.
 
 `Numbering` looks at the numbers under which messages are delivered: they show one order of all. Three
 processes that deliver a b, b c and c a agree pairwise, and have none.
@@ -52,18 +52,18 @@ class TotalOrder(Failures):
             k = self.length[p] + 1
             for q in self.each(Process):
                 if q != p:
-                    self.judge_position(q, m, k)
+                    self.judge_position(p, q, m, k)
                     self.judge_pair(p, q, m, k)
             self.deliveries[p][k] = m
             self.place[p][m] = k
             self.length[p] = k
 
-    def judge_position(self, q: Process, m: Message, k: Place) -> None:
+    def judge_position(self, p: Process, q: Process, m: Message, k: Place) -> None:
         """Prefix order: what q delivered at position k, if anything, is m."""
         other = self.deliveries[q][k]
         if other is not None and other != m:
             expect(False, "UniformPrefixOrder", Deliver(q, other))
-            expect(self.crashed[q], "PrefixOrder", Deliver(q, other))
+            expect(self.crashed[p] or self.crashed[q], "PrefixOrder", Deliver(q, other))
 
     def judge_pair(self, p: Process, q: Process, m: Message, k: Place) -> None:
         """Total order: m becomes common to p and q; in p it is the last of all common, so it must be in q."""
@@ -72,7 +72,7 @@ class TotalOrder(Failures):
             last = self.latest[p][q]
             if last > j:
                 expect(False, "UniformTotalOrder", Deliver(q, self.deliveries[q][last]))
-                expect(self.crashed[q], "TotalOrder", Deliver(q, self.deliveries[q][last]))
+                expect(self.crashed[p] or self.crashed[q], "TotalOrder", Deliver(q, self.deliveries[q][last]))
             self.latest[p][q] = max(last, j)
             self.latest[q][p] = k
 
@@ -109,17 +109,29 @@ class Numbering(Group):
 
     @on(Numbered)
     def judge_number(self, event: Numbered) -> None:
-        """A message has one number, a number one message, and each process delivers by growing numbers."""
+        """A message has one number, a number one message, and each process delivers by growing numbers.
+
+        What clashes is told as if p had delivered it; the first that did may be another process.
+        """
         p = event.process
         m = event.message
         n = event.number
         known = self.number_of[m]
         owner = self.message_of[n]
-        expect(known is None or known == n, "UniformNumbering")
-        expect(owner is None or owner == m, "UniformNumbering")
+        if known is not None:
+            expect(known == n, "UniformNumbering", Numbered(p, m, known))
+        if owner is not None:
+            expect(owner == m, "UniformNumbering", Numbered(p, owner, n))
         if not self.numbered[p][m]:
-            expect(n > self.last_number[p], "UniformNumbering")
+            last = self.last_number[p]
+            if n <= last:
+                expect(False, "UniformNumbering", Numbered(p, self.message_under(last, m), last))
             self.numbered[p][m] = True
             self.last_number[p] = n
         self.number_of[m] = n if known is None else known
         self.message_of[n] = m if owner is None else owner
+
+    def message_under(self, n: Place, m: Message) -> Message:
+        """The message of number n, else m."""
+        owner = self.message_of[n]
+        return owner if owner is not None else m

@@ -37,13 +37,9 @@ class AgreementOnSuccessors(ViewAgreement):
         v = self.came_from[p][w]
         for q in self.each(Process):
             u = self.came_from[q][w]
-            if v is not None and u is not None and u != v and (self.is_member(q, v) or self.is_member(p, u)):
+            is_apart = v is not None and u is not None and u != v
+            if is_apart and (self.belongs_to(q, v) or self.belongs_to(p, u)):
                 expect(False, "AgreementOnSuccessors", Install(q, w, event.members))
-
-    def is_member(self, p: Process, v: Installed) -> bool:
-        """P is a member of v, if v is a view."""
-        members = self.agreed_members(v) if v > 0 else None
-        return members is not None and p in members
 
 
 class SafeIndications(PlacesInViews):

@@ -62,6 +62,11 @@ class ViewAgreement(Failures, Views):
         is_first = v == 1 and self.joiners < self.processes
         return told if told is not None else self.founders() if is_first else None
 
+    def belongs_to(self, p: Process, v: Installed | None) -> bool:
+        """P is a member of v, if that is a view."""
+        members = self.agreed_members(v) if v is not None and v > 0 else None
+        return members is not None and p in members
+
     @on(Install)
     def judge_install(self, event: Install) -> None:
         """View agreement: "if p installs v_i^p and if q installs v_i^q, then v_i^p = v_i^q" (section 4.3.2).
@@ -160,7 +165,11 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
 
     def tell_difference(self, p: Process, q: Process, v: View) -> None:
         """One of the two has delivered a message in v that the other lacks."""
-        m = next(
+        expect(False, "ViewSynchrony", Deliver(self.who_has_more(p, q, v), self.one_apart(p, q, v)))
+
+    def one_apart(self, p: Process, q: Process, v: View) -> Message | None:
+        """A message that one of the two has delivered in v and the other has not."""
+        return next(
             (
                 m
                 for m in self.each(Message)
@@ -168,8 +177,11 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
             ),
             None,
         )
-        if m is not None:
-            expect(False, "ViewSynchrony", Deliver(p if self.delivered_in[p][m] == v else q, m))
+
+    def who_has_more(self, p: Process, q: Process, v: View) -> Process:
+        """The one of the two that has delivered that message."""
+        m = self.one_apart(p, q, v)
+        return p if m is not None and self.delivered_in[p][m] == v else q
 
     @obligation
     def VscValidity(self) -> bool:
@@ -177,9 +189,9 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
         in a subsequent view)".
         """
         return all(
-            self.delivered[p][m] or self.origin[m] != p or not self.correct(p)
+            self.delivered[q][m] or self.origin[m] != q or not self.correct(q)
             for m in self.each(Message)
-            for p in self.each(Process)
+            for q in self.each(Process)
         )
 
 
@@ -194,19 +206,23 @@ class ViewSynchrony(PartitionableSynchrony):
     def PrimaryPartition(self) -> bool:
         """Views come one after the other: somebody goes to each from the one before it."""
         return all(
-            any(self.came_from[p][v] == w for p in self.each(Process))
+            self.agreed_members(v) is None
+            or self.is_first_view(v)
+            or any(self.comes_from_last(p, v) for p in self.each(Process))
             for v in self.each(View)
-            for w in self.each(View)
-            if self.comes_next(v, w)
         )
 
-    def comes_next(self, v: View, w: View) -> bool:
-        """There have been views v and w, and none between them."""
+    def is_first_view(self, v: View) -> bool:
+        """There has been no view before v."""
+        return not any(self.agreed_members(u) is not None for u in self.each(View) if u < v)
+
+    def comes_from_last(self, p: Process, v: View) -> bool:
+        """P has gone to v from a view after which there has been none before v."""
+        w = self.came_from[p][v]
         return (
-            w < v
-            and self.agreed_members(v) is not None
-            and self.agreed_members(w) is not None
-            and not any(u > w and u < v and self.agreed_members(u) is not None for u in self.each(View))
+            w is not None
+            and w > 0
+            and not any(self.agreed_members(u) is not None for u in self.each(View) if u > w and u < v)
         )
 
     @obligation
@@ -215,21 +231,16 @@ class ViewSynchrony(PartitionableSynchrony):
         (2) every correct process in v installs a new view".
         """
         return all(
-            self.is_delivered_in(m, v) or self.is_behind(v)
+            self.delivered[q][m] or not self.belongs_to(q, self.sent_in[m]) or self.is_behind(self.sent_in[m])
             for m in self.each(Message)
-            for v in self.each(View)
-            if self.sent_in[m] == v
+            for q in self.each(Process)
         )
 
-    def is_delivered_in(self, m: Message, v: View) -> bool:
-        """Every process in v has delivered m."""
-        members = self.agreed_members(v)
-        return members is None or all(self.delivered[p][m] for p in members)
-
-    def is_behind(self, v: View) -> bool:
+    def is_behind(self, v: Installed | None) -> bool:
         """Every correct process in v has installed a later view."""
-        members = self.agreed_members(v)
-        return members is None or all(self.view_of(p) > v or not self.correct(p) for p in members)
+        return v is not None and not any(
+            self.belongs_to(p, v) and self.correct(p) and self.view_of(p) <= v for p in self.each(Process)
+        )
 
 
 class UniformViewSynchrony(ViewSynchrony):
@@ -239,12 +250,9 @@ class UniformViewSynchrony(ViewSynchrony):
     def UniformDelivery(self) -> bool:
         """What any process delivers in view v, every process in v delivers that does not crash."""
         return all(
-            not any(self.delivered_in[p][m] == v for p in self.each(Process)) or self.reaches_all(m, v)
+            self.delivered[q][m]
+            or not self.correct(q)
+            or not any(self.belongs_to(q, self.delivered_in[p][m]) for p in self.each(Process))
             for m in self.each(Message)
-            for v in self.each(View)
+            for q in self.each(Process)
         )
-
-    def reaches_all(self, m: Message, v: View) -> bool:
-        """Every process in v that has not crashed has delivered m."""
-        members = self.agreed_members(v)
-        return members is None or all(self.delivered[p][m] or not self.correct(p) for p in members)
