@@ -29,7 +29,7 @@ from antiphon.conformance.history.finding import Finding, History, Place
 from antiphon.conformance.history.reasons import ABOUT_DELIVERIES, reason_of, what_is_lacking
 from antiphon.conformance.trace import causal_order
 from antiphon.conformance.trace.causal import CRASH, PROPOSAL, Step
-from antiphon.model.engines.monitor import Monitor
+from antiphon.model.monitor import Monitor
 from antiphon.spec import services
 from antiphon.spec.lang import Set, Spec, program
 from antiphon.spec.lang.machine import Refusal

@@ -1,6 +1,6 @@
 """Abstract services: state machines over events, each both the property and the reference.
 
-They judge models, walks and logs. The faster judges of logs, in `conformance.history`, are held against them.
+They judge models, walks and logs.
 """
 
 from antiphon.spec.services.broadcast import Failures, ReliableBroadcast

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.model.engines.monitor import Monitor
+from antiphon.model.monitor import Monitor
 from antiphon.model.properties import kinds_of
 from antiphon.model.verdict import PropertyKind
 from antiphon.spec import services
