@@ -20,7 +20,7 @@ from antiphon.conformance.history.finding import (
     Place,
     finding,
 )
-from antiphon.conformance.trace import At, Receive, Send, causal_order
+from antiphon.conformance.trace import At, Merge, Receive, Send
 
 
 def datagram_integrity(history: History) -> Finding:
@@ -54,7 +54,7 @@ def datagram_integrity(history: History) -> Finding:
     return finding(DATAGRAM_INTEGRITY, offences)
 
 
-def causality(history: History) -> Finding:
+def causality(history: History, merge: Merge) -> Finding:
     """There is an order of all events with each process's own, sends before receives, broadcasts before
     deliveries.
 
@@ -62,7 +62,7 @@ def causality(history: History) -> Finding:
     """
     offences: list[Offence] = [
         (CYCLE, _place(history, effect, name), _place(history, cause, name))
-        for effect, cause, name in causal_order(history).contradictions
+        for effect, cause, name in merge.contradictions
     ]
     return finding(CAUSALITY, offences)
 

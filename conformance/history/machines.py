@@ -28,7 +28,7 @@ from antiphon.conformance import trace
 from antiphon.conformance.history.finding import Finding, History, Place
 from antiphon.conformance.history.reasons import ABOUT_DELIVERIES, reason_of, what_is_lacking
 from antiphon.conformance.trace import causal_order
-from antiphon.conformance.trace.causal import CRASH, PROPOSAL, Step
+from antiphon.conformance.trace.causal import CRASH, PROPOSAL, Merge, Step
 from antiphon.model.monitor import Monitor
 from antiphon.spec import services
 from antiphon.spec.lang import Set, Spec, program
@@ -98,15 +98,18 @@ def judges() -> Mapping[str, type[Spec]]:
     }
 
 
-def judge_by_machines(history: History, names: Sequence[str]) -> tuple[Finding, ...]:
-    """Check these properties, of `judges()`, in this order."""
+def judge_by_machines(
+    history: History, names: Sequence[str], merge: Merge | None = None
+) -> tuple[Finding, ...]:
+    """Check these properties, of `judges()`, in this order; `merge` is the causal order, if it is known."""
     run = Names(history)
     told: dict[frozenset[str], Told] = {}
     found: dict[str, Finding] = {}
     for service in dict.fromkeys(judges()[name] for name in names):
         assuming = assumed(service)
         if assuming not in told:
-            told[assuming] = run.told(causal_order(history, assuming).steps)
+            order = causal_order(history, assuming) if assuming or merge is None else merge
+            told[assuming] = run.told(order.steps)
         found |= _judge(run, service, told[assuming])
     return tuple(found[name] for name in names)
 
@@ -145,14 +148,12 @@ class Judgement:
         self.broken: dict[str, _Broken] = {}
         known = {constant.name for constant in program(service).declaration.constants}
         self.monitor = Monitor(service, **{name: size for name, size in run.sizes.items() if name in known})
-        in_place = CRASH in assumed(service)
-        for p in sorted(run.silent if in_place else run.gone):
+        for p in sorted(run.silent if CRASH in assumed(service) else run.gone):
             self.monitor.feed(services.Crash(Process(p)))
         for step, events in told:
             for event in events:
-                if in_place or not isinstance(event, services.Crash):
-                    for refusal in self.monitor.feed(event):
-                        self._note(step, refusal)
+                for refusal in self.monitor.feed(event):
+                    self._note(step, refusal)
 
     def _note(self, step: Step, refusal: Refusal) -> None:
         """An event breaks a property at most once."""

@@ -35,7 +35,7 @@ from antiphon.conformance.history.finding import (
 from antiphon.conformance.history.machines import judge_by_machines
 from antiphon.conformance.history.members import handover, no_violation
 from antiphon.conformance.history.promises import TOTAL_ORDER, properties_of
-from antiphon.conformance.trace import CUT_OFF, NO_DELIVERIES, TRUNCATED, Problem, Run
+from antiphon.conformance.trace import CUT_OFF, NO_DELIVERIES, TRUNCATED, Problem, Run, causal_order
 from antiphon.model.verdict import Outcome
 
 INCOMPLETE: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES}
@@ -69,11 +69,12 @@ def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
 
 _CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
     DATAGRAM_INTEGRITY: datagram_integrity,
-    CAUSALITY: causality,
     HANDOVER: handover,
     NO_VIOLATION: no_violation,
 }
-"""What judges each property of logs that no service has: of the network, of members, of who writes logs."""
+"""What judges each property of logs that no service has: of the network, of members, of who writes logs; and
+`Causality`, which follows from the merge that machines read.
+"""
 
 _CONTENT: Final[Mapping[str, Callable[[History], list[Offence]]]] = {
     BROADCAST_ONCE: foreign_broadcasts,
@@ -89,9 +90,10 @@ def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -
         PromiseError: nobody promises this.
     """
     names = properties_of(promise)
-    of_machines = [name for name in names if name not in _CHECKS]
-    findings = {name: _CHECKS[name](history) for name in names if name in _CHECKS}
-    for found in judge_by_machines(history, of_machines):
+    merge = causal_order(history)
+    findings = {CAUSALITY: causality(history, merge)}
+    findings |= {name: check(history) for name, check in _CHECKS.items()}
+    for found in judge_by_machines(history, [name for name in names if name not in findings], merge):
         beside = _CONTENT[found.property](history) if found.property in _CONTENT else []
         findings[found.property] = joined(found, beside)
     return tuple(findings[name] for name in names)

@@ -221,7 +221,6 @@ class ViewSynchrony(PartitionableSynchrony):
         w = self.came_from[p][v]
         return (
             w is not None
-            and w > 0
             and not any(self.agreed_members(u) is not None for u in self.each(View) if u > w and u < v)
         )
 

@@ -97,12 +97,16 @@ class Rows(Group):
 
     @on(Copy)
     def copy(self, event: Copy) -> None:
-        """Four ways to put a map somewhere."""
+        """Ways to put a map somewhere."""
         p = event.process
         before = self.row[p]
         self.row[p][event.to] = 1
         self.all_equal = self.row
         self.row[event.to] = before | {p: 2}
+        same = before | {p: 1}
+        self.row[event.to] = same
+        self.all_equal[event.to] = same
+        self.row[event.to][p] = 2
         self.row[p][p] = 0
         self.all_equal[p] = Map({q: self.row[q][p] for q in self.each(Process)})
         expect(self.all_equal[event.to] == before, "Copied", Copy(p, event.to))
@@ -127,6 +131,15 @@ def test_what_was_read_from_a_table_stays_what_it_was(events: list[object]) -> N
     for event in events:
         assert len(monitor.feed(event)) == len(session.feed(event))
         assert monitor.holds("Zero") == session.holds("Zero")
+
+
+def test_elements_of_a_set_come_in_domain_order() -> None:
+    """Here those who stay behind in a view of which another has gone on to the next."""
+    everybody = Set(Process(p) for p in range(40))
+    monitor = Monitor(StableViews, processes=40)
+    monitor.feed(Install(Process(0), 2, everybody))
+    behind = [case["q"].index for case in monitor.failing("MembershipPrecision") if case["p"] == Process(0)]
+    assert behind == list(range(1, 40))
 
 
 def test_an_obligation_names_where_it_fails() -> None:

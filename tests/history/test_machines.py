@@ -165,6 +165,13 @@ def test_a_process_that_wrote_nothing_owes_nothing() -> None:
     assert broken(history("1: +b b"), owed) == set()
     assert broken(history("0: [2=05] +a a"), owed) == set()
     assert broken(history("0: [2=01] +a a | 1:"), owed) == owed
+    assert broken(history("0: +a a [2=05] | 1: a"), {"VscTermination"}) == set()
+
+
+def test_who_stays_elsewhere_owes_a_view_nothing() -> None:
+    """Both members have left the view in which a was sent; process 2 was never in it."""
+    assert broken(history("0: [2=01] +a a [3=01] | 1: [2=01] [3=01] | 2: a>0"), {"VscTermination"}) == set()
+    assert broken(history("0: [2=01] +a a | 1: [2=01] | 2: a>0"), {"VscTermination"}) == {"VscTermination"}
 
 
 # However long -----------------------------------------------------------------------------------------------

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antiphon.conformance.history import PROPERTIES, Finding, History, Place, history, judge_history
+from antiphon.conformance.history import (
+    PROPERTIES,
+    Finding,
+    History,
+    Place,
+    history,
+    judge_by_machines,
+    judge_history,
+)
 from antiphon.conformance.history.examples import BROKEN_WITH, EXAMPLES
 from antiphon.conformance.history.finding import (
     ACCUSED,
@@ -199,7 +207,7 @@ def holds_by_definition(logs: History) -> dict[str, bool]:
 
 def of_broadcast(logs: History) -> dict[str, bool]:
     """Of a log whose broadcasts come before their deliveries."""
-    correct = [p for p, log in enumerate(logs) if log and not any(isinstance(e, Crash) for e in log)]
+    staying = correct(logs)
     sent = [(p, e.m) for p, log in enumerate(logs) for e in log if isinstance(e, Broadcast)]
     told = {(p, e.m) for p, log in enumerate(logs) for e in log if isinstance(e, Deliver)}
     named = [m for p, m in sent if m.startswith(f"{p}:")]
@@ -207,29 +215,47 @@ def of_broadcast(logs: History) -> dict[str, bool]:
     return {
         "BroadcastOnce": len(named) == len(set(named)) == len(sent),
         "Validity": all(
-            any((q, m) in told for q in correct) for p, m in sent if p in correct and m.startswith(f"{p}:")
+            any((q, m) in told for q in staying) for p, m in sent if p in staying and m.startswith(f"{p}:")
         ),
         "UniformIntegrity": len(every) == len(told) and all(m in named for _, m in told),
-        "UniformAgreement": all((q, m) in told for _, m in told for q in correct),
-        "Agreement": all((q, m) in told for p, m in told for q in correct if p in correct),
+        "UniformAgreement": all((q, m) in told for _, m in told for q in staying),
+        "Agreement": all((q, m) in told for p, m in told for q in staying if p in staying),
     }
 
 
+def correct(logs: History) -> list[int]:
+    return [p for p, log in enumerate(logs) if log and not any(isinstance(e, Crash) for e in log)]
+
+
+def rows_of(logs: History) -> list[list[str]]:
+    """The first deliveries of each process, in order."""
+    return [list(dict.fromkeys(e.m for e in log if isinstance(e, Deliver))) for log in logs]
+
+
+def in_one_order(rows: list[list[str]]) -> bool:
+    """Each two processes deliver each two common messages in one order."""
+    return all(
+        (one.index(m) < one.index(o)) == (other.index(m) < other.index(o))
+        for one, other in combinations(rows, 2)
+        for m, o in combinations(set(one) & set(other), 2)
+    )
+
+
+def are_prefixes(rows: list[list[str]]) -> bool:
+    """Of each two sequences one begins with the other."""
+    return all(
+        one[:shorter] == other[:shorter]
+        for one, other in combinations(rows, 2)
+        for shorter in (min(len(one), len(other)),)
+    )
+
+
 def of_order(logs: History) -> dict[str, bool]:
-    """Of the first deliveries of each process."""
-    rows = [list(dict.fromkeys(e.m for e in log if isinstance(e, Deliver))) for log in logs]
+    """Of the first deliveries of each process, and of numbers."""
     numbered = [(p, event) for p, log in enumerate(logs) for event in log if isinstance(event, Deliver)]
     return {
-        "UniformTotalOrder": all(
-            (one.index(m) < one.index(o)) == (other.index(m) < other.index(o))
-            for one, other in combinations(rows, 2)
-            for m, o in combinations(set(one) & set(other), 2)
-        ),
-        "UniformPrefixOrder": all(
-            one[:shorter] == other[:shorter]
-            for one, other in combinations(rows, 2)
-            for shorter in (min(len(one), len(other)),)
-        ),
+        "UniformTotalOrder": in_one_order(rows_of(logs)),
+        "UniformPrefixOrder": are_prefixes(rows_of(logs)),
         "UniformNumbering": all(
             (a.m == b.m) == (a.number == b.number) for _, a in numbered for _, b in numbered
         )
@@ -286,6 +312,17 @@ def test_a_property_is_judged_by_its_definition(text: str) -> None:
     if "Causality" in expected:
         expected, judged = expected - {"UniformIntegrity"}, judged - {"UniformIntegrity"}
     assert judged == expected
+
+
+@given(histories())
+def test_the_plain_forms_of_order_speak_of_those_that_never_crash(text: str) -> None:
+    logs = history(text)
+    rows = [rows_of(logs)[p] for p in correct(logs)]
+    holds = {
+        found.property: not found.offending
+        for found in judge_by_machines(logs, ["TotalOrder", "PrefixOrder"])
+    }
+    assert holds == {"TotalOrder": in_one_order(rows), "PrefixOrder": are_prefixes(rows)}
 
 
 def test_the_random_histories_break_every_property() -> None:
