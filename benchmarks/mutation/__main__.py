@@ -40,14 +40,14 @@ FILES = (
     "impl/*.py", "impl/protocols/**/*.py", "impl/transport/*.py",
     "conformance/history/*.py", "conformance/trace/*.py",
     "conformance/cluster/application.py", "conformance/cluster/result.py", "conformance/cluster/tracer.py",
-    "spec/services/broadcast.py", "spec/services/order.py",
+    "spec/services/broadcast.py", "spec/services/order.py", "model/monitor.py",
 )  # fmt: skip
 """What is mutated: the library, and what judges it."""
 
 TESTS = (
     "tests/impl", "tests/bindings", "tests/suites/test_bindings.py", "tests/suites/test_cores.py",
     "tests/suites/test_memory.py", "tests/suites/test_times.py", "tests/lockstep", "tests/trace",
-    "tests/history", "tests/services", "tests/cluster",
+    "tests/history", "tests/services", "tests/cluster", "tests/engines/test_monitor.py",
 )  # fmt: skip
 """What hunts: the tests of the library, of the judges, and of what drives the library.
 
