@@ -1,9 +1,8 @@
-"""What the report claims about RBP with failures (figure 25), and what Reformation (figures 23 and 24)
-adds to it.
+"""What the report claims about RBP with failures (figure 25), and what Reformation (figures 23 and 24) adds
+to it.
 
 The bounds say how few losses and failures there are: one process fails where `crashes=1`. Checks of
-`RbpResilientChecked` end where Reformation is called, those of `RbpReformingRuns` go on in the new
-list, and
+`RbpResilientChecked` end where Reformation is called, those of `RbpReformingRuns` go on in the new list, and
 those of `ReformationChecked` have an abstract normal phase. Checks of three processes and more are deep,
 except where two cannot show it.
 """

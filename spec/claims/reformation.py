@@ -1,11 +1,9 @@
 """What the report claims about Reformation (figures 22 to 24), over the abstract normal phase.
 
 Three sites, two reformations unless a bound says otherwise. Messages are lost, repeated and delayed without a
-limit, a reformation begins at any moment, rightly or wrongly, and every timer may expire at any moment; so
-a site
-that fails differs from one that does nothing more only in what others learn of it, and `crashes` is 0
-where they
-learn nothing.
+limit, a reformation begins at any moment, rightly or wrongly, and every timer may expire at any moment; so a
+site that fails differs from one that does nothing more only in what others learn of it, and `crashes` is 0
+where they learn nothing.
 """
 
 from __future__ import annotations

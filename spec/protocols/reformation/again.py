@@ -2,11 +2,9 @@
 through.
 
 No process fails, no message is lost and no timer expires too early. The names of attempts are used again:
-attempt k
-is that of the k-th site, the first `attempts` sites are originators, and what was sent in an attempt is
-gone when
-its originator has given up. Version numbers are left
-out, since each is higher than that of the list of the beginning, and the Sequence Test asks for no more.
+attempt k is that of the k-th site, the first `attempts` sites are originators, and what was sent in an
+attempt is gone when its originator has given up. Version numbers are left out, since each is higher than that
+of the list of the beginning, and the Sequence Test asks for no more.
 """
 
 from __future__ import annotations

@@ -372,9 +372,8 @@ class Reformation(Lists):
         return self.stage[p] is not Stage.normal and self.stage[p] is not Stage.waiting
 
     def waits_in_vain(self, p: Process) -> bool:
-        """An originator got a "No", or waits for the answer of a site that cannot give it. A slave waits
-        for an
-        originator that has failed or given up, for a New TL that it is not on, or for what nobody can give
+        """An originator got a "No", or waits for the answer of a site that cannot give it. A slave waits for
+        an originator that has failed or given up, for a New TL that it is not on, or for what nobody can give
         it.
         """
         a = self.belongs[p]

@@ -1,11 +1,9 @@
 """Reformations as single steps: which sites respond, which of them commit, and whether all do. For many
-sites, where
-the figures themselves have too many runs.
+sites, where the figures themselves have too many runs.
 
 Source: Barchet-Estefanel 2002, section 3.2.3, figures 23 and 24. A step stands for a reformation in which
-nobody
-else interferes: its version number is higher than all before, its votes come, its New TL reaches some of the
-sites, and it is valid if they all agree. What goes wrong here goes wrong in the figures.
+nobody else interferes: its version number is higher than all before, its votes come, its New TL reaches some
+of the sites, and it is valid if they all agree. What goes wrong here goes wrong in the figures.
 """
 
 from __future__ import annotations

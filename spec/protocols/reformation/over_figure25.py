@@ -21,7 +21,6 @@ from antiphon.spec.lang import (
     environment,
     everywhere,
     invariant,
-    repair,
     require,
     witness,
 )
@@ -32,9 +31,9 @@ from antiphon.spec.protocols.rbp_resilient.figure25 import Number
 from antiphon.spec.protocols.reformation.faults import AnyNumber
 from antiphon.spec.protocols.reformation.figure25_in_lists import MUTATIONS, Figure25InLists
 from antiphon.spec.protocols.reformation.figure25_in_lists import REPAIRS as REPAIRS_IN_LISTS
-from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Reformation, Stage
+from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Reformation
 from antiphon.spec.protocols.reformation.readings import leaving, majority
-from antiphon.spec.protocols.reformation.repairs import MostRecentList, OwnVersions
+from antiphon.spec.protocols.reformation.repairs import MostRecentList, OriginatorRecovers, OwnVersions
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
@@ -109,28 +108,6 @@ class OverFigure25(Figure25InLists, Reformation):
         """`Accept the token and Starts Acknowledging Messages`."""
         super().accept_token(k)
         self.holding[k] = True
-
-
-@repair(
-    "figure 23, phase III: the originator recovers the missing messages too, before it commits",
-    answers="REF-10",
-)
-class OriginatorRecovers(OverFigure25):
-    """Printed: `Generate "a New Token" and pass to New Token Site; Commit New TL`."""
-
-    @action(fairness="weak")
-    def generate_token(self, p: Process) -> None:
-        """The new token site still has what p misses."""
-        require(any(a == self.belongs[p] and self.can_recover(p, a) for a in self.each(Attempt)))
-        super().generate_token(p)
-
-    def misses(self, p: Process) -> bool:
-        """An originator that has announced recovers too."""
-        return super().misses(p) or self.stage[p] is Stage.announcing
-
-    def before_commit(self, p: Process, a: Attempt) -> None:
-        """As a slave does."""
-        self.recover(p, a)
 
 
 REPAIRS = (*REPAIRS_IN_LISTS, OwnVersions, MostRecentList, OriginatorRecovers)

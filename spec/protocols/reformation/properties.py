@@ -1,6 +1,5 @@
-"""What must be true of Reformation: of the lists that come of it, of numbers and messages; and the runs
-that must
-be there.
+"""What must be true of Reformation: of the lists that come of it, of numbers and messages; and the runs that
+must be there.
 """
 
 from __future__ import annotations
@@ -275,8 +274,7 @@ class ReformationProperties(ReformationBounded):
     @witness
     def Figure26(self) -> bool:
         """The sequencer was cut off, not failed: it has delivered what it numbered, and the new list has
-        given the
-        number to another message.
+        given the number to another message.
         """
         return any(
             self.tokens[a]
@@ -343,8 +341,7 @@ class ReformationCounted(ReformationProperties):
     @invariant
     def GoodRunCosts(self) -> bool:
         """In a good run as many invitations are sent as there are other sites, as many votes, lists, votes
-        again,
-        and one token, which an originator that is the token site needs not send.
+        again, and one token, which an originator that is the token site needs not send.
         """
         return not (self.begun == 1 and self.GoodRun()) or self.sent == 4 * (self.processes - 1) + (
             0 if any(self.has_begun(p, 1) and self.is_site(p, 1) for p in self.each(Process)) else 1

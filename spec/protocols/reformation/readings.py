@@ -1,6 +1,5 @@
-"""What else figures 23 and 24 and section 3.2.3 can mean: five sentences with more than one reading. The
-text of
-figures23_24.py and normal_phase.py has the first one.
+"""What else figures 23 and 24 and section 3.2.3 can mean: five sentences with more than one reading. The text
+of figures23_24.py and normal_phase.py has the first one.
 """
 
 from __future__ import annotations

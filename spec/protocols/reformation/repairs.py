@@ -55,7 +55,7 @@ class DropTheRest(NormalPhase):
     "figure 23, phase III: the originator recovers the missing messages too, before it commits",
     answers="REF-10",
 )
-class OriginatorRecovers(NormalPhase):
+class OriginatorRecovers(Reformation):
     """Printed: `Generate "a New Token" and pass to New Token Site; Commit New TL`."""
 
     @action(fairness="weak")
