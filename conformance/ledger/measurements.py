@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from antiphon.conformance.ledger.accesses import queues_left_alone, shared_queues
 from antiphon.conformance.ledger.scripted import asked_once, fullest_buffers, idle_rounds
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
@@ -195,6 +196,8 @@ MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "idle rounds": idle_rounds,
     "one unicast, one multicast": unicast_and_multicast,
     "who orders": who_orders,
+    "shared queues": shared_queues,
+    "queues left alone": queues_left_alone,
 }
 """Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it
 found.

@@ -12,7 +12,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.claims.claim import (
+    Check,
+    Claim,
+    Document,
+    Kind,
+    Measurement,
+    RecordedOutcome,
+    Source,
+    Standing,
+)
 from antiphon.spec.protocols.irbp.properties import IrbpChecked, IrbpLive, IrbpMembers
 
 Constants = Mapping[str, int | bool]
@@ -420,11 +429,12 @@ IRBP: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.NEGATIVE,
         "holds",
-        "By reading of figure 32, whose steps read seqQ and write seqQ and stableQ. The repairs make it "
-        "more: recvQ is read (send_bodies) and written (forget_received), lastdelivered is read "
+        "Steps 1 to 6 of figure 32 read seqQ and write seqQ and stableQ, which figure 25 owns. The repairs "
+        "make it more: recvQ is read (send_bodies) and written (forget_received), lastdelivered is read "
         "(keep_stable), ts is written (continue_numbers), and the normal phase has to stop (block). No run "
-        "can decide a sentence about modules; that each of these accesses is needed, the checks of IRB-03, "
-        "04, 06, 07 and 11 show, which break without it.",
+        "decides a sentence about modules, so the accesses of the text are counted; that each of them is "
+        "needed, the checks of IRB-03, 04, 06, 07 and 11 show, which break without it.",
+        (Measurement("shared queues", "step 1 reads a queue of figure 25, step 6 writes two", "holds"),),
     ),
     Claim(
         "IRB-27",
@@ -433,9 +443,10 @@ IRBP: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.COMPOSITION,
         "violated",
-        "By reading: section 5.2.2 takes it back (IRB-26). What is separate is the agreement on list and "
-        "messages; what is done with them is done to the variables of total order, of which no queue is "
-        "left alone once the steps are repaired. As IRB-26 it is about modules, and no run decides it.",
+        "Section 5.2.2 takes it back (IRB-26). What is separate is the agreement on list and messages; what "
+        "is done with them is done to the variables of total order, of which no queue is left alone once the "
+        "steps are repaired. As in IRB-26 the accesses of the text are counted.",
+        (Measurement("queues left alone", "no step of figure 32 touches a queue of figure 25", "violated"),),
         defect="design",
     ),
     Claim(

@@ -63,6 +63,29 @@ def test_of_two_processes_none_may_crash() -> None:
     assert alone["Termination"].outcome is Outcome.HOLDS
 
 
+@pytest.mark.parametrize(
+    ("faults", "full", "few"),
+    [
+        ({"processes": 2, "rounds": 2}, 3505, 2779),
+        ({"processes": 3, "rounds": 1, "crashes": 0}, 7635, 3747),
+    ],
+)
+def test_urgent_runs_give_the_verdicts_of_all_runs(faults: dict[str, int], full: int, few: int) -> None:
+    """A crash and a wrong suspicion unless told otherwise: local steps first, other states, the same
+    outcomes of everything but liveness.
+    """
+    asked = (*SAFETY, *WITNESSES, "Termination")
+    every, some = (
+        check(
+            program(ChandraTouegChecked, detected_at_once=True, urgent=urgent, **faults), properties=asked
+        )
+        for urgent in (False, True)
+    )
+    assert (every.exploration.states, some.exploration.states) == (full, few)
+    assert [verdict.outcome for verdict in every.verdicts] == [verdict.outcome for verdict in some.verdicts]
+    assert every.exploration.never_fired == some.exploration.never_fired
+
+
 def forever(**constants: int) -> Report:
     bound = program(ChandraTouegForever, values=1, urgent=True, detected_at_once=True, **constants)
     return check(bound, properties=("Decided", "DecidedIfTrusted"))

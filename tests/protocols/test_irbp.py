@@ -18,6 +18,7 @@ from antiphon.model.explore.search import Search
 from antiphon.model.refinement import PROPERTY
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.claims import Check, claim_of
+from antiphon.spec.claims.irbp import LIVENESS, SAFETY
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.irbp.properties import IrbpChecked
 from antiphon.spec.protocols.irbp.refinement import Figure25Normal
@@ -45,15 +46,19 @@ def repairs_of(spec: type[Spec]) -> dict[str, str]:
 
 
 ANSWERS = repairs_of(IrbpChecked)
+ANSWERS_OF_BOTH = {name: claim for name, claim in repairs_of(TwoViewsChecked).items() if name not in ANSWERS}
 
 
-def set_by(block: str, variable: str) -> dict[str, int | bool]:
+def set_by(block: str, variable: str) -> dict[str, int | bool | str]:
     """The constants that a variable of the shell sets on the command line."""
     words = " ".join(re.findall(rf'{variable}="(?:\${variable} )?(.*)"', block))
     pairs = re.findall(r"--set (\w+)=(\w+)|--(processes|messages) (\d+)", words)
     found = {first or third: second or fourth for first, second, third, fourth in pairs}
     truth = {"true": True, "false": False}
-    return {name: truth[value] if value in truth else int(value) for name, value in found.items()}
+    return {
+        name: truth[value] if value in truth else int(value) if value.isdigit() else value
+        for name, value in found.items()
+    }
 
 
 def refine(*without: str, **constants: Any) -> Report:
@@ -136,32 +141,62 @@ def test_a_delivery_commutes_with_every_other_step_but_a_crash_of_its_process() 
     assert set(met) >= {"hear", "settle", "adopt", "report", "decide", "crash"}
 
 
+def outcomes(*without: str, urgent: bool) -> tuple[int, dict[str, Outcome]]:
+    """What is said of two processes with one message and a false suspicion, in how many states."""
+    bound = program(
+        IrbpChecked, repairs="all", without=without, processes=2, messages=1, highest=4, views=2, crashes=0,
+        false_suspicions=1, detected_at_once=True, assigned=True, urgent=urgent,
+    )  # fmt: skip
+    report = reports.check(bound, properties=(*SAFETY, *LIVENESS))
+    return report.exploration.states, {verdict.property: verdict.outcome for verdict in report.verdicts}
+
+
+def test_urgent_runs_give_the_verdicts_of_all_runs() -> None:
+    every, some = outcomes(urgent=False), outcomes(urgent=True)
+    assert (every[0], some[0]) == (18_113, 407)
+    assert set(every[1].values()) == {Outcome.HOLDS}
+    assert every[1] == some[1]
+
+
+def test_urgent_runs_hide_what_depends_on_when_a_process_delivers() -> None:
+    """`urgent` is a restriction: who delivers at once delivers before it installs the next list."""
+    every, some = (outcomes("deliver_first", urgent=urgent)[1] for urgent in (False, True))
+    assert {name for name, outcome in every.items() if outcome is not some[name]} == {
+        "OldBuffersEmpty", "SameViewDelivery", "SendingViewDelivery", "ViewSynchrony",
+    }  # fmt: skip
+    assert set(some.values()) == {Outcome.HOLDS}
+
+
 def test_the_chapter_for_implementers_names_every_repair_and_claims_that_exist() -> None:
     changes = {
         row.split("|")[2].strip(" `"): row.split("|")[4].strip()
         for row in PAGE.splitlines()
         if "| IRB-" in row
     }
-    assert changes == repairs_of(TwoViewsChecked)
+    assert changes == ANSWERS | ANSWERS_OF_BOTH
     for name in ANSWERS:
         assert f"\n| `{name}` |" in PAGE, f"{name} left out"
     for claim in re.findall(r"IRB-\d\d", PAGE):
         assert claim_of(claim).id == claim
 
 
-def test_each_row_of_the_chapter_has_the_command_of_a_check_of_its_claim() -> None:
+@pytest.mark.parametrize(("block", "answers"), [("two=", ANSWERS), ("views=", ANSWERS_OF_BOTH)])
+def test_each_row_of_the_chapter_has_the_command_of_a_check_of_its_claim(
+    block: str, answers: dict[str, str]
+) -> None:
     """What the command finds the ledger records, and `antiphon claims` finds again."""
-    block = next(part for part in PAGE.split("```") if "two=" in part)
-    said: dict[str, tuple[str, int]] = {}
-    for line in block.splitlines():
+    text = next(part for part in PAGE.split("```") if f"\n{block}" in part)
+    said: set[str] = set()
+    for line in text.splitlines():
         if line.startswith("antiphon check irbp"):
             command, _, length = line.partition("#")
             without, property = command.split()[5], command.split()[7]
-            said[without] = (property, int(length.split()[0]))
+            said.add(without)
             assert any(
                 isinstance(check, Check)
-                and (check.without, check.property, check.length) == ((without,), *said[without])
-                and dict(check.constants) == set_by(block, command.split()[3].strip("$"))
-                for check in claim_of(ANSWERS[without]).checks
+                and (check.without, check.property, check.length)
+                == ((without,), property, int(length.split()[0]))
+                and dict(check.constants) == set_by(text, command.split()[3].strip("$"))
+                for check in claim_of(answers[without]).checks
             ), line
-    assert set(said) == set(ANSWERS)
+    assert said == answers.keys()
