@@ -13,15 +13,13 @@ majority = ambiguity(
     "majority",
     "static",
     about="`The list must have a majority of the processes`: of all processes, or of the originator's "
-    "previous "
-    "list",
+    "previous list",
 )
 committed = ambiguity(
     "committed",
     "stable",
     about="`the process with the most recent committed message`: committed is what is stable, as the "
-    "Resiliency "
-    "Test says in brackets, or what has a number",
+    "Resiliency Test says in brackets, or what has a number",
 )
 invited = ambiguity(
     "invited",
@@ -33,8 +31,7 @@ leaving = ambiguity(
     "leaving",
     "forgets",
     about="`a version number greatest than its previous list`, of a site that has left a list on TIMEOUT_j: "
-    "that "
-    "of the list that it committed last, or the highest that it has voted for",
+    "that of the list that it committed last, or the highest that it has voted for",
 )
 collection = ambiguity(
     "collection",
@@ -47,8 +44,7 @@ resiliency = ambiguity(
     "resiliency",
     "total",
     about="how many sites of a list must have a message before it is delivered: all (figure 25), a majority "
-    "of all "
-    "processes, or only the one that delivers it (section 4.2)",
+    "of all processes, or only the one that delivers it (section 4.2)",
 )
 
 
