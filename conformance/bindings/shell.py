@@ -74,6 +74,8 @@ class Driven(Generic[M]):
         reported: what the step from one snapshot to another returns, and what its tracer is told.
         busy: whether a broadcast is refused at a snapshot.
         timers: the running timers of a snapshot, milliseconds left and back-off.
+        rested: takes what a single step left for the application, which is no part of where a core stands;
+            by default nothing does.
         ending: timers whose expiry ends what they wait for, so that they are not put off.
     """
 
@@ -85,6 +87,7 @@ class Driven(Generic[M]):
     reported: Callable[[int, Any, Any, Asked], tuple[object, tuple[tracing.Event, ...]]]
     busy: Callable[[Any], bool]
     timers: Callable[[Any], tuple[tuple[Any, float, int], ...]]
+    rested: Callable[[Any], object] = id
     ending: frozenset[Any] = frozenset()
 
 

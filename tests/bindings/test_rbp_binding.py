@@ -5,6 +5,7 @@ import pytest
 from antiphon.conformance.bindings import Refused, binding_of, bound_protocol
 from antiphon.conformance.bindings import rbp as module
 from antiphon.conformance.bindings import system as systems
+from antiphon.conformance.bindings.core_binding import GROUP
 from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.conformance.bindings.rbp_faults import FAULTS, SIZE_FAULTS
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered
@@ -25,7 +26,7 @@ def test_a_datagram_in_flight_is_what_the_core_encoded() -> None:
     binding = small()
     ((packet, datagram),) = systems.start(binding).flight
     assert packet == FIRST_TOKEN
-    envelope = module.CODEC.decode(datagram)
+    envelope = binding.codec.decode(datagram)
     assert isinstance(envelope, wire.Envelope)
     assert (envelope.sender, envelope.message) == (0, Ack(None, 1, 1))
 
@@ -102,7 +103,7 @@ def test_a_protocol_violation_is_refused() -> None:
     """A datagram that no correct member sends is not silently counted."""
     binding = small()
     start = systems.start(binding)
-    wrong = module.CODEC.encode(module.CODEC.envelope(module.GROUP, 0, 1, Ack(None, 1, 0)))
+    wrong = binding.codec.encode(binding.codec.envelope(GROUP, 0, 1, Ack(None, 1, 0)))
     with pytest.raises(Refused, match="protocol violation"):
         systems.perform(
             binding,
@@ -121,8 +122,9 @@ def test_a_crash_of_the_implementation_is_refused(monkeypatch: pytest.MonkeyPatc
 
 def test_messages_of_the_wire_are_packets_of_the_specification() -> None:
     body = spec.Body(Message(0), spec.Identifier(P0, 1))
-    assert module.packet_of(0, 1, Data(module.Core(0, 2).broadcast(b"0", 0.0), b"0")) == spec.Data(P1, body)
-    assert module.packet_of(0, 1, Numbered(None, 1)) == spec.Numbered(P1, None, 1)
+    packet = small().packet
+    assert packet(0, 1, Data(module.Core(0, 2).broadcast(b"0", 0.0), b"0")) == spec.Data(P1, body)
+    assert packet(0, 1, Numbered(None, 1)) == spec.Numbered(P1, None, 1)
 
 
 def test_an_unknown_fault_is_answered_with_the_known_ones() -> None:
