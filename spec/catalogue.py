@@ -196,6 +196,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.dtp:DTP",
         family="dtp",
         refinement_at="antiphon.spec.protocols.dtp.refinement:DTP",
+        binding_at="antiphon.conformance.bindings.dtp:DTP",
+        member_at="antiphon.conformance.cluster.protocols:dtp_member",
     ),
     Entry(
         "dtp-crashing",

@@ -72,7 +72,7 @@ class Driven(Generic[M]):
         single: takes the one step of this name: whether there was something to do, and what it answered.
         rest: takes internal steps until none is left; the deliveries in their order.
         reported: what the step from one snapshot to another returns, and what its tracer is told.
-        busy: whether a broadcast is refused at a snapshot.
+        busy: whether a broadcast is refused at a snapshot of a process.
         timers: the running timers of a snapshot, milliseconds left and back-off.
         rested: takes what a single step left for the application, which is no part of where a core stands;
             by default nothing does.
@@ -85,7 +85,7 @@ class Driven(Generic[M]):
     single: Callable[[Any, str, bytes, float], tuple[bool, object]]
     rest: Callable[[Any, float], list[Delivery]]
     reported: Callable[[int, Any, Any, Asked], tuple[object, tuple[tracing.Event, ...]]]
-    busy: Callable[[Any], bool]
+    busy: Callable[[int, Any], bool]
     timers: Callable[[Any], tuple[tuple[Any, float, int], ...]]
     rested: Callable[[Any], object] = id
     ending: frozenset[Any] = frozenset()
@@ -197,7 +197,7 @@ class Shell(Generic[M]):
     def _busy(self, snapshot: Hashable) -> None:
         """`busy` refuses a broadcast, which changes nothing (rule 4)."""
         core = self._at(snapshot)
-        waits = self.driven.busy(snapshot)
+        waits = self.driven.busy(self.me, snapshot)
         self._same("busy", waits, core.busy)
         if waits:
             refused = False

@@ -9,10 +9,13 @@ from __future__ import annotations
 import inspect
 import socket
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
 from antiphon.impl.group import Group
+from antiphon.impl.protocols.core import Implementation
+from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import Tracer
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
@@ -40,6 +43,23 @@ Member = Callable[[Membership, socket.socket, Tracer], Group]
 
 def rbp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
     """A member of a group that runs figure 16."""
+    protocol = rbp(
+        resend_ms=membership.resend_ms, token_ms=membership.token_ms, request_ms=membership.request_ms
+    )
+    return _member(membership, bound, tracer, protocol)
+
+
+def dtp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of a group that runs DTP."""
+    protocol = dtp(
+        resend_ms=membership.resend_ms, pass_ms=membership.token_ms, request_ms=membership.request_ms
+    )
+    return _member(membership, bound, tracer, protocol)
+
+
+def _member(
+    membership: Membership, bound: socket.socket, tracer: Tracer, protocol: Implementation[Any]
+) -> Group:
     return Group(
         membership.group,
         me=membership.process,
@@ -47,9 +67,7 @@ def rbp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> 
         bind=bound,
         routes=membership.routes,
         key=membership.key,
-        protocol=rbp(
-            resend_ms=membership.resend_ms, token_ms=membership.token_ms, request_ms=membership.request_ms
-        ),
+        protocol=protocol,
         tracer=tracer,
     )
 

@@ -223,6 +223,7 @@ class Endpoint(Generic[M]):
     def datagrams_to_send(self) -> list[Datagram]:
         """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""
         self.unsent = False
+        self._last_counted = None  # a message that is sent again is another transmission
         for to, message in self.core.outputs():
             self._carrier.send(to, self._encode(to, message))
         return [Datagram(to, data) for to, data in self._carrier.outputs(self._now)]

@@ -189,6 +189,10 @@ class Core:
         """Acknowledge if the token and a message are here; the deliveries come in their order."""
         while self.acknowledge(now):
             pass
+        return self.deliveries()
+
+    def deliveries(self) -> list[Delivery]:
+        """Hand over, once, what was delivered, in order."""
         deliveries, self._deliveries = self._deliveries, []
         return deliveries
 

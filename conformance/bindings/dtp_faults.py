@@ -1,0 +1,197 @@
+"""Plausible mistakes in an implementation of DTP, each a core with one thing wrong.
+
+`antiphon lockstep dtp --fault NAME` shows the shortest trace to where it differs from the specification. Half
+are what the paper prints: a core that was written from it alone would have them.
+"""
+
+from __future__ import annotations
+
+from antiphon.impl.protocols.dtp import Core, Timer
+from antiphon.impl.protocols.dtp.messages import Ack, AskMessage, AskNumber, Message, Msg, Null, Pass
+
+
+class TakesOldTokens(Core):
+    """As printed (Receiving ACK): every copy of a pass that names this process gives the token."""
+
+    def _take(self, message: Pass) -> None:
+        """Take the token again."""
+        latest = self._latest
+        super()._take(message)
+        if message.next_holder == self.me and latest is not None and message.number >= latest.number:
+            self._latest = message
+
+
+class ForgetsEarlyAcks(Core):
+    """As printed (Receiving ACK): an ACK that comes early is not kept."""
+
+    def _keep(self, ack: Ack) -> None:
+        """Keep the next one only."""
+        if ack.number <= self._status[self.me] + 1:
+            super()._keep(ack)
+
+
+class AcknowledgesAgain(Core):
+    """As printed (Receiving MSG): the holder acknowledges a MSG that comes although it has its ACK."""
+
+    def _receive_msg(self, sender: int, message: Msg) -> None:
+        """Forget the number of what comes."""
+        super()._receive_msg(sender, message)
+        if self.holding:
+            self._acks.pop(self._number_of.pop(message.identifier, 0), None)
+
+
+class AdvancesWithoutBody(Core):
+    """As printed (Receiving ACK): R becomes g although the update has not come."""
+
+    def _finish(self) -> None:
+        """Count the next ACK as obtained."""
+        super()._finish()
+        if self._status[self.me] + 1 in self._acks:
+            self._status[self.me] += 1
+
+
+class BelievesTheLast(Core):
+    """As printed (Receiving MSG): R_i[j] becomes h although it was more."""
+
+    def _hear(self, process: int, status: int) -> None:
+        """Set it."""
+        self._status[process] = status
+
+
+class KeepsStable(Core):
+    """As printed (Removing stable messages): without news of another's status nothing is removed."""
+
+    _news = False
+
+    def _hear(self, process: int, status: int) -> None:
+        """Note whether it is news."""
+        self._news = self._news or status > self._status[process]
+        super()._hear(process, status)
+
+    def _finish(self) -> None:
+        """Put back what was removed without any."""
+        acks, buffer, numbers = dict(self._acks), dict(self._buffer), dict(self._number_of)
+        super()._finish()
+        if not self._news:
+            self._acks, self._buffer, self._number_of = acks, buffer, numbers
+        self._news = False
+
+
+class IgnoresTold(Core):
+    """As printed (section 4.2): an ACK says nothing of what its sender knew of the others."""
+
+    def _take(self, message: Pass) -> None:
+        """Hear of the sender only."""
+        known = list(self._status)
+        super()._take(message)
+        self._status = known
+        self._hear(message.sequencer, message.number)
+
+
+class AnswersNobody(Core):
+    """As printed (Receiving REQ): who passed the token with a NULL answers no request."""
+
+    def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:
+        """Only after an ACK."""
+        if not isinstance(self.passed, Null):
+            super()._receive_request(sender, message)
+
+
+class AnswersEverybody(Core):
+    """Forgotten guard (Receiving REQ): a request is answered by whoever has what it asks for."""
+
+    def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:
+        """Answer from BUF."""
+        found: Message | None
+        if isinstance(message, AskMessage):
+            found = self._buffer.get(message.identifier)
+        else:
+            found = self._acks.get(message.number)
+        if found is not None:
+            self._to(sender, found)
+        self._hear(sender, message.status)
+        self._finish()
+
+
+class ActsUnrecovered(Core):
+    """Forgotten guard (Update arrival): the holder acknowledges before it has recovered what it lost."""
+
+    @property
+    def _is_recovered(self) -> bool:
+        """Nothing is ever missing to a holder."""
+        return self.holding or Core._is_recovered.fget(self)  # type: ignore[attr-defined]
+
+
+class PassesOn(Core):
+    """Wrong choice (Update arrival): the token goes to the next process in the ring."""
+
+    def _least_active(self) -> int:
+        """The ring's successor."""
+        return (self.me + 1) % self.members
+
+
+class TakesTheNewest(Core):
+    """Wrong choice (Receiving ACK): of several MSGs in BUF the holder acknowledges the last that came."""
+
+    def acknowledge(self, now: float) -> bool:
+        """Turn the buffer round."""
+        self._buffer = dict(reversed(self._buffer.items()))
+        done = super().acknowledge(now)
+        self._buffer = dict(reversed(self._buffer.items()))
+        return done
+
+
+class ForgetsResentMessage(Core):
+    """Lost retransmission (Timeout): the timer of a MSG sends nothing."""
+
+    def _resend_message(self) -> bool:
+        """Expire without sending."""
+        return self.busy
+
+
+class ForgetsSilence(Core):
+    """Forgotten timer (Timeout): a holder that has nothing to acknowledge never passes the token on."""
+
+    def _watch(self) -> None:
+        """Wait for ever."""
+        super()._watch()
+        self._deadlines.stop(Timer.PASS_NULL)
+
+
+class AsksOnce(Core):
+    """Off by one (Receiving ACK): of several lost items the last is not asked for."""
+
+    def _ask(self) -> None:
+        """Drop the last request."""
+        before = len(self._outputs)
+        super()._ask()
+        if len(self._outputs) - before > len(self._others):
+            del self._outputs[-len(self._others) :]
+
+
+class CountsItselfOut(Core):
+    """Off by one (Adjusting degree of fault tolerance): F others are counted without this process."""
+
+    def _is_resilient(self, number: int) -> bool:
+        """One more has to have it."""
+        return sum(1 for status in self._status if status >= number) > self.resilience + 1
+
+
+FAULTS: dict[str, type[Core]] = {
+    "takes-old-tokens": TakesOldTokens,
+    "forgets-early-acks": ForgetsEarlyAcks,
+    "acknowledges-again": AcknowledgesAgain,
+    "advances-without-body": AdvancesWithoutBody,
+    "believes-the-last": BelievesTheLast,
+    "keeps-stable": KeepsStable,
+    "ignores-told": IgnoresTold,
+    "answers-nobody": AnswersNobody,
+    "answers-everybody": AnswersEverybody,
+    "acts-unrecovered": ActsUnrecovered,
+    "passes-on": PassesOn,
+    "takes-the-newest": TakesTheNewest,
+    "forgets-resent-message": ForgetsResentMessage,
+    "forgets-silence": ForgetsSilence,
+    "asks-once": AsksOnce,
+    "counts-itself-out": CountsItselfOut,
+}
