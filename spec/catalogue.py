@@ -188,6 +188,7 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.sequencer:SEQUENCER",
         family="seq",
         refinement_at="antiphon.spec.protocols.sequencer.refinement:SEQUENCER",
+        binding_at="antiphon.conformance.bindings.sequencer:SEQUENCER",
     ),
     Entry(
         "dtp",

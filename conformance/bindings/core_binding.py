@@ -18,6 +18,7 @@ from antiphon.conformance.bindings.links import Link
 from antiphon.conformance.bindings.shell import Asked, Driven, Shell, SteppedCore
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
+from antiphon.impl.protocols.core import Send
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import Program, Step
@@ -188,7 +189,7 @@ class CoreBinding(ABC, Generic[M]):
         """What the step asks of the core."""
         message = next((given for given in step.arguments if isinstance(given, Message)), None)
         if datagram is None and message is not None and step.action in _SENDING:
-            return Asked(step.action, payload=payload_of(message))
+            return Asked("broadcast", payload=payload_of(message))
         return Asked(step.action, datagram)
 
     def _fresh(self, me: int, tracer: tracing.Tracer) -> SteppedCore[M]:
@@ -198,15 +199,23 @@ class CoreBinding(ABC, Generic[M]):
         """What the core did since it was last looked at; what it sends is encoded here."""
         core = self._cores[me]
         self.driven.rested(core)
-        sent = tuple(
-            (
-                self.packet(me, send.to, send.message),
-                self.codec.encode(self.codec.envelope(GROUP, me, 1, send.message)),
-            )
-            for send in core.outputs()
-        )
+        outputs = core.outputs()
         after = self._standing[me] = core.snapshot()
-        return Effect(after, sent, self._recorder.drain())
+        sent, queued = tuple(self.sent(me, outputs)), tuple(self.queued(me, outputs))
+        return Effect(after, sent, self._recorder.drain(), queued)
+
+    def sent(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[object, bytes]]:
+        """What goes into the set of packets: all, unless a subclass says otherwise."""
+        return ((self.packet(me, to, message), self.encoded(me, message)) for to, message in sends)
+
+    def queued(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[Link, object, bytes]]:
+        """What goes into links, in order: nothing, unless a subclass says otherwise."""
+        del me, sends
+        return ()
+
+    def encoded(self, me: int, message: M) -> bytes:
+        """The datagram of a message, as every one of them is named: a walk does not count."""
+        return self.codec.encode(self.codec.envelope(GROUP, me, 1, message))
 
 
 _SENDING = frozenset({"broadcast", "send"})

@@ -316,6 +316,8 @@ class Shell(Generic[M]):
         core: ProtocolCore[M],
     ) -> _Done:
         delivered = tuple(event for event in events if isinstance(event, tracing.Deliver))
+        told = tuple(Delivery(*event.identifier, event.number, event.payload) for event in delivered)
+        self._same("what is delivered, and what the tracer is told of it", told, deliveries)
         arrived = tuple(event for event in events if isinstance(event, tracing.Receive))
         steps = tuple(event for event in events if event not in delivered and event not in arrived)
         return _Done(result, sends, deliveries, delivered, steps, core.busy, core.snapshot(), arrived)

@@ -15,6 +15,7 @@ from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import walk_bar
 from antiphon.conformance.lockstep import LOCKSTEP
 from antiphon.conformance.report.words import settings
+from antiphon.spec.lang import Program
 from antiphon.spec.places import is_place
 
 
@@ -97,11 +98,19 @@ def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> 
     )
 
 
+def _repaired(program: Program) -> str:
+    """Which repairs the specification has."""
+    repairs = [item.name for item in program.declaration.constants if item.repair]
+    without = [name for name in repairs if not program.constants[name]]
+    if not repairs:
+        return ""
+    return f"; all repairs but {', '.join(without)}" if without else "; all repairs"
+
+
 def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int:
     console = output.out()
     numbers = {name: value for name, value in report.program.constants.items() if type(value) is int}
-    repaired = "; all repairs" if any(item.repair for item in report.program.declaration.constants) else ""
-    console.print(f"{protocol}: {', '.join(settings(numbers))}{repaired}", style="bold")
+    console.print(f"{protocol}: {', '.join(settings(numbers))}{_repaired(report.program)}", style="bold")
     rate = report.transitions / report.seconds if report.seconds else 0.0
     share = "all transitions" if report.complete else "a part of the transitions"
     console.print(

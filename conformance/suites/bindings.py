@@ -25,8 +25,16 @@ from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Step
 
 
-def check_binding(make: Callable[[], Binding], *, walks: int = 200, steps: int = 60, seed: int = 0) -> None:
-    """Check a binding, of constants under which every action is possible; `make` makes a fresh one each time.
+def check_binding(
+    make: Callable[[], Binding],
+    *,
+    walks: int = 200,
+    steps: int = 60,
+    seed: int = 0,
+    never: frozenset[str] = frozenset(),
+) -> None:
+    """Check a binding, of constants under which every action is possible but those that `never` names; `make`
+    makes a fresh one each time.
 
     Raises:
         AssertionError: a rule is broken; the message says which and where.
@@ -42,8 +50,12 @@ def check_binding(make: Callable[[], Binding], *, walks: int = 200, steps: int =
     if stray:
         raise AssertionError(f"{name}: {', '.join(sorted(stray))} is internal, but no action")
     comparison, again = Comparison(binding), make()
+    missing -= never
     for _ in range(walks):
-        missing -= _walk(comparison, again, generator, missing, steps)
+        fired = _walk(comparison, again, generator, missing, steps)
+        if not never.isdisjoint(fired):
+            raise AssertionError(f"{name}: {', '.join(sorted(never & fired))} is said never to be taken")
+        missing -= fired
         if not missing:
             return
     raise AssertionError(

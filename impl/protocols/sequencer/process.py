@@ -1,0 +1,312 @@
+"""The core of SEQUENCER, repaired: a message goes to the coordinator, who multicasts it for its sender.
+
+Rules of this file:
+1. No clock, socket, randomness or thread: this core needs no time at all, for the queues below lose nothing.
+2. One public action is one atomic step, and a step never waits. Nothing happens without a message or a call,
+   so `settle` only hands over what was delivered.
+3. The coordinator's own copy of a multicast is applied inside the step; only the copies for others become
+   outputs.
+4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
+   counted in `violations` and changes nothing.
+5. What is kept is bounded: `pending_max` own messages, one number for each member, and EARLY_MAX messages for
+   each member that arrive before the view in which they were sent.
+
+| document                        | here                                                         |
+|---------------------------------|--------------------------------------------------------------|
+| local_addr, coord               | `me`, the first of `group`                                   |
+| forward-table                   | `_forward_table`, by seqno                                   |
+| received-table                  | `_received_table[s]`, the highest seqno of s; 0: no entry    |
+| On send(M)                      | `broadcast`                                                  |
+| On reception of M from S        | `receive`                                                    |
+| Multicast(M,S), Deliver(M,S)    | `_multicast`, `_deliver`                                     |
+| On view change                  | `change_view`, which a membership calls (`impl.protocols.views`) |
+| "shallow-copy M into M-tmp"     | messages are immutable; a delivery is made from one          |
+
+Repairs, by paragraph. On send: the coordinator, too, keeps its message in the forward-table until it has it
+back. On reception of FORWARD: who is not yet the coordinator keeps it until it is. Deliver: what comes of a
+process that is not in the view is discarded. On view change: members leave a view only after all who go on
+have received what any of them has, and send nothing meanwhile (`block`); messages are sent again whenever the
+coordinator is another one, not only if it left.
+
+Two repairs are not made here. To remember each seqno instead of the highest is needed only where the queues
+to the coordinator do not keep their order. To deliver a message after all have it is what a layer above may
+ask for; here it is delivered when it is ordered.
+
+Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Design".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message
+from antiphon.impl.protocols.sequencer.state import Snapshot
+from antiphon.impl.protocols.sequencer.violations import SequencerViolation
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = ["EARLY_MAX", "PENDING_MAX", "Core"]
+
+PENDING_MAX = 64
+"""How many own messages may be on their way to the coordinator and back, if nothing else is said."""
+
+EARLY_MAX = 2 * PENDING_MAX
+"""How many messages of a later view are kept for each member."""
+
+
+class Core:
+    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+
+    def __init__(
+        self, me: int, members: int, *, pending_max: int = PENDING_MAX, tracer: Tracer = NULL_TRACER
+    ) -> None:
+        """The tables are empty, and the first view has all members.
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+            ValueError: `pending_max` is not positive.
+        """
+        if members < 2 or not 0 <= me < members:
+            raise InvalidMembership(
+                f"process {me} of {members}: a group has at least 2 members, numbered from 0 to members - 1"
+            )
+        if pending_max < 1:
+            raise ValueError(f"pending_max is {pending_max}; a member that may send nothing orders nothing")
+        self.me = me
+        self.members = members
+        self.view = 1
+        self.group = tuple(range(members))
+        self._pending_max = pending_max
+        self._tracer = tracer
+        self._blocked = False
+        self._last_number = 0
+        self._forward_table: dict[int, bytes] = {}
+        self._received_table = [0] * members
+        self._delivered = 0
+        self._early: list[tuple[int, Message]] = []
+        self._outputs: list[Send[Message]] = []
+        self._deliveries: list[Delivery] = []
+        self._violations: Counter[Violation] = Counter()
+
+    def start(self, now: float) -> None:
+        """Take part: there is nothing to do before the first message."""
+
+    @property
+    def coordinator(self) -> int:
+        """Who orders: the first member of the view."""
+        return self.group[0]
+
+    # On send(M) -------------------------------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        """Whether a view is about to change, or as many own messages are on their way as may be."""
+        return self._blocked or len(self._forward_table) >= self._pending_max
+
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
+        """`Add a FORWARD header to M` with the next seqno, remember M, and `Send M to coordinator`.
+
+        Raises:
+            Busy: too many own messages have not come back, or the view is about to change.
+            GroupFailed: no number is left for it.
+            TypeError, PayloadTooLarge: as `payload_copy`.
+        """
+        del now
+        payload = payload_copy(payload)
+        if self._last_number == NATURAL_MAX:
+            raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
+        if self.busy:
+            why = "the view changes" if self._blocked else f"{len(self._forward_table)} have not come back"
+            raise Busy(f"{why}; broadcast again when `busy` is false")
+        self._last_number += 1
+        identifier = Identifier(self.me, self._last_number)
+        self._forward_table[self._last_number] = payload
+        if self._tracer.recording:
+            self._tracer.record(tracing.Broadcast(self.me, identifier, payload))
+        self._send(identifier, payload)
+        return identifier
+
+    def _send(self, identifier: Identifier, payload: bytes) -> None:
+        if self.coordinator == self.me:
+            self._multicast(identifier, payload)
+        else:
+            self._outputs.append(Send(self.coordinator, Forward(self.view, identifier, payload)))
+
+    # On reception of M from S -----------------------------------------------------------------------------
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """`If header is FORWARD`: Multicast(M,S) at the coordinator; `If header is DATA`: Deliver(M,S)."""
+        del now
+        wrong = self._impossible(sender, message)
+        if wrong is not None:
+            self._violated(wrong, sender, message)
+        elif message.view > self.view or (self._blocked and isinstance(message, Forward)):
+            self._early.append((sender, message))
+        elif isinstance(message, Data):
+            if message.view == self.view:
+                self._deliver(message.identifier, message.payload)
+        elif self.coordinator == self.me:
+            self._multicast(message.identifier, message.payload)
+
+    def _impossible(self, sender: int, message: Message) -> SequencerViolation | None:
+        """Why no correct member says this now, or None. Of an earlier view a member may say what it will."""
+        if message.view > self.view or (self._blocked and isinstance(message, Forward)):
+            kept = sum(1 for other, _ in self._early if other == sender)
+            return SequencerViolation.TOO_EARLY if kept >= EARLY_MAX else None
+        if isinstance(message, Forward):
+            if message.identifier.source != sender:
+                return SequencerViolation.FOREIGN_FORWARD
+            if message.identifier.id > self._received_table[sender] + 1 and self.coordinator == self.me:
+                return SequencerViolation.NUMBER_LEFT_OUT
+            misdirected = message.view == self.view and self.coordinator != self.me
+            return SequencerViolation.MISDIRECTED if misdirected else None
+        if message.view < self.view:
+            return None
+        if sender != self.coordinator:
+            return SequencerViolation.NOT_COORDINATOR
+        return self._undeliverable(message.identifier, message.payload)
+
+    def _undeliverable(self, identifier: Identifier, payload: bytes) -> SequencerViolation | None:
+        """Why the coordinator cannot have ordered this message now, or None."""
+        source, number = identifier
+        if source == self.me:
+            if number > self._last_number:
+                return SequencerViolation.NEVER_BROADCAST
+            if self._forward_table.get(number, payload) != payload:
+                return SequencerViolation.TWO_PAYLOADS
+        if source in self.group and number > self._received_table[source] + 1:
+            return SequencerViolation.NUMBER_LEFT_OUT
+        return None
+
+    # Multicast(M,S) and Deliver(M,S) ----------------------------------------------------------------------
+
+    def _multicast(self, identifier: Identifier, payload: bytes) -> None:
+        """`Replace FORWARD type in header with DATA type`, `Multicast M`; the own copy at once."""
+        message = Data(self.view, identifier, payload)
+        for process in self.group:
+            if process != self.me:
+                self._outputs.append(Send(process, message))
+        self._deliver(identifier, payload)
+
+    def _deliver(self, identifier: Identifier, payload: bytes) -> None:
+        """An own message leaves the forward-table; what was delivered, or is of no member, is discarded."""
+        source, number = identifier
+        if source == self.me:
+            self._forward_table.pop(number, None)
+        if number <= self._received_table[source] or source not in self.group:
+            return
+        self._received_table[source] = number
+        self._delivered += 1
+        self._deliveries.append(Delivery(source, number, self._delivered, payload))
+        if self._tracer.recording:
+            self._tracer.record(tracing.Deliver(self.me, identifier, self._delivered, payload))
+
+    # On view change ---------------------------------------------------------------------------------------
+
+    def block(self, now: float) -> None:
+        """A view has formed: nothing is sent or ordered until it is installed (the repair `flush`)."""
+        del now
+        self._blocked = True
+
+    def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
+        """`For each message M in forward-table`: `Send M to the new coord`; then what came early.
+
+        Raises:
+            InvalidMembership: as `ChangesViews` says.
+        """
+        if view <= self.view or self.me not in group or not _is_group(group, self.members):
+            raise InvalidMembership(
+                f"view {view} with the members {group}: process {self.me} of {self.members} is in view "
+                f"{self.view} and can go on to a later one, of different members that has itself"
+            )
+        before = self.coordinator
+        self.view, self.group, self._blocked = view, group, False
+        for process in set(range(self.members)).difference(group):
+            self._received_table[process] = 0
+        if self.coordinator != before:
+            for number, payload in sorted(self._forward_table.items()):
+                self._send(Identifier(self.me, number), payload)
+        early, self._early = self._early, []
+        for sender, message in early:
+            self.receive(sender, message, now)
+
+    # Time, which this core has no use for -------------------------------------------------------------------
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Hand over, once, what was delivered, in order."""
+        del now
+        deliveries, self._deliveries = self._deliveries, []
+        return deliveries
+
+    def tick(self, now: float) -> None:
+        """No timer runs."""
+
+    def next_deadline(self) -> float | None:
+        """None: no timer runs."""
+        return None
+
+    # Looking at a core from outside -------------------------------------------------------------------------
+
+    @property
+    def violations(self) -> Counter[Violation]:
+        """How often a member said what no correct member says, by kind; a copy."""
+        return self._violations.copy()
+
+    @property
+    def broken(self) -> Violation | None:
+        """The first violation that proves two orders."""
+        return next((kind for kind in self._violations if kind.breaks_order), None)
+
+    def _violated(self, kind: Violation, sender: int, message: Message) -> None:
+        self._violations[kind] += 1
+        if self._tracer.recording:
+            detail = repr(message)[: tracing.DETAIL_MAX]
+            self._tracer.record(tracing.Violation(self.me, kind, sender, detail))
+
+    @property
+    def progress(self) -> int:
+        """What was sent and delivered, and how often the view changed."""
+        return self.view + self._last_number + self._delivered
+
+    def waits(self) -> tuple[Wait, ...]:
+        """The own message that comes back next."""
+        first = min(self._forward_table, default=None)
+        return () if first is None else (Wait(f"message {self.me}:{first} back", self.coordinator),)
+
+    def outputs(self) -> list[Send[Message]]:
+        """Hand over, once, the messages to send, in order."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def snapshot(self) -> Snapshot:
+        """The whole state."""
+        return Snapshot(
+            self.view,
+            self.group,
+            self._blocked,
+            self._last_number,
+            tuple(sorted(self._forward_table.items())),
+            tuple(self._received_table),
+            self._delivered,
+            tuple(self._early),
+            tuple(self._outputs),
+            tuple(self._deliveries),
+            tuple(sorted(self._violations.items())),
+        )
+
+    def restore(self, snapshot: Snapshot, now: float) -> None:
+        """Become what `snapshot` was taken of; parameters and tracer stay."""
+        del now
+        self.view, self.group, self._blocked = snapshot.view, snapshot.group, snapshot.blocked
+        self._last_number, self._delivered = snapshot.last_number, snapshot.delivered
+        self._forward_table = dict(snapshot.forward_table)
+        self._received_table = list(snapshot.received_table)
+        self._early = list(snapshot.early)
+        self._outputs, self._deliveries = list(snapshot.outputs), list(snapshot.deliveries)
+        self._violations = Counter(dict(snapshot.violations))
+
+
+def _is_group(group: tuple[int, ...], members: int) -> bool:
+    return len(set(group)) == len(group) and all(0 <= process < members for process in group)

@@ -1,0 +1,42 @@
+"""What a membership does to a core whose members may change: it blocks it, and then installs a view.
+
+A membership that runs a flush calls `block` when a view has formed, hands over every multicast that any
+member who goes on has and this one has not (by `receive`, from whom it was multicast), and calls
+`change_view` when every such member has them all. No membership exists yet: a group keeps its first view,
+which has all members in the order of their numbers.
+
+This module must not know any protocol.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["ChangesViews"]
+
+
+class ChangesViews(Protocol):
+    """A core that can go on in another view."""
+
+    @property
+    def view(self) -> int:
+        """The number of the view that is installed, from 1."""
+        ...
+
+    @property
+    def group(self) -> tuple[int, ...]:
+        """The members of that view, in its order; the first one coordinates."""
+        ...
+
+    def block(self, now: float) -> None:
+        """A view has formed: send nothing of one's own and order nothing until it is installed."""
+        ...
+
+    def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
+        """Install the view that has formed; every member who goes on has received the same multicasts.
+
+        Raises:
+            InvalidMembership: the view is not a later one, or `group` does not have this member, has one
+                twice or has one that the core does not know.
+        """
+        ...
