@@ -299,6 +299,7 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.total:TOTAL",
         family="tot",
         refinement_at="antiphon.spec.protocols.total.refinement:TOTAL",
+        binding_at="antiphon.conformance.bindings.total:TOTAL",
     ),
     Entry(
         "ordering",

@@ -1,0 +1,398 @@
+"""The core of JavaGroups' TOTAL, repaired: members ask the sequencer, which numbers messages for all.
+
+Rules of this file:
+1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
+2. One public action is one atomic step, and a step never waits. A message is passed up in the step in which
+   it can be, so `settle` only hands over what was passed up.
+3. "broadcasts it to the group" includes the sequencer, whose own copy is applied inside the step.
+4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
+   counted in `violations` and changes nothing.
+5. What is kept is bounded. From the first own message that was not passed up on, a member names at most
+   `pending_max`. The sequencer keeps at most SENT_MAX messages that somebody has not acknowledged; a request
+   beyond is as good as lost, and asked again. So no number is more than SENT_MAX ahead of what anybody has
+   passed up.
+6. A message makes a process send one message to all, and one to the sequencer or to one member.
+
+| document                                  | here                                                 |
+|-------------------------------------------|------------------------------------------------------|
+| next expected sequence id                 | `_next_expected`                                     |
+| queue of messages ordered by sequence id  | `_queue`, by sequence id                             |
+| next sequence id to assign                | `_next_to_assign`; 0: not the sequencer              |
+| what TOTAL_RESEND is answered with        | `_sent`, until all have acknowledged it              |
+| first listed member                       | process 0: the first view stays                      |
+| retransmission thread                     | the timer ASK                                        |
+
+Repairs, by section. Members: a member asks again until its own message was passed up (REQUEST_AGAIN).
+Sequencer: a message is numbered once, by its identifier (`_numbered`: of each source the highest number up to
+which all are, and those beyond). Future Improvements: of the two remedies for a lost suffix the second, "the
+sequencer handled retransmission (perhaps using positive acknowledgements)" (SEND_SUFFIX), with
+TOTAL_CUM_SEQ_ACK for each TOTAL_BCAST; so it is also known what need not be kept.
+
+Messages of one member may be numbered in another order than they were sent.
+
+Source: Cornell, "JavaGroups TOTAL", sections Members, Sequencer, Retransmission, Future Improvements.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.deadlines import Deadlines
+from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend
+from antiphon.impl.protocols.total.state import Snapshot
+from antiphon.impl.protocols.total.timers import Timer
+from antiphon.impl.protocols.total.violations import TotalViolation
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = ["PENDING_MAX", "SENT_MAX", "Core"]
+
+PENDING_MAX = 32
+"""How many own messages may wait to be passed up, at most and if nothing else is said."""
+
+SENT_MAX = 128
+"""How many messages the sequencer keeps for those that have not acknowledged them."""
+
+SEQUENCER = 0
+"""The first listed member."""
+
+
+class Core:
+    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+
+    def __init__(
+        self,
+        me: int,
+        members: int,
+        *,
+        request_ms: float = 50.0,
+        resend_ms: float = 20.0,
+        suffix_ms: float = 50.0,
+        backoff_max: int = 8,
+        pending_max: int = PENDING_MAX,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """The first view: everybody expects sequence id 1, which process 0 will assign.
+
+        The three intervals are the first waiting times of request_again, ask and send_suffix; each expiry
+        doubles the next one up to `backoff_max` times the first (1: no back-off).
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+            ValueError: an interval or the back-off is not positive, or `pending_max` not in 1..PENDING_MAX.
+        """
+        if members < 2 or not 0 <= me < members:
+            raise InvalidMembership(
+                f"process {me} of {members}: a group has at least 2 members, numbered from 0 to members - 1"
+            )
+        if not 1 <= pending_max <= PENDING_MAX:
+            raise ValueError(f"pending_max is {pending_max}; it is at least 1 and at most {PENDING_MAX}")
+        self.me = me
+        self.members = members
+        self._others = tuple(process for process in range(members) if process != me)
+        self._pending_max = pending_max
+        self._tracer = tracer
+        self._now = 0.0
+        self._last_id = 0
+        self._pending: dict[int, bytes] = {}
+        self._next_expected = 1
+        self._queue: dict[int, Bcast] = {}
+        self._next_to_assign = 1 if me == SEQUENCER else 0
+        self._sent: dict[int, Bcast] = {}
+        self._numbered: list[tuple[int, frozenset[int]]] = [(0, frozenset())] * members
+        self._acknowledged = [0] * members
+        self._outputs: list[Send[Message]] = []
+        self._deliveries: list[Delivery] = []
+        self._violations: Counter[Violation] = Counter()
+        self._deadlines = Deadlines(
+            {Timer.REQUEST_AGAIN: request_ms, Timer.ASK: resend_ms, Timer.SEND_SUFFIX: suffix_ms}, backoff_max
+        )
+
+    def start(self, now: float) -> None:
+        """Take part: there is nothing to do before the first message."""
+        self._now = now
+
+    # Members ----------------------------------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        """Whether the first own message waits for too long, or the sequencer has no room for another one."""
+        first = next(iter(self._pending), self._last_id + 1)
+        return self._last_id + 1 - first >= self._pending_max or len(self._sent) >= SENT_MAX
+
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
+        """The message goes to the sequencer; the sequencer numbers its own at once.
+
+        Raises:
+            Busy: too many own messages wait to be passed up, or others to be acknowledged.
+            GroupFailed: no number is left for it.
+            TypeError, PayloadTooLarge: as `payload_copy`.
+        """
+        payload = payload_copy(payload)
+        if NATURAL_MAX in (self._last_id, self._next_to_assign, self._next_expected):
+            raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
+        if self.busy:
+            told = f"{len(self._pending)} own messages wait, {len(self._sent)} messages are not acknowledged"
+            raise Busy(f"{told}; broadcast again when `busy` is false")
+        self._now = now
+        self._last_id += 1
+        identifier = Identifier(self.me, self._last_id)
+        self._pending[self._last_id] = payload
+        if self._tracer.recording:
+            self._tracer.record(tracing.Broadcast(self.me, identifier, payload))
+        self._request(identifier, payload)
+        self._watch()
+        return identifier
+
+    def _request(self, identifier: Identifier, payload: bytes) -> None:
+        """TOTAL_REQUEST, unless this process is the sequencer."""
+        if self.me == SEQUENCER:
+            self._assign(identifier, payload)
+        else:
+            self._to(SEQUENCER, Request(identifier, payload))
+
+    def _take_in(self, message: Bcast) -> None:
+        """A lower id than expected is discarded, one that is queued too; another is queued."""
+        if message.number >= self._next_expected and message.number not in self._queue:
+            self._queue[message.number] = message
+            while (following := self._queue.pop(self._next_expected, None)) is not None:
+                self._pass_up(following)
+
+    def _pass_up(self, message: Bcast) -> None:
+        """`The next expected sequence id is also incremented by one`."""
+        (source, name), number = message.identifier, message.number
+        self._next_expected = number + 1
+        self._deadlines.stop(Timer.ASK)
+        if source == self.me:
+            if name == next(iter(self._pending)):
+                self._deadlines.stop(Timer.REQUEST_AGAIN)
+            del self._pending[name]
+        self._deliveries.append(Delivery(source, name, number, message.payload))
+        if self._tracer.recording:
+            self._tracer.record(tracing.Deliver(self.me, message.identifier, number, message.payload))
+
+    # Sequencer --------------------------------------------------------------------------------------------
+
+    def _assign(self, identifier: Identifier, payload: bytes) -> None:
+        """`it assigns a sequence id to the message and broadcasts it`, if the message has none yet."""
+        source, name = identifier
+        upto, beyond = self._numbered[source]
+        if name <= upto or name in beyond:
+            return
+        beyond |= {name}
+        while upto + 1 in beyond:
+            upto += 1
+            beyond -= {upto}
+        self._numbered[source] = (upto, beyond)
+        message = Bcast(self._next_to_assign, identifier, payload)
+        self._next_to_assign += 1
+        self._sent[message.number] = message
+        for process in self._others:
+            self._to(process, message)
+        self._take_in(message)
+
+    def _acknowledge(self) -> None:
+        """TOTAL_CUM_SEQ_ACK: `all messages in the current view up to the specified sequence id`."""
+        self._to(SEQUENCER, CumAck(self._next_expected - 1))
+
+    def _free(self) -> None:
+        """What all have acknowledged is kept no more."""
+        everywhere = min(self._acknowledged[process] for process in self._others)
+        while self._sent and (first := next(iter(self._sent))) <= everywhere:
+            del self._sent[first]
+
+    # Receiving --------------------------------------------------------------------------------------------
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle one message of another member."""
+        self._now = now
+        wrong = self._impossible(sender, message)
+        if wrong is not None:
+            self._violated(wrong, sender, message)
+            return
+        match message:
+            case Bcast():
+                self._take_in(message)
+                self._acknowledge()
+            case Request(identifier=identifier, payload=payload):
+                if len(self._sent) < SENT_MAX and self._next_to_assign < NATURAL_MAX:
+                    self._assign(identifier, payload)
+            case Resend(number=number):
+                if number in self._sent:
+                    self._to(sender, _again(self._sent[number]))
+            case CumAck(number=number):
+                if number > self._acknowledged[sender]:
+                    self._acknowledged[sender] = number
+                    self._deadlines.stop(Timer.SEND_SUFFIX)
+                self._free()
+        self._watch()
+
+    def _impossible(self, sender: int, message: Message) -> TotalViolation | None:
+        """Why no correct member says this now, or None."""
+        if isinstance(message, Bcast):
+            return self._unassignable(sender, message)
+        if self.me != SEQUENCER:
+            return TotalViolation.MISDIRECTED
+        if not isinstance(message, Request):
+            given = message.number < self._next_to_assign
+            return None if given else TotalViolation.NEVER_ASSIGNED
+        if message.identifier.source != sender:
+            return TotalViolation.FOREIGN_REQUEST
+        ahead = message.identifier.id - self._numbered[sender][0]
+        return TotalViolation.IDENTIFIER_AHEAD if ahead > PENDING_MAX else None
+
+    def _unassignable(self, sender: int, message: Bcast) -> TotalViolation | None:
+        """Why the sequencer cannot have given this message this number, or None."""
+        source, name = message.identifier
+        if sender != SEQUENCER:
+            return TotalViolation.NOT_SEQUENCER
+        if message.number >= self._next_expected + SENT_MAX:
+            return TotalViolation.NUMBER_AHEAD
+        if message.number < self._next_expected:
+            return None
+        queued = self._queue.get(message.number, message)
+        if queued.identifier != message.identifier:
+            return TotalViolation.TWO_MESSAGES
+        if source == self.me and name not in self._pending:
+            return TotalViolation.NEVER_BROADCAST
+        own = self._pending[name] if source == self.me else message.payload
+        return None if own == message.payload == queued.payload else TotalViolation.TWO_PAYLOADS
+
+    # Retransmission ---------------------------------------------------------------------------------------
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Hand over, once, what was passed up, in order."""
+        self._now = now
+        deliveries, self._deliveries = self._deliveries, []
+        return deliveries
+
+    def expire(self, timer: Timer, now: float) -> bool:
+        """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing."""
+        self._now = now
+        if not self._waits_for(timer):
+            return False
+        if self._tracer.recording:
+            self._tracer.record(tracing.Step(self.me, timer.value))
+        match timer:
+            case Timer.REQUEST_AGAIN:
+                first = next(iter(self._pending))
+                self._request(Identifier(self.me, first), self._pending[first])
+            case Timer.ASK:
+                for number in range(self._next_expected, min(self._queue)):
+                    self._to(SEQUENCER, Resend(number))
+            case Timer.SEND_SUFFIX:
+                for number, message in self._sent.items():
+                    again = _again(message)
+                    for process in self._others:
+                        if self._acknowledged[process] < number:
+                            self._to(process, again)
+        self._deadlines.put_off(timer, now)
+        return True
+
+    def tick(self, now: float) -> None:
+        """Let every timer expire whose deadline has come."""
+        self._now = now
+        for timer in self._deadlines.due(now):
+            self.expire(timer, now)
+
+    def next_deadline(self) -> float | None:
+        """The `now` from which `tick` has something to do; None while nothing is waited for."""
+        return self._deadlines.next()
+
+    def _waits_for(self, timer: Timer) -> bool:
+        match timer:
+            case Timer.REQUEST_AGAIN:
+                return bool(self._pending)
+            case Timer.ASK:
+                return bool(self._queue)
+            case Timer.SEND_SUFFIX:
+                return bool(self._sent)
+
+    def _watch(self) -> None:
+        """Exactly those timers run that wait for something."""
+        for timer in Timer:
+            if self._waits_for(timer):
+                self._deadlines.start(timer, self._now)
+            else:
+                self._deadlines.stop(timer)
+
+    # Looking at a core from outside -------------------------------------------------------------------------
+
+    @property
+    def violations(self) -> Counter[Violation]:
+        """How often a member said what no correct member says, by kind; a copy."""
+        return self._violations.copy()
+
+    @property
+    def broken(self) -> Violation | None:
+        """The first violation that proves two orders."""
+        return next((kind for kind in self._violations if kind.breaks_order), None)
+
+    def _violated(self, kind: Violation, sender: int, message: Message) -> None:
+        self._violations[kind] += 1
+        if self._tracer.recording:
+            detail = repr(message)[: tracing.DETAIL_MAX]
+            self._tracer.record(tracing.Violation(self.me, kind, sender, detail))
+
+    @property
+    def progress(self) -> int:
+        """What was sent, numbered, passed up and acknowledged."""
+        return self._last_id + self._next_to_assign + self._next_expected + sum(self._acknowledged)
+
+    def waits(self) -> tuple[Wait, ...]:
+        """The next number, the own first message, and who has not acknowledged what."""
+        waits = []
+        if self._queue:
+            waits.append(Wait(f"number {self._next_expected}", SEQUENCER))
+        if self._pending:
+            waits.append(Wait(f"a number for message {self.me}:{next(iter(self._pending))}", SEQUENCER))
+        if self._sent:
+            last = self._next_to_assign - 1
+            late = [process for process in self._others if self._acknowledged[process] < last]
+            waits += [Wait(f"acknowledgement of number {last}", process) for process in late]
+        return tuple(waits)
+
+    def outputs(self) -> list[Send[Message]]:
+        """Hand over, once, the messages to send, in order."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def snapshot(self) -> Snapshot:
+        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        return Snapshot(
+            self._last_id,
+            tuple(sorted(self._pending.items())),
+            self._next_expected,
+            tuple(self._queue[number] for number in sorted(self._queue)),
+            self._next_to_assign,
+            tuple(self._sent.values()),
+            tuple((upto, tuple(sorted(beyond))) for upto, beyond in self._numbered),
+            tuple(self._acknowledged),
+            self._deadlines.relative(self._now),
+            tuple(self._outputs),
+            tuple(self._deliveries),
+            tuple(sorted(self._violations.items())),
+        )
+
+    def restore(self, snapshot: Snapshot, now: float) -> None:
+        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        self._now = now
+        self._last_id, self._pending = snapshot.last_id, dict(snapshot.pending)
+        self._next_expected, self._next_to_assign = snapshot.next_expected, snapshot.next_to_assign
+        self._queue = {message.number: message for message in snapshot.queue}
+        self._sent = {message.number: message for message in snapshot.sent}
+        self._numbered = [(upto, frozenset(beyond)) for upto, beyond in snapshot.numbered]
+        self._acknowledged = list(snapshot.acknowledged)
+        self._deadlines.resume(snapshot.timers, now)
+        self._outputs, self._deliveries = list(snapshot.outputs), list(snapshot.deliveries)
+        self._violations = Counter(dict(snapshot.violations))
+
+    def _to(self, process: int, message: Message) -> None:
+        self._outputs.append(Send(process, message))
+
+
+def _again(message: Bcast) -> Bcast:
+    """An equal message: what is one object is one transmission."""
+    return Bcast(message.number, message.identifier, message.payload)
