@@ -300,6 +300,7 @@ ENTRIES: tuple[Entry, ...] = (
         family="tot",
         refinement_at="antiphon.spec.protocols.total.refinement:TOTAL",
         binding_at="antiphon.conformance.bindings.total:TOTAL",
+        member_at="antiphon.conformance.cluster.protocols:total_member",
     ),
     Entry(
         "ordering",

@@ -193,7 +193,8 @@ def _reported(
     return name, tuple(told)
 
 
-def _busy(snapshot: Snapshot) -> bool:
+def _busy(me: int, snapshot: Snapshot) -> bool:
+    del me
     return snapshot.blocked
 
 

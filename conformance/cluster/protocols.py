@@ -17,6 +17,7 @@ from antiphon.impl.group import Group
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.rbp import rbp
+from antiphon.impl.protocols.total import total
 from antiphon.impl.tracing import Tracer
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
 from antiphon.spec.lang.errors import SpecError
@@ -53,6 +54,14 @@ def dtp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> 
     """A member of a group that runs DTP."""
     protocol = dtp(
         resend_ms=membership.resend_ms, pass_ms=membership.token_ms, request_ms=membership.request_ms
+    )
+    return _member(membership, bound, tracer, protocol)
+
+
+def total_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of a group that runs JavaGroups' TOTAL."""
+    protocol = total(
+        request_ms=membership.resend_ms, suffix_ms=membership.resend_ms, resend_ms=membership.request_ms
     )
     return _member(membership, bound, tracer, protocol)
 

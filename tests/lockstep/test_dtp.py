@@ -1,7 +1,7 @@
 """The core of DTP walks with its specification, and sixteen mistakes in it are each caught.
 
-Half of the mistakes are what the paper prints: a core that was written from it alone would make them. The table in
-docs/lockstep.md is this one.
+Half of the mistakes are what the paper prints: a core that was written from it alone would make them. The
+table in docs/lockstep.md is this one.
 """
 
 import re
