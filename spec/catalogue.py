@@ -189,6 +189,7 @@ ENTRIES: tuple[Entry, ...] = (
         family="seq",
         refinement_at="antiphon.spec.protocols.sequencer.refinement:SEQUENCER",
         binding_at="antiphon.conformance.bindings.sequencer:SEQUENCER",
+        member_at="antiphon.conformance.cluster.protocols:sequencer_member",
     ),
     Entry(
         "dtp",

@@ -27,6 +27,7 @@ from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier
 from antiphon.impl.protocols.total import MESSAGES, Core, Message, Snapshot, Timer
 from antiphon.impl.protocols.total import messages as wire_messages
+from antiphon.impl.protocols.total.process import PENDING_MAX
 from antiphon.model.engines import compiled_machine
 from antiphon.spec.lang import SpecError, Step, program
 from antiphon.spec.protocols.total import headers as spec
@@ -130,7 +131,7 @@ def driven(kind: type[Core]) -> Driven[Message]:
         request_ms, resend_ms, suffix_ms = (INTERVALS_MS[timer] for timer in Timer)
         return kind(
             me, members, request_ms=request_ms, resend_ms=resend_ms, suffix_ms=suffix_ms,
-            backoff_max=backoff_max, tracer=tracer,
+            backoff_max=backoff_max, pending_max=PENDING_MAX, tracer=tracer,
         )  # fmt: skip
 
     return Driven(MESSAGES, INTERVALS_MS, core, _single, _rest, _reported, _busy, _timers, rested=_rested)

@@ -17,6 +17,7 @@ from antiphon.impl.group import Group
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.rbp import rbp
+from antiphon.impl.protocols.sequencer import sequencer
 from antiphon.impl.protocols.total import total
 from antiphon.impl.tracing import Tracer
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
@@ -56,6 +57,11 @@ def dtp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> 
         resend_ms=membership.resend_ms, pass_ms=membership.token_ms, request_ms=membership.request_ms
     )
     return _member(membership, bound, tracer, protocol)
+
+
+def sequencer_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of a group that runs SEQUENCER; the layers below it make the queues that it needs."""
+    return _member(membership, bound, tracer, sequencer())
 
 
 def total_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:

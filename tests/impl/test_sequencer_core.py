@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
+from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier
-from antiphon.impl.protocols.sequencer import Core, SequencerViolation
+from antiphon.impl.protocols.sequencer import Core, SequencerViolation, sequencer
 from antiphon.impl.protocols.sequencer.messages import Data, Forward
 from antiphon.impl.protocols.sequencer.process import EARLY_MAX
 from antiphon.impl.protocols.views import ChangesViews
+from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 NOW = 0.0
 
@@ -112,6 +114,30 @@ def test_what_was_delivered_before_is_discarded() -> None:
     for _ in range(2):
         member.receive(0, Data(1, Identifier(2, 1), b"twice"), NOW)
     assert [delivery.payload for delivery in member.settle(NOW)] == [b"twice"]
+
+
+def test_a_broadcast_costs_one_forward_and_one_multicast_and_the_group_falls_silent() -> None:
+    """Section "Motivation": "now we have 1 unicast to the coordinator and 1 multicast"."""
+    network = SimulatedNetwork(sequencer(), 3, seed=1)
+    network.broadcast(2, b"of a member")
+    assert network.run_until_delivered(1)
+    assert (network.datagrams, network.now) == ({"forward": 1, "data": 2}, 2.0)
+    assert network.transmissions == {"forward": 1, "data": 1}
+    network.broadcast(0, b"of the coordinator")
+    assert network.run_until_delivered(2)
+    assert (network.datagrams, network.now) == ({"forward": 1, "data": 4}, 3.0)
+    assert all(endpoint.next_deadline() is None for endpoint in network.endpoints)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_over_queues_that_the_layers_make_nothing_is_lost(seed: int) -> None:
+    faults = Faults(loss=0.2, duplication=0.1, delay_ms=(1.0, 20.0))
+    network = SimulatedNetwork(sequencer(), 3, seed=seed, faults=faults, layers=Layers())
+    for number in range(60):
+        network.broadcast(number % 3, b"%d" % number)
+    assert network.run_until_delivered(60)
+    assert network.deliveries[0] == network.deliveries[1] == network.deliveries[2]
+    assert not any(endpoint.core.violations for endpoint in network.endpoints)
 
 
 WRONG = [

@@ -25,6 +25,9 @@ def test_all_deliver_everything_in_one_order_whatever_is_lost_doubled_or_late(se
     assert network.run_until_delivered(60)
     assert network.deliveries[0] == network.deliveries[1] == network.deliveries[2]
     assert [delivery.number for delivery in network.deliveries[0]] == list(range(1, 61))
+    for source in range(3):
+        names = [delivery.id for delivery in network.deliveries[0] if delivery.source == source]
+        assert names == list(range(1, 21)), "one at a time keeps their order"
     assert not any(endpoint.core.violations for endpoint in network.endpoints)
 
 
@@ -66,7 +69,7 @@ def test_the_sequencer_keeps_so_many_and_takes_no_request_beyond() -> None:
 
 def test_one_message_that_is_lost_again_and_again_is_not_put_off_by_others() -> None:
     """Its timer is not set anew when a later message of the same member is passed up."""
-    member = Core(1, 2, request_ms=50.0)
+    member = Core(1, 2, request_ms=50.0, pending_max=2)
     member.broadcast(b"first", NOW)
     member.broadcast(b"second", NOW)
     member.outputs()

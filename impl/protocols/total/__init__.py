@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
 from antiphon.impl.protocols.total.messages import Message, flaw, kind
-from antiphon.impl.protocols.total.process import PENDING_MAX, Core
+from antiphon.impl.protocols.total.process import Core
 from antiphon.impl.protocols.total.state import Snapshot
 from antiphon.impl.protocols.total.timers import Timer
 from antiphon.impl.protocols.total.violations import TotalViolation
@@ -27,7 +27,7 @@ def total(
     resend_ms: float = 20.0,
     suffix_ms: float = 50.0,
     backoff_max: int = 8,
-    pending_max: int = PENDING_MAX,
+    pending_max: int = 1,
 ) -> Implementation[Message]:
     """TOTAL; `Core` says what the waiting times and `pending_max` mean, and refuses impossible ones."""
 

@@ -28,7 +28,8 @@ which all are, and those beyond). Future Improvements: of the two remedies for a
 sequencer handled retransmission (perhaps using positive acknowledgements)" (SEND_SUFFIX), with
 TOTAL_CUM_SEQ_ACK for each TOTAL_BCAST; so it is also known what need not be kept.
 
-Messages of one member may be numbered in another order than they were sent.
+Requests are numbered as they come. So with one own message at a time, which is what is done if nothing else
+is said, a member's messages keep their order; with more, one may overtake another.
 
 Source: Cornell, "JavaGroups TOTAL", sections Members, Sequencer, Retransmission, Future Improvements.
 """
@@ -50,7 +51,7 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["PENDING_MAX", "SENT_MAX", "Core"]
 
 PENDING_MAX = 32
-"""How many own messages may wait to be passed up, at most and if nothing else is said."""
+"""How many own messages may wait to be passed up at most."""
 
 SENT_MAX = 128
 """How many messages the sequencer keeps for those that have not acknowledged them."""
@@ -71,7 +72,7 @@ class Core:
         resend_ms: float = 20.0,
         suffix_ms: float = 50.0,
         backoff_max: int = 8,
-        pending_max: int = PENDING_MAX,
+        pending_max: int = 1,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
         """The first view: everybody expects sequence id 1, which process 0 will assign.
@@ -221,7 +222,7 @@ class Core:
                     self._assign(identifier, payload)
             case Resend(number=number):
                 if number in self._sent:
-                    self._to(sender, _again(self._sent[number]))
+                    self._to(sender, self._sent[number])
             case CumAck(number=number):
                 if number > self._acknowledged[sender]:
                     self._acknowledged[sender] = number
@@ -284,10 +285,9 @@ class Core:
                     self._to(SEQUENCER, Resend(number))
             case Timer.SEND_SUFFIX:
                 for number, message in self._sent.items():
-                    again = _again(message)
                     for process in self._others:
                         if self._acknowledged[process] < number:
-                            self._to(process, again)
+                            self._to(process, message)
         self._deadlines.put_off(timer, now)
         return True
 
@@ -391,8 +391,3 @@ class Core:
 
     def _to(self, process: int, message: Message) -> None:
         self._outputs.append(Send(process, message))
-
-
-def _again(message: Bcast) -> Bcast:
-    """An equal message: what is one object is one transmission."""
-    return Bcast(message.number, message.identifier, message.payload)
