@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
+from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Send
 from antiphon.impl.protocols.total import Core, Timer, TotalViolation, total
 from antiphon.impl.protocols.total.messages import Bcast, CumAck, Request, Resend
@@ -137,3 +138,19 @@ def test_impossible_groups_and_windows_are_refused() -> None:
         Core(0, 2, pending_max=PENDING_MAX + 1)
     with pytest.raises(ValueError, match="intervals"):
         Core(0, 2, request_ms=0.0)
+
+
+def test_a_member_that_starts_late_and_one_that_is_cut_off_get_everything() -> None:
+    """Three seconds late, and two seconds without a datagram from or to the member that orders."""
+    faults = Faults(loss=0.1, duplication=0.1, delay_ms=(1.0, 10.0))
+    starts_ms = (0.0, 0.0, 3_000.0)
+    network = SimulatedNetwork(total(), 3, seed=5, faults=faults, starts_ms=starts_ms, layers=Layers())
+    for number in range(12):
+        network.broadcast(number % 2, b"%d" % number)
+    network.run_for(4_000.0)
+    network.cut([(0, 1), (1, 0), (0, 2), (2, 0)])
+    network.broadcast(2, b"late")
+    network.run_for(2_000.0)
+    network.heal()
+    assert network.run_until_delivered(13)
+    assert network.deliveries[0] == network.deliveries[1] == network.deliveries[2]

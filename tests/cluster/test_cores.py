@@ -1,0 +1,48 @@
+"""Cores on processes of their own, under loss, duplication and reordering; and while a member is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from antiphon.conformance.cluster import ClusterResult, run_cluster
+
+
+@pytest.mark.parametrize(("protocol", "stopped"), [("sequencer", 0), ("total", 2)])
+def test_a_member_that_is_stopped_and_goes_on_delivers_what_the_others_do(
+    protocol: str, stopped: int, tmp_path: Path
+) -> None:
+    """SIGSTOP and SIGCONT, several times in a run; process 0 is the one that orders."""
+    results: list[ClusterResult] = []
+
+    def run() -> None:
+        results.append(run_cluster(protocol=protocol, messages=400, loss=0.2, directory=tmp_path))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    stops = 0
+    while thread.is_alive():
+        with contextlib.suppress(IndexError, psutil.NoSuchProcess):
+            node = sorted(_nodes(), key=lambda child: child.pid)[stopped]
+            node.suspend()
+            stops += 1
+            time.sleep(0.2)
+            node.resume()
+        time.sleep(0.1)
+    [result] = results
+    assert stops > 1
+    assert result.reasons == ()
+    assert result.outcome == "holds"
+    assert result.delivered == (400, 400, 400)
+    assert min(result.counts.dropped, result.counts.duplicated, result.counts.reordered) > 0
+
+
+def _nodes() -> list[psutil.Process]:
+    children = psutil.Process(os.getpid()).children()
+    return [child for child in children if any("cluster.node" in word for word in child.cmdline())]
