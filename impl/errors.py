@@ -28,6 +28,7 @@ __all__ = [
     "LocalError",
     "PayloadTooLarge",
     "Rejection",
+    "SystemRefusal",
     "UnknownDelivery",
     "UnknownProtocol",
     "UnusableAddress",
@@ -71,7 +72,14 @@ class UnknownProtocol(LocalError):
     """No protocol has this name; the message lists those that there are."""
 
 
-class UnusableAddress(LocalError, OSError):
+class SystemRefusal(LocalError, OSError):
+    """The operating system refused; `errno` is its number, and the text says what and why."""
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+class UnusableAddress(SystemRefusal):
     """An address cannot be resolved, bound or reached from the own one; the message says whose, and why."""
 
 

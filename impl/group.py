@@ -19,9 +19,9 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, UnknownDelivery, Violation
 from antiphon.impl.layers import Layers
@@ -33,11 +33,10 @@ from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.sealing import Keyring
 from antiphon.impl.transport.udp import UdpShell
 
-__all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Keyring", "Statistics", "Wait"]
+__all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Keyring", "Meter", "Statistics", "Wait"]
 
 Event: TypeAlias = Delivery
 """What iteration gives; `match` on the type, since groups whose members change will tell of views too."""
-
 
 ORDERED = "ordered"
 """Delivery of a message as soon as its place among all messages is known."""
@@ -60,6 +59,18 @@ class Statistics(NamedTuple):
     """Datagrams that the operating system refused."""
 
 
+Observe: TypeAlias = Callable[[float], object]
+"""Takes a number of seconds."""
+
+
+class Meter(Protocol):
+    """Whoever measures groups: `antiphon.impl.metrics` is one."""
+
+    def opened(self, group: Group) -> tuple[Observe, Observe]:
+        """A group takes part; what wants to know how long broadcasts wait, and how long ordering takes."""
+        ...
+
+
 class Group:
     """One member of a total order broadcast group over UDP; an asynchronous context manager, used once."""
 
@@ -77,6 +88,7 @@ class Group:
         stall_s: float = 30.0,
         layers: Layers = _LAYERS,
         deliver: str = ORDERED,
+        metrics: Meter | None = None,
     ) -> None:
         """Member `me` of 0..members-1, listening at `bind`.
 
@@ -86,6 +98,8 @@ class Group:
         takes part as any of them (docs/security.md). `protocol` is the same at all members: a name, or for
         example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`. A member that waits for others and gets no
         further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf` waits for ever.
+        `tracer` sees every event of the protocol (`antiphon.impl.event_log` writes them down), `metrics`
+        counts and measures (`antiphon.impl.metrics`).
 
         `layers` holds the sizes of buffers and datagrams. `deliver` says when a message is delivered: with
         "ordered", once its place among all messages is known.
@@ -114,7 +128,11 @@ class Group:
             tracer=tracer,
         )
         self._bind = bind
-        self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
+        self._metrics = metrics
+        self._on_wait: Observe | None = None
+        self._on_order: Observe | None = None
+        self._asked: dict[int, float] = {}
+        self._waiting: deque[tuple[bytes, asyncio.Future[Identifier], float]] = deque()
         self._events: deque[Event] = deque()
         self._news = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -132,6 +150,8 @@ class Group:
         self._loop = asyncio.get_running_loop()
         await self._shell.open(self._bind)
         self._open = self._failure is None
+        if self._metrics is not None:
+            self._on_wait, self._on_order = self._metrics.opened(self)
         return self
 
     async def __aexit__(
@@ -160,6 +180,21 @@ class Group:
         self._shell.rekey(key if isinstance(key, Keyring) else Keyring(key))
 
     @property
+    def me(self) -> int:
+        """The own place among the members."""
+        return self._endpoint.core.me
+
+    @property
+    def untaken(self) -> int:
+        """How many events nobody has taken yet."""
+        return len(self._events)
+
+    @property
+    def waiting(self) -> int:
+        """How many calls of `broadcast` wait for the protocol."""
+        return len(self._waiting)
+
+    @property
     def statistics(self) -> Statistics:
         """Counts so far."""
         return Statistics(
@@ -180,7 +215,7 @@ class Group:
         """For how many seconds it has waited for just that; 0 when it waits for nothing."""
         if self._loop is None or not self.waits:
             return 0.0
-        return self._loop.time() - self._endpoint.progress_at / 1000.0
+        return self._time() - self._endpoint.progress_at / 1000.0
 
     async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once there is room for it.
@@ -199,9 +234,9 @@ class Group:
             raise GroupClosed("broadcast outside `async with`")
         payload = self._endpoint.checked(payload)
         if not self._waiting and not self._endpoint.busy:
-            return self._sent(payload)
+            return self._sent(payload, self._asked_at())
         served: asyncio.Future[Identifier] = asyncio.get_running_loop().create_future()
-        self._waiting.append((payload, served))
+        self._waiting.append((payload, served, self._asked_at()))
         self._serve()
         return await served
 
@@ -239,25 +274,36 @@ class Group:
         told.append(f"{self._endpoint!r}{waiting}")
         return f"<Group {self.name!r}: {'; '.join(told)}>"
 
+    def _time(self) -> float:
+        assert self._loop is not None
+        return self._loop.time()
+
     def _serve(self) -> None:
         """Hand waiting payloads to the protocol while it takes them."""
         while self._waiting and not self._endpoint.busy:
-            payload, served = self._waiting.popleft()
+            payload, served, asked = self._waiting.popleft()
             if served.done():
                 continue
             try:
-                served.set_result(self._sent(payload))
+                served.set_result(self._sent(payload, asked))
             except GroupFailed as failed:
                 served.set_exception(failed)
         self._collect()
 
-    def _sent(self, payload: bytes) -> Identifier:
+    def _asked_at(self) -> float:
+        """When `broadcast` was called, if anybody wants to know."""
+        return 0.0 if self._on_wait is None else self._time()
+
+    def _sent(self, payload: bytes, asked: float) -> Identifier:
         """Hand a payload to the endpoint, which is not busy. Raises `GroupFailed`."""
         try:
             identifier = self._shell.broadcast(payload)
         except Exception as error:  # the payload was checked: whatever failed is our fault
             self._fail(error)
             raise self._failed(error) from error
+        if self._on_wait is not None:
+            self._on_wait(self._time() - asked)
+            self._asked[identifier.id] = asked
         self._collect()
         return identifier
 
@@ -266,6 +312,9 @@ class Group:
         if deliveries:
             self._events.extend(deliveries)
             self._news.set()
+            if self._on_order is not None:
+                for identifier in (each.id for each in deliveries if each.source == self.me):
+                    self._on_order(self._time() - self._asked.pop(identifier))
 
     def _fail(self, error: Exception) -> None:
         """Take no part any more: a member that has failed neither sends nor answers."""
@@ -277,7 +326,7 @@ class Group:
         self._open = False
         self._news.set()
         while self._waiting:
-            _, served = self._waiting.popleft()
+            _, served, _ = self._waiting.popleft()
             if not served.done():
                 served.set_exception(why)
 

@@ -29,6 +29,7 @@ from antiphon.conformance.cluster.protocols import member
 from antiphon.conformance.cluster.tracer import LogTracer
 from antiphon.conformance.trace import LogWriter
 from antiphon.impl.group import Group
+from antiphon.impl.loops import run
 
 _PROGRESS_S = 0.1
 
@@ -44,7 +45,7 @@ def main() -> int:
             _say(control.Bound(bound.getsockname()[1]))
             if next(lines, b"") + b"\n" != control.START:
                 return control.EXIT_ABANDONED
-            asyncio.run(_take_part(orders, bound, log, lines))
+            run(_take_part(orders, bound, log, lines))
             log.end()
     return 0
 

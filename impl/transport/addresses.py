@@ -8,13 +8,14 @@ module must not know a datagram.
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from antiphon.impl.errors import InvalidMembership, UnusableAddress
 
-__all__ = ["Address", "Addresses", "Peer", "Target", "peer", "resolved", "shown"]
+__all__ = ["Address", "Addresses", "Peer", "Target", "parsed", "peer", "resolved", "shown"]
 
 Address: TypeAlias = tuple[str, int]
 """Host and port."""
@@ -40,6 +41,15 @@ def peer(target: tuple[Any, ...]) -> Peer:
     return (target[0], target[1], target[3] if len(target) == 4 else 0)
 
 
+def parsed(text: str) -> Address:
+    """The address in a text: "host:port" or "[host]:port". Raises ValueError."""
+    host, colon, port = text.rpartition(":")
+    literal = host.startswith("[") and host.endswith("]")
+    if not colon or not host or (":" in host and not literal) or not port.isdecimal() or int(port) > 65_535:
+        raise ValueError(f"{text!r} is no address: write HOST:PORT, of IP version 6 [HOST]:PORT")
+    return (host[1:-1] if literal else host, int(port))
+
+
 def shown(address: tuple[Any, ...]) -> str:
     """An address as people write it."""
     host, port = address[:2]
@@ -57,24 +67,27 @@ async def resolved(bind: Address | socket.socket, routes: Mapping[int, Address])
         own: dict[int, Target | None] = {int(bind.family): None}
         at = shown(bind.getsockname())
     else:
-        own = dict(await _numeric(bind, socket.AF_UNSPEC, "the own address"))
+        own = dict(await _numeric(bind, "the own address"))
         at = shown(bind)
-    refused: UnusableAddress | None = None
+    known = {
+        process: await _numeric(route, f"the address of process {process}")
+        for process, route in routes.items()
+    }
     for family, local in own.items():
-        try:
-            found = {
-                process: (await _numeric(route, family, f"the address of process {process}"))[family]
-                for process, route in routes.items()
-            }
-        except UnusableAddress as error:
-            version = "6" if family == socket.AF_INET6 else "4"
-            told = f"{error}, and this member listens at {at}, which is IP version {version}"
-            refused = refused or UnusableAddress(error.errno, told)
-            continue
-        _distinct(found)
-        return Addresses(family, local, found)
-    assert refused is not None  # a host that has no address at all was refused before
-    raise refused
+        if all(family in targets for targets in known.values()):
+            found = {process: targets[family] for process, targets in known.items()}
+            _distinct(found)
+            return Addresses(family, local, found)
+    family = next(iter(own))
+    process = next(process for process, targets in known.items() if family not in targets)
+    other = next(iter(known[process]))
+    told = f"the address of process {process}, {shown(routes[process])}, is of IP version {_version(other)}"
+    here = f"this member listens at {at}, which is of version {_version(family)}: all are of one version"
+    raise UnusableAddress(errno.EAFNOSUPPORT, f"{told}, and {here}")
+
+
+def _version(family: int) -> int:
+    return 6 if family == socket.AF_INET6 else 4
 
 
 def _distinct(routes: Mapping[int, Target]) -> None:
@@ -86,13 +99,11 @@ def _distinct(routes: Mapping[int, Target]) -> None:
             raise InvalidMembership(f"processes {other} and {process} are both at {shown(route)}")
 
 
-async def _numeric(address: Address, family: int, whose: str) -> dict[int, Target]:
+async def _numeric(address: Address, whose: str) -> dict[int, Target]:
     """The first numeric address of each family that a host has. Raises `UnusableAddress`."""
     host, port = address
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(
-            host, port, family=family, type=socket.SOCK_DGRAM
-        )
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_DGRAM)
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         told = f"{whose}, {shown(address)}, cannot be resolved: {reason}; is the host misspelt?"

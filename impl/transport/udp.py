@@ -93,7 +93,8 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self._tracer = tracer
         self._transport: asyncio.DatagramTransport | None = None
         self._paused = False
-        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm: asyncio.Handle | None = None
+        self._rings_at = 0.0
         self._closed: asyncio.Future[None] | None = None
 
     async def open(self, bind: Address | socket.socket) -> None:
@@ -250,14 +251,18 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self._arm()
 
     def _arm(self) -> None:
-        """Keep an alarm that rings no later than the next deadline; one that rings early sets the next."""
+        """Keep an alarm that rings no later than the next deadline; one that rings early sets the next.
+
+        Not every loop's handle knows when it rings.
+        """
         deadline = self.endpoint.next_deadline()
         if deadline is None:
             return
         if self._alarm is not None:
-            if self._alarm.when() * 1000.0 <= deadline:
+            if self._rings_at <= deadline:
                 return
             self._alarm.cancel()
+        self._rings_at = deadline
         self._alarm = asyncio.get_running_loop().call_at(deadline / 1000.0, self._ring)
 
     def _ring(self) -> None:

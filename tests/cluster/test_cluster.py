@@ -114,7 +114,7 @@ def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResul
 
 def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Path) -> None:
     result = run_cluster(messages=30, loss=0, duplication=0, reordering=0, directory=tmp_path)
-    assert result.outcome == "holds"
+    assert result.outcome == "holds", result.reasons
     assert (result.counts.dropped, result.counts.duplicated, result.counts.reordered) == (0, 0, 0)
     events = [event for of_process in load_run(result.directory).events for event in of_process]
     sent = {event.d for event in events if isinstance(event, Send)}

@@ -1,0 +1,181 @@
+"""`antiphon node`: one member of a group from the shell; lines of input go to all, events are printed.
+
+The member stays when its input ends, since others may need it, and leaves at an interrupt or SIGTERM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from antiphon.conformance.cli import output
+from antiphon.impl.errors import GroupFailed, LocalError
+from antiphon.impl.event_log import EventLog
+from antiphon.impl.group import Event, Group
+from antiphon.impl.keys import read_keys
+from antiphon.impl.lines import lines
+from antiphon.impl.loops import run
+from antiphon.impl.named import known_protocols
+from antiphon.impl.tracing import NULL_TRACER
+from antiphon.impl.transport.addresses import Address, parsed, shown
+
+FAILED = 1
+"""The exit code when the group cannot go on."""
+
+
+def node(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the group, the same everywhere.")],
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="", help="Further addresses of --members.", hidden=True)
+    ] = None,
+    me: Annotated[int, typer.Option("--me", help="Which of the members this is, from 0.")] = 0,
+    members: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--members",
+            metavar="HOST:PORT HOST:PORT ...",
+            help="Where the members listen, in the same order everywhere; of IP version 6: [HOST]:PORT.",
+            show_default=False,
+        ),
+    ] = None,
+    protocol: Annotated[
+        str, typer.Option("--protocol", help=f"One of {', '.join(known_protocols())}.")
+    ] = "rbp",
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key-file", metavar="FILE", help="The group's keys; without, nothing is encrypted."),
+    ] = None,
+    stall: Annotated[
+        float, typer.Option("--stall", help="Fail when the others are missing for so many seconds.")
+    ] = 30.0,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", metavar="DIRECTORY", help="Write the event log there, for `antiphon verify`."),
+    ] = None,
+    metrics: Annotated[
+        int | None,
+        typer.Option("--metrics", metavar="PORT", help="Answer Prometheus at this port of the loopback."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+) -> int:
+    """Be a member of a group: broadcast the lines of standard input, print what is delivered."""
+    addresses = _addresses(name, [*(members or ()), *(more or ())], me)
+    routes = {process: at for process, at in enumerate(addresses) if process != me}
+    settings: dict[str, Any] = {}
+    if metrics is not None:
+        settings["metrics"] = _metrics(metrics)
+    tracer = None
+    try:
+        if log is not None:
+            tracer = EventLog(log, group=name, me=me, members=len(addresses), protocol=protocol)
+        group = Group(
+            name, me=me, members=len(addresses), bind=addresses[me], routes=routes, protocol=protocol,
+            key=None if key_file is None else read_keys(key_file), stall_s=stall,
+            tracer=tracer or NULL_TRACER, **settings,
+        )  # fmt: skip
+        return run(_take_part(group, json=json))
+    except GroupFailed as error:
+        sys.stderr.write(f"antiphon: the group cannot go on: {error}\n")
+        return FAILED
+    except (LocalError, ValueError) as error:
+        raise output.UsageProblem(str(error)) from error
+    finally:
+        if tracer is not None:
+            tracer.close(complete=sys.exc_info()[0] is None)
+
+
+async def _take_part(group: Group, *, json: bool) -> int:
+    """Be a member until a signal comes or the group fails."""
+    loop = asyncio.get_running_loop()
+    leave = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, leave.set)
+    async with group:
+        sys.stderr.write(f"antiphon: {group!r} at {shown(group.address)}; an interrupt leaves\n")
+        printing = asyncio.create_task(_print(group, json=json))
+        reading = asyncio.create_task(_broadcast(group))
+        leaving = asyncio.create_task(leave.wait())
+        await asyncio.wait([printing, leaving, reading], return_when=asyncio.FIRST_COMPLETED)
+        for task in (leaving, reading):
+            task.cancel()
+        await asyncio.wait([leaving, reading])
+        if not reading.cancelled() and not isinstance(reading.exception(), GroupFailed):
+            reading.result()
+    await printing  # what was delivered until now, or why the group failed
+    return 0
+
+
+async def _print(group: Group, *, json: bool) -> None:
+    """Print every event, each at once."""
+    async for event in group:
+        sys.stdout.buffer.write(_json(event) if json else _plain(event))
+        sys.stdout.buffer.flush()
+
+
+def _plain(event: Event) -> bytes:
+    return b"%d %d %s\n" % (event.number, event.source, event.payload)
+
+
+def _json(event: Event) -> bytes:
+    told: dict[str, Any] = {"event": "delivery", **event._asdict()}
+    try:
+        told["payload"] = event.payload.decode()
+    except UnicodeDecodeError:
+        del told["payload"]
+        told["payload_base64"] = base64.b64encode(event.payload).decode()
+    return msgspec.json.encode(told) + b"\n"
+
+
+async def _broadcast(group: Group) -> None:
+    """Broadcast each line when the one before is on its way, then stay.
+
+    Raises:
+        LocalError: a line cannot be broadcast; its number is told.
+        GroupFailed: the group cannot go on.
+    """
+    count = 0
+    async for line in lines(sys.stdin.fileno()):
+        count += 1
+        try:
+            await group.broadcast(line)
+        except LocalError as error:
+            raise type(error)(f"line {count} of the input: {error}") from error
+    await asyncio.Event().wait()
+
+
+def _addresses(name: str, members: list[str], me: int) -> list[Address]:
+    """The addresses of the members.
+
+    Raises:
+        UsageProblem: one cannot be read, or there are too few of them.
+    """
+    try:
+        found = [parsed(text) for text in members]
+    except ValueError as error:
+        raise output.UsageProblem(f"--members: {error}") from error
+    if len(found) < 2 or not 0 <= me < len(found):
+        told = f"group {name!r} has {len(found)} members, and this is number {me}: write antiphon node NAME"
+        raise output.UsageProblem(f"{told} --me 0 --members HOST:PORT HOST:PORT, NAME first, --me from 0")
+    return found
+
+
+def _metrics(port: int) -> Any:
+    """What Prometheus asks. Raises `UsageProblem` without its library, or when the port is taken."""
+    try:
+        from antiphon.impl.metrics import Metrics  # here: it is an extra
+    except ImportError as error:
+        told = "--metrics needs prometheus-client: pip install antiphon[metrics]"
+        raise output.UsageProblem(told) from error
+    metrics = Metrics()
+    try:
+        metrics.serve(port)
+    except OSError as error:
+        raise output.UsageProblem(f"--metrics {port}: cannot listen there: {error.strerror}") from error
+    return metrics

@@ -1,0 +1,114 @@
+"""A lock service: who asks first by the common order has the lock, and gets a fencing token that only grows.
+
+    python -m antiphon.impl.examples.locks doors --me 0 --members 127.0.0.1:7000 127.0.0.1:7001 127.0.0.1:7002
+
+Lines of standard input: `acquire LOCK`, answered with the token once the lock is held, `release LOCK TOKEN`,
+`dump`. The token is the number of the request in the common order. What a lock protects should keep the
+greatest token that it has seen and refuse smaller ones: then a holder that was asleep for long cannot harm.
+A lock is released by its holder's message only, since the members of a group do not change.
+
+Source of the fencing token: Burrows 2006, "The Chubby lock service", section 2.4 (a sequencer).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import deque
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct, msgpack
+
+from antiphon.impl.examples.replica import Replica
+from antiphon.impl.examples.shell import Refused, main
+from antiphon.impl.group import Group
+
+__all__ = ["Locks"]
+
+Name = Annotated[str, Meta(max_length=1_000)]
+
+
+class Acquire(Struct, frozen=True, tag=True):
+    """The sender wants the lock."""
+
+    lock: Name
+
+
+class Release(Struct, frozen=True, tag=True):
+    """The sender, who got this token, gives the lock back, or does not wait for it any more."""
+
+    lock: Name
+    token: int
+
+
+Command = Acquire | Release
+
+_decoder: msgpack.Decoder[Command] = msgpack.Decoder(Command)
+
+
+class Claim(NamedTuple):
+    """A member that has the lock, or waits for it."""
+
+    token: int
+    member: int
+
+
+class Locks(Replica[int]):
+    """One copy of all locks: of each, the claims in their order; the first has the lock."""
+
+    def __init__(self, group: Group) -> None:
+        super().__init__(group)
+        self.claims: dict[str, deque[Claim]] = {}
+        self._held: dict[int, asyncio.Event] = {}
+
+    async def acquire(self, lock: str) -> int:
+        """Wait for the lock; its token."""
+        token = await self.execute(msgpack.encode(Acquire(lock)))
+        try:
+            await self._held[token].wait()
+        except asyncio.CancelledError:
+            await self.release(lock, token)
+            raise
+        finally:
+            del self._held[token]
+        return token
+
+    async def release(self, lock: str, token: int) -> bool:
+        """Give the lock back; whether this member had or awaited it with this token."""
+        return bool(await self.execute(msgpack.encode(Release(lock, token))))
+
+    def apply(self, command: bytes, number: int, source: int) -> int:
+        """Execute one command."""
+        request = _decoder.decode(command)
+        claims = self.claims.setdefault(request.lock, deque())
+        match request:
+            case Acquire():
+                result = number
+                claims.append(Claim(number, source))
+                if source == self._group.me:
+                    self._held[number] = asyncio.Event()
+            case Release(_, token):
+                result = Claim(token, source) in claims
+                if result:
+                    claims.remove(Claim(token, source))
+        if claims and claims[0].token in self._held:
+            self._held[claims[0].token].set()
+        if not claims:
+            del self.claims[request.lock]
+        return result
+
+    async def answer(self, words: list[str]) -> object:
+        """What a line of the shell comes to. Raises `Refused`."""
+        match words:
+            case ["acquire", lock]:
+                return await self.acquire(lock)
+            case ["release", lock, token] if token.isdecimal():
+                return await self.release(lock, int(token))
+            case ["dump"]:
+                claims = {lock: list(claims) for lock, claims in self.claims.items()}
+                return {"applied": self.applied, "claims": claims}
+        raise Refused("acquire LOCK, release LOCK TOKEN, dump")
+
+
+if __name__ == "__main__":
+    sys.exit(main(Locks))

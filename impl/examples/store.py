@@ -1,0 +1,98 @@
+"""A replicated key-value store: every member has all of it, and writes happen in one order at all of them.
+
+    python -m antiphon.impl.examples.store shop --me 0 --members 127.0.0.1:7000 127.0.0.1:7001 127.0.0.1:7002
+
+Lines of standard input: `put KEY VALUE`, `delete KEY`, `swap KEY OLD NEW`, `get KEY`, `read KEY`, `dump`. A
+`get` is ordered as a write is, so that it sees every write that was answered before it, wherever that was
+made; a `read` looks at the own copy, which may be behind.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+from msgspec import Meta, Struct, msgpack
+
+from antiphon.impl.examples.replica import Replica
+from antiphon.impl.examples.shell import Refused, main
+from antiphon.impl.group import Group
+
+__all__ = ["Store"]
+
+Text = Annotated[str, Meta(max_length=1_000)]
+
+
+class Put(Struct, frozen=True, tag=True):
+    """The key has this value from now on; with `expected`, only if it had that one (None: no value)."""
+
+    key: Text
+    value: Text | None
+    expected: tuple[Text | None] | None = None
+
+
+class Get(Struct, frozen=True, tag=True):
+    """What value the key has at this place of the order."""
+
+    key: Text
+
+
+Command = Put | Get
+
+_decoder: msgpack.Decoder[Command] = msgpack.Decoder(Command)
+
+
+class Store(Replica["str | bool | None"]):
+    """One copy of the store."""
+
+    def __init__(self, group: Group) -> None:
+        super().__init__(group)
+        self.items: dict[str, str] = {}
+
+    async def put(self, key: str, value: str | None) -> bool:
+        """Give a key a value, or none; true."""
+        return bool(await self.execute(msgpack.encode(Put(key, value))))
+
+    async def swap(self, key: str, old: str | None, new: str) -> bool:
+        """Give a key a new value if it has the old one (None: none); whether it had."""
+        return bool(await self.execute(msgpack.encode(Put(key, new, (old,)))))
+
+    async def get(self, key: str) -> str | None:
+        """The value of a key after every write that was answered before this call."""
+        value = await self.execute(msgpack.encode(Get(key)))
+        return None if value is None else str(value)
+
+    def apply(self, command: bytes, number: int, source: int) -> str | bool | None:  # noqa: ARG002
+        """Execute one command."""
+        match _decoder.decode(command):
+            case Get(key):
+                return self.items.get(key)
+            case Put(key, value, expected):
+                if expected is not None and self.items.get(key) != expected[0]:
+                    return False
+                if value is None:
+                    self.items.pop(key, None)
+                else:
+                    self.items[key] = value
+                return True
+
+    async def answer(self, words: list[str]) -> object:
+        """What a line of the shell comes to. Raises `Refused`."""
+        match words:
+            case ["put", key, value]:
+                return await self.put(key, value)
+            case ["delete", key]:
+                return await self.put(key, None)
+            case ["swap", key, old, new]:
+                return await self.swap(key, None if old == "-" else old, new)
+            case ["get", key]:
+                return await self.get(key)
+            case ["read", key]:
+                return self.items.get(key)
+            case ["dump"]:
+                return {"applied": self.applied, "items": self.items}
+        raise Refused("put KEY VALUE, delete KEY, swap KEY OLD NEW (OLD may be -), get KEY, read KEY, dump")
+
+
+if __name__ == "__main__":
+    sys.exit(main(Store))

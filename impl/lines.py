@@ -1,0 +1,46 @@
+"""The lines of standard input for a program that runs an event loop, be it a terminal, a pipe or a file.
+
+A thread reads, because not every input can be waited for by an event loop, and reads no further than the
+program has come. It ends with the process. This module must not know who wants the lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import CancelledError
+
+__all__ = ["lines"]
+
+_READ_BYTES = 65_536
+
+
+async def lines(descriptor: int) -> AsyncIterator[bytes]:
+    """The lines of an open file without their ends; what follows the last end counts as a line."""
+    loop = asyncio.get_running_loop()
+    waiting: asyncio.Queue[list[bytes] | None] = asyncio.Queue(1)
+
+    def give(found: list[bytes] | None) -> None:
+        asyncio.run_coroutine_threadsafe(waiting.put(found), loop).result()
+
+    def read() -> None:
+        parts: list[bytes] = []
+        with contextlib.suppress(RuntimeError, OSError, CancelledError):  # the loop has ended
+            while data := os.read(descriptor, _READ_BYTES):
+                *found, last = data.split(b"\n")
+                if found:
+                    found[0] = b"".join([*parts, found[0]])
+                    parts.clear()
+                    give(found)
+                parts.append(last)
+            rest = b"".join(parts)
+            give([rest] if rest else [])
+            give(None)
+
+    threading.Thread(target=read, name="input", daemon=True).start()
+    while (found := await waiting.get()) is not None:
+        for line in found:
+            yield line

@@ -1,0 +1,122 @@
+"""`antiphon node`: lines go in, the same events come out everywhere, signals leave, errors have codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from antiphon.conformance.cli import main
+from antiphon.conformance.history import judge_run
+from antiphon.conformance.trace import load_run
+from antiphon.impl.layers import Layers
+
+
+def free_ports(count: int) -> list[str]:
+    """Addresses at which nobody listens."""
+    bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for each in bound:
+        each.bind(("127.0.0.1", 0))
+    found = [f"127.0.0.1:{each.getsockname()[1]}" for each in bound]
+    for each in bound:
+        each.close()
+    return found
+
+
+def start(me: int, members: list[str], *more: str | Path) -> subprocess.Popen[bytes]:
+    """A member in a process of its own."""
+    command = [sys.executable, "-P", "-m", "antiphon.conformance.cli", "node", "orders"]
+    return subprocess.Popen(
+        [*command, "--me", str(me), "--members", *members, *map(str, more)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def test_lines_come_out_in_one_order_and_a_signal_leaves_with_a_complete_log(tmp_path: Path) -> None:
+    at, key = free_ports(2), tmp_path / "key"
+    key.write_text("ab" * 32, encoding="ascii")
+    key.chmod(0o600)
+    common = ("--log", tmp_path / "log", "--key-file", key)
+    plain, told = start(0, at, *common), start(1, at, *common, "--json")
+    with plain, told:
+        try:
+            assert plain.stdin is not None and plain.stdout is not None  # noqa: PT018
+            assert told.stdin is not None and told.stdout is not None  # noqa: PT018
+            for k in range(3):
+                plain.stdin.write(b"line %d\n" % k)
+                plain.stdin.flush()
+                told.stdin.write(b"byte %c\n" % (128 + k))
+                told.stdin.flush()
+            lines = [plain.stdout.readline() for _ in range(6)]
+            documents = [json.loads(told.stdout.readline()) for _ in range(6)]
+        finally:
+            for process, number in ((plain, signal.SIGINT), (told, signal.SIGTERM)):
+                process.send_signal(number)
+        assert [process.wait(10) for process in (plain, told)] == [0, 0]
+        assert b"orders" in plain.stderr.read() if plain.stderr is not None else False
+    assert sorted(line.split(b" ", 2)[1:] for line in lines) == sorted(
+        [*([b"0", b"line %d\n" % k] for k in range(3)), *([b"1", b"byte %c\n" % (128 + k)] for k in range(3))]
+    )
+    assert [line.split()[0] for line in lines] == [str(each["number"]).encode() for each in documents]
+    assert {each["payload"] for each in documents if each["source"] == 0} == {"line 0", "line 1", "line 2"}
+    assert "payload_base64" in next(each for each in documents if each["source"] == 1)
+    run = load_run(tmp_path / "log")
+    assert not run.problems
+    assert {outcome.value for outcome in judge_run(run).outcomes.values()} == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "code", "said"),
+    [
+        (b"nobody answers", ["--stall", "0.2"], 1, "cannot go on: no progress for 0.2 s: process 0 needs"),
+        (b"x" * (Layers().message_bytes_max + 1), ["--metrics", "0"], 64, "line 1 of the input: "),
+    ],
+)
+def test_a_group_that_cannot_go_on_or_a_line_that_is_too_long_ends_the_member(
+    line: bytes, options: list[str], code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (tmp_path / "input").write_bytes(line + b"\n")
+    with (tmp_path / "input").open("rb") as given:
+        monkeypatch.setattr(sys, "stdin", given)
+        assert main(["node", "orders", "--members", *free_ports(2), *options]) == code
+    out, error = capfd.readouterr()
+    assert (out, said in error) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["orders", "--members", "10.0.0.1:7000"],
+            "has 1 members, and this is number 0: write antiphon node",
+        ),
+        (["orders", "--me", "2", "--members", "h:1", "h:2"], "has 2 members, and this is number 2"),
+        (["orders", "--members", "h:1", "h"], "'h' is no address: write HOST:PORT"),
+        (
+            ["orders", "--members", "h:1", "::1:7"],
+            "'::1:7' is no address: .* of IP version 6 .HOST.:PORT",
+        ),
+        (["o", "--members", "h:1", "h:2", "--protocol", "rpb"], "unknown protocol 'rpb'; .* mean 'rbp'"),
+        (["o", "--members", "h:1", "h:2", "--key-file", "none"], "key file none: No such file"),
+        (["o", "--members", "nowhere.invalid:1", "h:2"], "the own address, nowhere.invalid:1, cannot be"),
+    ],
+)
+def test_wrong_usage_is_told_with_the_way_to_write_it(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["node", *words]) == 64
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["node", "o", "--members", "127.0.0.1:9", "127.0.0.1:8", "--metrics", port]) == 64
+    assert f"--metrics {port}: cannot listen there: Address already in use" in capsys.readouterr().err

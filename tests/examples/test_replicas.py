@@ -1,0 +1,202 @@
+"""Replicas in processes of their own agree after loss, duplication and reordering; clients see one order.
+
+A client speaks to its replica through standard input, as a person would; datagrams pass the relay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.conformance.cluster.faults import Faults
+from antiphon.conformance.cluster.relay import Relay
+from antiphon.conformance.history import judge_run
+from antiphon.conformance.trace import load_run
+
+REPLICAS = 3
+TURNS = 12
+"""So many times each client does its work."""
+
+FAULTS = Faults(loss=0.1, duplication=0.1, reordering=0.1)
+
+
+class Client:
+    """Who speaks to one replica."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+
+    async def ask(self, *words: object) -> Any:
+        """The answer to one line."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(" ".join(map(str, words)).encode() + b"\n")
+        answer = await self.process.stdout.readline()
+        assert answer, (await self.process.stderr.read()).decode() if self.process.stderr else ""
+        return json.loads(answer)
+
+
+@asynccontextmanager
+async def replicas(example: str, log: Path) -> AsyncIterator[list[Client]]:
+    """Three replicas behind the relay; they end with their input, with exit code 0."""
+    ports = free_ports(REPLICAS)
+    relay = Relay(REPLICAS, 7, FAULTS)
+    relay.start(dict(enumerate(ports)))
+    clients: list[Client] = []
+    try:
+        for me in range(REPLICAS):
+            at = {**relay.routes(me), me: ("127.0.0.1", ports[me])}
+            members = [f"{host}:{port}" for _, (host, port) in sorted(at.items())]
+            command = ["-m", f"antiphon.impl.examples.{example}", "shop", "--log", str(log), "--me", str(me)]
+            clients.append(
+                Client(
+                    await asyncio.create_subprocess_exec(
+                        sys.executable,
+                        "-P",
+                        *command,
+                        "--members",
+                        *members,
+                        stdin=PIPE,
+                        stdout=PIPE,
+                        stderr=PIPE,
+                    )
+                )
+            )
+        yield clients
+        counts = relay.counts
+        assert counts.dropped and counts.duplicated and counts.reordered  # noqa: PT018
+    finally:
+        for client in clients:
+            client.process.stdin.close()  # type: ignore[union-attr]
+        told = [await client.process.communicate() for client in clients]
+        relay.close()
+    assert [client.process.returncode for client in clients] == [0] * REPLICAS, told
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of the loopback interface at which nobody listens."""
+    bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for each in bound:
+        each.bind(("127.0.0.1", 0))
+    found: list[int] = [each.getsockname()[1] for each in bound]
+    for each in bound:
+        each.close()
+    return found
+
+
+async def alike(clients: list[Client], commands: int) -> Any:
+    """The state of all replicas once each has executed so many commands."""
+    dumps: list[Any] = []
+    while {dump["applied"] for dump in dumps} != {commands}:
+        dumps = [await client.ask("dump") for client in clients]
+    assert all(dump == dumps[0] for dump in dumps)
+    return dumps[0]
+
+
+def judged(log: Path, work: Callable[[], Awaitable[None]]) -> None:
+    """Do the work in bounded time; the logs of all replicas hold."""
+
+    async def bounded() -> None:
+        async with asyncio.timeout(60):
+            await work()
+
+    asyncio.run(bounded())
+    run = load_run(log)
+    assert not run.problems
+    assert {outcome.value for outcome in judge_run(run).outcomes.values()} == {"holds"}
+
+
+def test_the_copies_of_a_store_are_equal_and_no_increment_is_lost(tmp_path: Path) -> None:
+    """Three clients count together by compare-and-swap: each success counts once, in one order."""
+
+    async def work() -> None:
+        swaps = 0
+
+        async def count(client: Client, me: int) -> None:
+            nonlocal swaps
+            await client.ask("put", f"own-{me}", me)
+            for _ in range(TURNS):
+                while True:
+                    old = await client.ask("get", "count")
+                    swaps += 1
+                    if await client.ask("swap", "count", old or "-", int(old or 0) + 1):
+                        break
+
+        async with replicas("store", tmp_path) as clients:
+            await asyncio.gather(*(count(client, me) for me, client in enumerate(clients)))
+            final = await clients[0].ask("get", "count")
+            state = await alike(clients, REPLICAS + 2 * swaps + 1)
+            assert final == str(REPLICAS * TURNS)
+            assert state["items"] == {"count": final, "own-0": "0", "own-1": "1", "own-2": "2"}
+            assert await clients[1].ask("delete", "count") is True
+            assert await clients[1].ask("read", "count") is None
+            assert "put KEY VALUE" in (await clients[1].ask("put"))["refused"]
+            assert "count" not in (await alike(clients, REPLICAS + 2 * swaps + 2))["items"]
+
+    judged(tmp_path, work)
+
+
+def test_a_lock_has_one_holder_at_a_time_and_tokens_only_grow(tmp_path: Path) -> None:
+    async def work() -> None:
+        inside: list[int] = []
+        tokens: list[int] = []
+
+        async def enter(client: Client, me: int) -> None:
+            for _ in range(TURNS):
+                token = await client.ask("acquire", "door")
+                assert inside == []
+                inside.append(me)
+                tokens.append(token)
+                await asyncio.sleep(0.001)
+                inside.remove(me)
+                assert await client.ask("release", "door", token) is True
+
+        async with replicas("locks", tmp_path) as clients:
+            await asyncio.gather(*(enter(client, me) for me, client in enumerate(clients)))
+            assert await clients[0].ask("release", "door", tokens[-1]) is False
+            state = await alike(clients, REPLICAS * TURNS * 2 + 1)
+            assert state["claims"] == {}
+            assert tokens == sorted(set(tokens))
+            assert len(tokens) == REPLICAS * TURNS
+
+    judged(tmp_path, work)
+
+
+def test_a_lock_of_a_member_that_says_nothing_stays_its_own(tmp_path: Path) -> None:
+    """No view tells that a member has gone, so only its message releases."""
+
+    async def work() -> None:
+        async with replicas("locks", tmp_path) as (first, second, third):
+            token = await first.ask("acquire", "door")
+            waiting = asyncio.create_task(second.ask("acquire", "door"))
+            assert await third.ask("release", "door", token) is False
+            assert not waiting.done()
+            assert await first.ask("release", "door", token) is True
+            assert await waiting > token
+            assert (await alike([first, second, third], 4))["claims"] == {"door": [[await waiting, 1]]}
+
+    judged(tmp_path, work)
+
+
+@pytest.mark.parametrize("example", ["store", "locks"])
+def test_what_a_shell_needs_is_told(example: str) -> None:
+    async def ended() -> tuple[int | None, bytes]:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", f"antiphon.impl.examples.{example}", "shop", "--me", "0",
+            "--members", "h", stderr=PIPE,
+        )  # fmt: skip
+        _, error = await process.communicate()
+        return process.returncode, error
+
+    code, error = asyncio.run(ended())
+    assert code == 2
+    assert b"argument --members: " in error
