@@ -3,8 +3,9 @@
 1. An answer depends on the question (the program, the properties, the bounds, the engine), on the code that
    answers (`model`, `spec/lang`, Python), and on the files of the specification, whose lines its reasons
    name. An entry that was made from other code or other files is replaced.
-2. A run is kept as the numbers of its steps among those that are enabled. CPython takes them again when the
-   entry is read; a verdict whose run does not show what it says is not believed, and the program is explored.
+2. A run is kept as the numbers of its steps among those that may be enabled, so that none has to be tried.
+   CPython takes them again when the entry is read; a verdict whose run does not show what it says is not
+   believed, and the program is explored.
 3. What a bound, an interruption or an error of the specification left open is not kept; neither is anything
    that was found while somebody edited the code.
 4. A report that was read says so in its notes.
@@ -34,17 +35,17 @@ from antiphon.model.explore import check
 from antiphon.model.refinement import check_refinement
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import Exploration, Outcome, Report, Verdict
-from antiphon.spec.lang import Program, State, Step
+from antiphon.spec.lang import Disabled, Program, State, Step
 from antiphon.spec.refinement import Refinement
 
 STARTED = psutil.Process().create_time()
+FORM = "2"
+"""The form of the entries."""
 PACKAGES = ("hypothesis", "llvmlite", "msgspec", "networkx", "numpy")
 
 
 class _Run(msgspec.Struct, frozen=True, array_like=True):
-    """A trace by numbers: of its initial state, and of each step among those that are enabled where it is
-    taken.
-    """
+    """A trace by numbers: of its initial state, and of each step among the candidates where it is taken."""
 
     start: int
     steps: tuple[int, ...]
@@ -122,7 +123,7 @@ class Reports:
         explore: Callable[[], Report],
     ) -> Report:
         basis = _basis(program.spec, *made_of)
-        key = _digest(antiphon.model.__path__[0], program.name, program.digest, *question)
+        key = _digest(FORM, antiphon.model.__path__[0], program.name, program.digest, *question)
         if basis and not self.fresh:
             known = _read(self.cache.get(key), basis, program)
             if known is not None:
@@ -205,7 +206,7 @@ def _entry(report: Report, basis: str) -> _Entry | None:
 def _numbered(trace: Trace) -> _Run:
     machine = trace.program.reference
     pairs = zip(trace.states, trace.steps, strict=False)
-    steps = tuple(list(machine.enabled(state)).index(step) for state, step in pairs)
+    steps = tuple(list(machine.candidates(state)).index(step) for state, step in pairs)
     return _Run(list(machine.initial()).index(trace.start), steps, trace.shows, trace.why, trace.loop)
 
 
@@ -223,7 +224,7 @@ def _read(content: bytes | None, basis: str, program: Program) -> Report | None:
             replace(verdict, trace=_run(run, program))
             for verdict, run in zip(entry.verdicts, entry.runs, strict=True)
         )
-    except (msgspec.DecodeError, ReplayError, IndexError, ValueError):
+    except (msgspec.DecodeError, Disabled, ReplayError, IndexError, ValueError):
         return None
     if not all(map(_is_shown, verdicts)):
         return None
@@ -245,7 +246,7 @@ def _run(run: _Run | None, program: Program) -> Trace | None:
 def _steps(program: Program, state: State, numbers: Iterable[int]) -> Iterator[Step]:
     machine = program.reference
     for number in numbers:
-        step = list(machine.enabled(state))[number]
+        step = list(machine.candidates(state))[number]
         yield step
         state = machine.apply(state, step).state
 

@@ -57,15 +57,16 @@ def held_back_among(program: Program, most: State | None) -> Expression | None:
 
     Nothing else of `most` is looked at.
     """
-    free = unspent(program)
-    if free is None:
+    unlimited = unspent(program)
+    if unlimited is None:
         return None
     if len(list(itertools.islice(_steps(program), MOST_STEPS + 1))) > MOST_STEPS:
         return make.TRUE
     parts: list[Expression] = []
+    free, bound = _only_guards(unlimited), _only_guards(program)
     for step in _steps(program, most):
         possible = ground(free, step.action, step.arguments).enabled
-        actual = ground(program, step.action, step.arguments).enabled
+        actual = ground(bound, step.action, step.arguments).enabled
         if possible is not actual:
             parts.append(make.conjunction(possible, make.negation(actual)))
     return make.disjunction(*parts) if parts else None
@@ -114,6 +115,33 @@ def short_of_budget(steps: int, held: tuple[Step, str] | None) -> str:
     if held is None:
         return f"{begin}, and what could lead on is kept back by a spent budget only"
     return f"{begin}, and only a spent budget keeps {held[0]} from happening ({held[1]})"
+
+
+def _only_guards(program: Program) -> Program:
+    """The program with as much of each action as says whether it is enabled: up to its last guard, and
+    without handlers where none of them has a guard.
+    """
+    module = program.module
+
+    def guards(part: object) -> bool:
+        return any(isinstance(node, ir.Require) for node in nodes(part, module))
+
+    handlers = module.handlers if guards(module.handlers) else ()
+
+    def says(statement: ir.Statement) -> bool:
+        return guards(statement) or (
+            bool(handlers) and any(isinstance(node, ir.Emit) for node in nodes(statement, module))
+        )
+
+    def shortened(action: ir.Action) -> ir.Action:
+        last = max((place for place, item in enumerate(action.body, 1) if says(item)), default=0)
+        return dataclasses.replace(action, body=action.body[:last])
+
+    made = Program(program.spec, program.constants)
+    made.__dict__["module"] = dataclasses.replace(
+        module, actions=tuple(map(shortened, module.actions)), handlers=handlers, step_invariants=()
+    )
+    return made
 
 
 def _steps(program: Program, state: State | None = None) -> Iterator[Step]:

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from antiphon.model.engines.python.common import made_of
-from antiphon.model.engines.python.source import compile_functions, step_source
+from antiphon.model.engines.python.source import compile_functions, guard_source, step_source
 from antiphon.model.ground import ground, layout
-from antiphon.model.ground.footprint import Reads, conjuncts, footprint, member_test, split
+from antiphon.model.ground.footprint import Reads, Update, conjuncts, footprint, member_test, split
 from antiphon.model.ground.form import Expression, GroundStep, Operator
 from antiphon.model.ground.packing import Packing
 from antiphon.spec.lang import Program, Step
@@ -38,7 +38,7 @@ nothing is seen to."""
 
 @dataclass(eq=False, slots=True)
 class Specialised:
-    """A step of the program for given arguments, compiled.
+    """A step of the program for given arguments; `run` is compiled when the step may first be enabled.
 
     `order` sorts steps as the reference enumerates them; `trigger` is the bit of a state without which the
     step is not enabled (0: none); `footprint` are the bits, besides the trigger, on which everything it does
@@ -174,9 +174,10 @@ class Catalogue:
                 continue
             slots = Reads()
             updates = [split(slot, value, slots) for slot, value in step.updates]
-            name = f"step_{self._compiled}"
+            name = f"guard_{self._compiled}"
             self._compiled += 1
-            texts.append((name, step_source(name, step, updates, self.packing)))
+            if text := guard_source(name, step, self.packing):
+                texts.append((name, text))
             reads = [
                 step.enabled,
                 *(check.wrong for check in step.checks),
@@ -187,24 +188,25 @@ class Catalogue:
             for update in updates:
                 place = self.packing.places[update.slot]
                 mask |= place.mask if place.width <= NARROW_BITS else 0
-            made.append((index, method, arguments, step, name, mask))
+            made.append((index, method, arguments, step, name, mask, updates))
         functions = compile_functions(texts)
-        for index, method, arguments, step, name, mask in made:
+        for index, method, arguments, step, name, mask, updates in made:
             trigger = self._trigger(step)
             ranks = (
                 self.program.domain(parameter.type).rank(value)
                 for parameter, value in zip(method.parameters, arguments, strict=True)
             )
-            run = cast("Callable[[int], Answer]", functions[name])
             compiled = Specialised(
                 (index, *ranks),
                 Step(method.name, arguments),
                 step.fault,
                 trigger,
                 mask & ~trigger,
-                run,
+                _not_ready,
                 step,
             )
+            may = cast("Callable[[int], bool] | None", functions.get(name))
+            compiled.run = _compiled_late(compiled, may, updates, self.packing)
             added.append(compiled)
             self._made[method.name][arguments] = compiled
         self.steps = sorted([*self.steps, *added], key=lambda item: item.order)
@@ -222,6 +224,26 @@ class Catalogue:
             ):
                 return bit
         return 0
+
+
+def _not_ready(_packed: int) -> Answer:
+    """Stands where what runs a step is not made yet."""
+    return None
+
+
+def _compiled_late(
+    step: Specialised, may: Callable[[int], bool] | None, updates: Sequence[Update], packing: Packing
+) -> Callable[[int], Answer]:
+    """What runs a step until it `may` be enabled for the first time, and is compiled: most never are."""
+
+    def run(packed: int) -> Answer:
+        if may is not None and not may(packed):
+            return None
+        text = step_source("step", step.ground, updates, packing)
+        step.run = cast("Callable[[int], Answer]", compile_functions([("step", text)])["step"])
+        return step.run(packed)
+
+    return run
 
 
 def _never(expression: Expression) -> bool:

@@ -204,14 +204,31 @@ _OPERATIONS: dict[Operator, Callable[[Expression, list[str]], str]] = {
 }
 
 
-def step_source(name: str, step: GroundStep, updates: Sequence[Update], packing: Packing) -> str:
-    """The function of a step."""
+def guard_source(name: str, step: GroundStep, packing: Packing) -> str:
+    """The function that says whether a step may be enabled: its guards before all checks; empty where it has
+    none.
+    """
+    early, _ = _guards(step)
+    writer = Writer(packing, early)
+    for guard in early:
+        writer.line(f"if not {writer.text(guard)}: return False")
+    return "\n".join([f"def {name}(s):", *writer.lines, "    return True", ""]) if early else ""
+
+
+def _guards(step: GroundStep) -> tuple[list[Expression], list[Expression]]:
+    """The guards of a step that come before all its checks, and the others."""
     guards = [
         part for part in conjuncts(step.enabled) if part.operator is not Operator.CONSTANT or not part.value
     ]
     implied = [{id(part) for part in conjuncts(check.wrong)} for check in step.checks]
     early = [part for part in guards if all(id(part) in parts for parts in implied)]
     late = [part for part in guards if not any(part is other for other in early)]
+    return early, late
+
+
+def step_source(name: str, step: GroundStep, updates: Sequence[Update], packing: Packing) -> str:
+    """The function of a step."""
+    early, late = _guards(step)
     roots = [*early, *(check.wrong for check in step.checks), *late, *(item.broken for item in step.breaks)]
     roots += [part for update in updates for part in (update.keep, update.add)]
     writer = Writer(packing, roots)
