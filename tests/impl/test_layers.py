@@ -7,9 +7,11 @@ import pytest
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
 from antiphon.impl.layers import Layers
+from antiphon.impl.layers.links import WINDOW
 from antiphon.impl.named import implementation
-from antiphon.impl.protocols.core import Delivery, Network, Send
-from antiphon.impl.protocols.rbp import Message, rbp
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Network, Send
+from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
+from antiphon.impl.protocols.rbp.messages import Data
 from antiphon.impl.tracing import RecordingTracer
 from antiphon.impl.transport.endpoint import Endpoint, LayersViolation
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
@@ -89,16 +91,41 @@ def test_a_broadcast_is_refused_while_as_much_waits_as_may_and_taken_later() -> 
     endpoint.broadcast(bytes(300), network.now)
 
 
-def test_no_batch_is_made_while_too_much_waits_on_a_queue() -> None:
-    """Member 2 takes nothing; member 0 stops making batches, and what waits stays below its bounds."""
-    network = SimulatedNetwork(CORES["rbp over links"], MEMBERS, seed=1, layers=SMALL)
-    network.cut([(0, 2), (1, 2)])
-    for k in range(500):
-        network.broadcast(k % 2, bytes(200))
-    network.run_for(5_000.0)
-    for process in range(2):
-        waiting = [len(repr(link)) for _, link in network.endpoints[process]._carrier.snapshot().links]
-        assert max(waiting) < 40_000
+class Shouting(Core):
+    """A core that waits for nobody: it delivers its own at once, and sends it to all."""
+
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
+        """Deliver and send."""
+        self._message_id += 1
+        name = Identifier(self.me, self._message_id)
+        self._to_others(Data(name, payload))
+        self._own = [Delivery(*name, name.id, payload)]
+        return name
+
+    def settle(self, now: float) -> list[Delivery]:
+        """What `broadcast` left."""
+        own, self._own = getattr(self, "_own", []), []
+        return own
+
+    def outputs(self) -> list[Send[Message]]:
+        """Bodies only."""
+        return [send for send in super().outputs() if isinstance(send.message, Data)]
+
+
+def test_a_member_that_takes_nothing_stops_who_sends_to_it() -> None:
+    """A core that waits for nobody: only the queue's bound keeps its sender from filling the memory."""
+    made = Implementation(
+        MESSAGES, lambda me, members, tracer: Shouting(me, members, tracer=tracer), Network.FIFO
+    )
+    endpoint = Endpoint(made, "g", 0, 2, layers=SMALL)
+    endpoint.start(0.0)
+    taken = 0
+    while not endpoint.busy and taken < 10_000:
+        endpoint.broadcast(bytes(200), 0.0)
+        endpoint.datagrams_to_send()
+        taken += 1
+    under_way = WINDOW * SMALL.datagram_bytes + SMALL.queue_bytes + SMALL.buffer_bytes
+    assert taken * 200 < under_way + 1_000
 
 
 def test_a_tracer_is_told_the_applications_messages_and_not_the_batches() -> None:
