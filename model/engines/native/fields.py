@@ -32,14 +32,14 @@ are, and of their table; its slots; with how many nodes no more successors are l
 the keys and the numbers of the nodes of the state that a thread has read last (2 * W words each); the place
 where a successor is written; what is begun of its root: both sides, which of them are asked for, its parent.
 """
-SLEEPING, EXPLORED, SLEEPY, FREE, ORDINALS, CODES, ASLEEP = range(42, 49)
+SLEEPING, EXPLORED, SLEEPY, FREE, ORDINALS, CODES, ASLEEP, SIFTED = range(42, 50)
 """Fields for sleep sets (`runtime`), of `SLEEP` words each: addresses of those of known states, of the steps
 that were taken from the state at hand with the sleep set of the successor at hand behind it, and of those of
 the successors in the buffer; for each ordinal the steps that are independent of the one that has it. Where
 a step's number is not its ordinal: the ordinal of each step (a byte), the step of each ordinal (32 bits), and
-for each step whether it sleeps in the state at hand (a byte).
+for each step whether it sleeps in the state at hand (a byte). How many successors in the buffer are sifted.
 """
-FIELDS = 49
+FIELDS = 50
 
 DIRECT, WHOLE, FINGERPRINT, TREE, WALK = range(5)
 """How a table keeps states; with `WALK` there is none (`walks`)."""

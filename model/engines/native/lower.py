@@ -18,7 +18,9 @@ from collections.abc import Callable, Iterable, Mapping
 MEMORY = {"word": ("i64", 8), "half": ("i32", 4), "byte": ("i8", 1)}
 """Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store; `prefetch(address)`
 asks for a cache line. `unaligned_word(address)` and `set_unaligned_half(address, value)` take any address;
-`count_bits(value)` counts those that are 1.
+`count_bits(value)` counts those that are 1, `first_bit(value)` is the place of the lowest of them.
+`equal_words(address, mask, value)` has a bit for each word of a cache line, 1 where what `mask` leaves of it
+is the value.
 """
 
 _ATOMIC = {
@@ -263,6 +265,10 @@ class _Function:
             return "0"
         if name == "count_bits":
             return self.emit(f"call i64 @llvm.ctpop.i64(i64 {self.value(arguments[0])})")
+        if name == "first_bit":
+            return self.emit(f"call i64 @llvm.cttz.i64(i64 {self.value(arguments[0])}, i1 true)")
+        if name == "equal_words":
+            return self.equal_words(*map(self.value, arguments))
         if name == "prefetch":
             pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")
             self.lines.append(f"  call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
@@ -273,3 +279,14 @@ class _Function:
             return self.emit(f"trunc i128 {self.emit(f'lshr i128 {product}, 64')} to i64")
         passed = ", ".join(f"i64 {self.value(argument)}" for argument in arguments)
         return self.emit(f"call i64 @{name}({passed})")
+
+    def equal_words(self, address: str, mask: str, value: str) -> str:
+        pointer = self.emit(f"inttoptr i64 {address} to ptr")
+        line = self.emit(f"load <8 x i64>, ptr {pointer}, align 64")
+        masked = self.emit(f"and <8 x i64> {line}, {self.eight(mask)}")
+        equal = self.emit(f"icmp eq <8 x i64> {masked}, {self.eight(value)}")
+        return self.emit(f"zext i8 {self.emit(f'bitcast <8 x i1> {equal} to i8')} to i64")
+
+    def eight(self, value: str) -> str:
+        first = self.emit(f"insertelement <8 x i64> poison, i64 {value}, i64 0")
+        return self.emit(f"shufflevector <8 x i64> {first}, <8 x i64> poison, <8 x i32> zeroinitializer")

@@ -66,6 +66,7 @@ from antiphon.model.engines.native.fields import (
     RECENT,
     REGION,
     SCRATCH,
+    SIFTED,
     SLEEPING,
     SLEEPY,
     SLOTS,
@@ -87,7 +88,10 @@ FINISHER = 0xD6E8FEB86659FD93
 WRONG = 2
 BROKEN_SHIFT = 8
 SLOT = (1 << 40) - 1
+LINE = (1 << 64) - 8
+ALL = (1 << 64) - 1
 FOUND_FROM = 3
+SIFTED_TOGETHER = 128
 
 W: int
 ROW: int
@@ -111,6 +115,8 @@ set_unaligned_half: Any
 prefetch: Any
 high_product: Any
 count_bits: Any
+first_bit: Any
+equal_words: Any
 successors: Any
 canonical: Any
 begin_root: Any
@@ -120,13 +126,22 @@ decompress: Any
 
 
 def hash_row(row: int) -> int:
-    """64 bits of hash, never 0 as a fingerprint. Of a single word it is one to one: each step can be undone."""
-    value = MULTIPLIER
+    """64 bits of hash, never 0 as a fingerprint. Of a single word it is one to one: each step can be undone.
+
+    Of more words two at a time are multiplied, so that none waits for another (wyhash's way).
+    """
+    value = 0
     index = 0
-    while index < ROW:
-        value = (value ^ word(row, index)) * MULTIPLIER
+    while index + 1 < ROW:
+        left = word(row, index) ^ (MULTIPLIER * (index + 1))
+        right = word(row, index + 1) ^ (FINISHER * (index + 1))
+        value = value ^ (left * right) ^ high_product(left, right)
+        index += 2
+    if index < ROW:
+        last = (MULTIPLIER ^ word(row, index)) * MULTIPLIER
+        value = value ^ last ^ (last >> 32)
+    if ROW != 1:
         value = value ^ (value >> 32)
-        index += 1
     value = value * FINISHER
     value = value ^ (value >> 29)
     if MODE == FINGERPRINT:
@@ -228,7 +243,8 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
         begin_root(context, out)
         set_word(word(context, PENDING), FOUND_FROM, parent)
         return out
-    return out + keep(context, out, parent) * 8 * W
+    keep(context, parent)
+    return out + 8 * W
 
 
 def ordinal_of(context: int, code: int) -> int:
@@ -262,38 +278,89 @@ def keep_pending(context: int) -> int:
     row = word(context, BUFFER) + word(context, USED) * 8
     if has_pending(context):
         set_word(row, 0, end_root(context))
-        keep(context, row, word(word(context, PENDING), FOUND_FROM))
+        keep(context, word(word(context, PENDING), FOUND_FROM))
     return 0
 
 
-def keep(context: int, row: int, parent: int) -> int:
-    """Keep the row at the end of the buffer, unless it was seen lately; whether it is kept is returned."""
-    hashed = hash_row(row)
-    if word(context, RECENT) != 0:
-        entry = word(context, RECENT) + (hashed & (RECENTLY - 1)) * 8 * SEEN
-        if word(entry, 0) == hashed:
-            if ROW == 1:
-                return 0
-            if same_rows(entry + 8, row):
-                return 0
-        set_word(entry, 0, hashed)
-        if ROW != 1:
-            copy_row(entry + 8, row)
+def keep(context: int, parent: int) -> int:
+    """Keep the row that stands at the end of the buffer, until it is sifted."""
     place = word(context, USED)
-    set_word(word(context, HASHES), place, hashed)
     set_half(word(context, FROM), place, parent)
-    set_word(word(context, SLOTS), place, 0)
     index = 0
     while index < SLEEP:
         set_word(word(context, SLEEPY) + place * 8 * SLEEP, index, word(word(context, EXPLORED), SLEEP + index))
         index += 1
-    region = high_product(hashed, word(context, THREADS))
-    lengths = word(context, LENGTHS)
-    length = word(lengths, region)
-    set_half(word(context, LISTS), region * word(context, CAPACITY) + length, place)
-    set_word(lengths, region, length + 1)
     set_word(context, USED, place + 1)
-    return 1
+    return 0
+
+
+def sift(context: int) -> int:
+    """Leave out of the buffer what was seen lately, and list the rest by region: many at a time, so that none waits for another."""
+    first = word(context, SIFTED)
+    used = word(context, USED)
+    buffer = word(context, BUFFER)
+    recent = word(context, RECENT)
+    hashes = word(context, HASHES)
+    place = first
+    while place < used:
+        hashed = hash_row(buffer + place * 8 * ROW)
+        set_word(hashes, place, hashed)
+        prefetch(recent + (hashed & (RECENTLY - 1)) * 8 * SEEN)
+        place += 1
+    lengths = word(context, LENGTHS)
+    lists = word(context, LISTS)
+    capacity = word(context, CAPACITY)
+    threads = word(context, THREADS)
+    kept = first
+    place = first
+    while place < used:
+        hashed = word(hashes, place)
+        fresh = remember(recent, buffer + place * 8 * ROW, hashed)
+        move_row(context, kept, place)
+        set_word(hashes, kept, hashed)
+        set_word(word(context, SLOTS), kept, 0)
+        region = high_product(hashed, threads)
+        length = word(lengths, region)
+        set_half(lists, region * capacity + length, kept)
+        set_word(lengths, region, length + fresh)
+        kept += fresh
+        place += 1
+    set_word(context, USED, kept)
+    set_word(context, SIFTED, kept)
+    return 0
+
+
+def remember(recent: int, row: int, hashed: int) -> int:
+    """Remember that a row was seen; whether it was not seen lately is returned, without a branch: nobody could guess it.
+
+    Without a place where that is remembered (0) no row was seen.
+    """
+    if recent == 0:
+        return 1
+    entry = recent + (hashed & (RECENTLY - 1)) * 8 * SEEN
+    differs = word(entry, 0) ^ hashed
+    set_word(entry, 0, hashed)
+    if ROW != 1:
+        index = 0
+        while index < ROW:
+            differs = differs | (word(entry + 8, index) ^ word(row, index))
+            set_word(entry + 8, index, word(row, index))
+            index += 1
+    fresh = 1
+    if differs == 0:
+        fresh = 0
+    return fresh
+
+
+def move_row(context: int, kept: int, place: int) -> int:
+    """Move a successor in the buffer, with its parent and its sleep set."""
+    copy_row(word(context, BUFFER) + kept * 8 * ROW, word(context, BUFFER) + place * 8 * ROW)
+    set_half(word(context, FROM), kept, half(word(context, FROM), place))
+    index = 0
+    while index < SLEEP:
+        set_word(word(context, SLEEPY) + kept * 8 * SLEEP, index, word(word(context, SLEEPY) + place * 8 * SLEEP, index))
+        index += 1
+    return 0
 
 
 def tell(context: int, sleeping: int, value: int) -> int:
@@ -335,28 +402,42 @@ def find_successors(context: int, number: int, faults: int) -> int:
         successors(context, state_of(context, number), out, number, faults, sleeping)
     if MODE == TREE:
         keep_pending(context)
+    if word(context, RECENT) == 0 or word(context, USED) - word(context, SIFTED) >= SIFTED_TOGETHER:
+        sift(context)
     return word(context, USED)
 
 
 def expand(context: int, first: int, last: int) -> int:
     """Find the successors of the states first..last - 1; where there may be no room for those of a state, its number is returned."""
     state = first
-    while state < last:
-        if word(context, USED) + word(context, MOST) > word(context, CAPACITY):
-            return state
-        if MODE == TREE:
-            if word(word(context, NODES), 0) > word(context, NODE_LIMIT):
-                return state
+    while state < last and has_room(context):
         find_successors(context, state, 1)
         state += 1
+    sift(context)
     return state
 
 
+def has_room(context: int) -> int:
+    """Whether there is room for the successors of a state."""
+    if word(context, USED) + word(context, MOST) > word(context, CAPACITY):
+        return 0
+    if MODE == TREE:
+        if word(word(context, NODES), 0) > word(context, NODE_LIMIT):
+            return 0
+    return 1
+
+
 def home(context: int, hashed: int) -> int:
-    """The slot at which the search for a hash begins, counted from the start of its region: what a slot keeps of the hash says it."""
+    """The slot at which the search for a hash begins, counted from the start of its region: what a slot keeps of the hash says it.
+
+    Slots of eight bytes are searched a cache line at a time, from the first of the line on.
+    """
     if MODE == WHOLE:
-        return high_product((hashed & TAG) * word(context, THREADS), word(context, REGION))
-    return high_product(hashed * word(context, THREADS), word(context, REGION))
+        return high_product((hashed & TAG) * word(context, THREADS), word(context, REGION)) & LINE
+    position = high_product(hashed * word(context, THREADS), word(context, REGION))
+    if BYTES == 8:
+        return position & LINE
+    return position
 
 
 def tag_of(hashed: int) -> int:
@@ -395,37 +476,88 @@ def enter(context: int, mine: int, region: int, place: int) -> int:
         wanted = word(row, 0) + 1
     if MODE == FINGERPRINT:
         wanted = hashed
+    if BYTES == 8:
+        position = search_lines(context, table, position, wanted, row)
+    else:
+        position = search_slots(context, table, position, wanted, row)
+    if position == slots:
+        return 0
+    if NUMBERED:
+        wanted = wanted | PROVISIONAL | (word(mine, NUMBER) * word(context, CAPACITY) + place)
+    set_slot(table, position, wanted)
+    set_word(word(mine, SLOTS), place, region * slots + position + 1)
+    return 1
+
+
+def search_lines(context: int, table: int, position: int, wanted: int, row: int) -> int:
+    """The first free slot from `position` on, or how many slots there are when a row is found before it: eight slots are compared at once."""
+    slots = word(context, REGION)
+    while 1:
+        line = table + position * 8
+        free = equal_words(line, ALL, 0)
+        if NUMBERED:
+            alike = equal_words(line, TAG, wanted) & (free ^ 255)
+            while alike != 0:
+                if same_rows(row_in(context, word(line, first_bit(alike))), row):
+                    return slots
+                alike = alike & (alike - 1)
+        elif equal_words(line, ALL, wanted) != 0:
+            return slots
+        if free != 0:
+            return position + first_bit(free)
+        position += 8
+        if position == slots:
+            position = 0
+
+
+def search_slots(context: int, table: int, position: int, wanted: int, row: int) -> int:
+    """The same for slots that are no words, one after the other."""
+    slots = word(context, REGION)
     while 1:
         slot = slot_at(table, position)
         if slot == 0:
-            if NUMBERED:
-                wanted = wanted | PROVISIONAL | (word(mine, NUMBER) * word(context, CAPACITY) + place)
-            set_slot(table, position, wanted)
-            set_word(word(mine, SLOTS), place, region * slots + position + 1)
-            return 1
-        if NUMBERED:
-            if slot & TAG == wanted:
-                other = row_of(context, (slot & REFERENCE) - 1)
-                if slot & PROVISIONAL:
-                    other = word(context, BUFFERS) + (slot & (PROVISIONAL - 1)) * 8 * ROW
-                if same_rows(other, row):
-                    return 0
-        elif slot == wanted:
-            return 0
+            return position
+        if slot & TAG == wanted:
+            if same_rows(row_in(context, slot), row):
+                return slots
         position += 1
         if position == slots:
             position = 0
 
 
+def row_in(context: int, slot: int) -> int:
+    """Where the row is that a slot has the number of."""
+    if slot & PROVISIONAL:
+        return word(context, BUFFERS) + (slot & (PROVISIONAL - 1)) * 8 * ROW
+    return row_of(context, (slot & REFERENCE) - 1)
+
+
+def ask(context: int, region: int, hashed: int) -> int:
+    """Ask for the row of the first state that the table has with this hash where the search for it begins."""
+    table = word(context, TABLE) + region * word(context, REGION) * BYTES
+    position = home(context, hashed)
+    if BYTES == 8:
+        line = table + position * 8
+        alike = equal_words(line, TAG, tag_of(hashed))
+        position += first_bit(alike | 128)
+    slot = slot_at(table, position)
+    if slot != 0 and slot & TAG == tag_of(hashed) and slot & PROVISIONAL == 0:
+        row = row_of(context, (slot & REFERENCE) - 1)
+        prefetch(row)
+        if ROW > 1:
+            prefetch(row + 8 * ROW - 8)
+    return 0
+
+
 def insert(context: int, region: int) -> int:
-    """Enter what falls into a region, of the buffers of all threads in order; how many are new is returned."""
+    """Enter what falls into a region, of the buffers of all threads in order. What is left of a list's length is how many of it are new."""
     threads = word(context, THREADS)
     capacity = word(context, CAPACITY)
     slots = word(context, REGION)
     table = word(context, TABLE) + region * slots * BYTES
-    fresh = 0
     thread = 0
     while thread < threads:
+        fresh = 0
         mine = word(word(context, CONTEXTS), thread)
         places = word(mine, LISTS) + 4 * region * capacity
         hashes = word(mine, HASHES)
@@ -436,27 +568,12 @@ def insert(context: int, region: int) -> int:
                 prefetch(table + home(context, word(hashes, half(places, index + FAR))) * BYTES)
             if NUMBERED:
                 if index + NEAR < length:
-                    ahead = word(hashes, half(places, index + NEAR))
-                    slot = slot_at(table, home(context, ahead))
-                    if slot != 0 and slot & TAG == tag_of(ahead) and slot & PROVISIONAL == 0:
-                        prefetch(row_of(context, (slot & REFERENCE) - 1))
+                    ask(context, region, word(hashes, half(places, index + NEAR)))
             fresh += enter(context, mine, region, half(places, index))
             index += 1
+        set_word(word(mine, LENGTHS), region, fresh)
         thread += 1
-    return fresh
-
-
-def fresh_states(context: int) -> int:
-    """How many of the successors in this thread's buffer are new."""
-    slots = word(context, SLOTS)
-    used = word(context, USED)
-    place = 0
-    fresh = 0
-    while place < used:
-        if word(slots, place) != 0:
-            fresh += 1
-        place += 1
-    return fresh
+    return 0
 
 
 def settle(context: int, number: int) -> int:
@@ -468,6 +585,9 @@ def settle(context: int, number: int) -> int:
     table = word(context, TABLE)
     place = 0
     while place < used:
+        if NUMBERED:
+            if place + FAR < used:
+                prefetch(table + word(slots, place + FAR) * BYTES)
         slot = word(slots, place)
         if slot != 0:
             copy_row(row, buffer + place * 8 * ROW)
@@ -508,6 +628,7 @@ def origin(context: int, number: int, first: int, last: int) -> int:
 def empty(context: int) -> int:
     """Forget what is in this thread's buffer."""
     set_word(context, USED, 0)
+    set_word(context, SIFTED, 0)
     region = 0
     while region < word(context, THREADS):
         set_word(word(context, LENGTHS), region, 0)
@@ -601,11 +722,11 @@ def read(context: int, first: int, last: int, out: int) -> int:
 
 
 FUNCTIONS = (
-    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, ordinal_of, mark, put_to_sleep, take, keep_pending, keep, tell, find_successors, expand, home,
-    tag_of, slot_at, set_slot, enter, insert, fresh_states, settle, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
+    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, ordinal_of, mark, put_to_sleep, take, keep_pending, keep, sift, remember, move_row, tell, find_successors, expand, has_room, home,
+    tag_of, slot_at, set_slot, enter, search_lines, search_slots, row_in, ask, insert, settle, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
     *edges.FUNCTIONS,
 )  # fmt: skip
 EXPORTED = (
-    "hash_row", "expand", "insert", "fresh_states", "settle", "origin", "empty", "rebuild", "move", "lookup", "read", *orbits.EXPORTED,
+    "hash_row", "expand", "insert", "settle", "origin", "empty", "rebuild", "move", "lookup", "read", *orbits.EXPORTED,
     *edges.EXPORTED,
 )  # fmt: skip

@@ -53,7 +53,7 @@ def default_threads() -> int:
 class NativeSpace:
     """The states of a program in machine words."""
 
-    block = 1 << 15
+    block = 1 << 17
 
     def __init__(
         self,

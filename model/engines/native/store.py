@@ -40,9 +40,11 @@ BUFFERED = 1 << 15
 """How many successors the buffer of one thread holds, unless one state may have more: as many as stay in the
 processor's second cache.
 """
-BUFFERED_TOGETHER = 1 << 17
+BUFFERED_TOGETHER = 1 << 19
 """The same for each of several threads: they wait for one another less often."""
 CACHE_LINES = 128
+SEARCHED = 8
+"""So many slots are looked at together; a region has whole lines of them."""
 FEW = 512
 """A block of fewer states is not worth a second thread."""
 FIRST_REGION = 1 << 14
@@ -241,7 +243,7 @@ class Store:
         return region
 
     def _empty_table(self, slots: int) -> None:
-        self.region = -(-slots // self.threads)
+        self.region = -(-slots // self.threads // SEARCHED) * SEARCHED
         size = self.slot * self.region * self.threads + 8
         file = self._file(f"table-{self.region * self.threads}")
         if file is not None:
@@ -359,10 +361,11 @@ class Store:
             self.known = functions["settle"](self.address(), self.known)
         else:
             self._each(self.threads if threads > 1 else 1, lambda thread: self._insert(thread, threads))
-            fresh = self._each(threads, lambda thread: functions["fresh_states"](self.address(thread)))
-            begins = [self.known + sum(fresh[:thread]) for thread in range(threads)]
+            begins = [self.known]
+            for thread in range(threads):
+                begins.append(begins[-1] + self._fresh(thread))
             self._each(threads, lambda thread: functions["settle"](self.address(thread), begins[thread]))
-            self.known += sum(fresh)
+            self.known = begins[-1]
         return done
 
     def _counted(self, thread: int) -> tuple[bytes, int]:
@@ -395,6 +398,10 @@ class Store:
         regions = [thread] if threads > 1 else range(self.threads)
         return sum(self.kernel.functions["insert"](self.address(thread), region) for region in regions)
 
+    def _fresh(self, thread: int) -> int:
+        """How many of the successors in a thread's buffer are new, once they are inserted."""
+        return sum((ctypes.c_uint64 * self.threads).from_address(self._contexts[thread][fields.LENGTHS]))
+
     def _each(self, threads: int, work: Callable[[int], int]) -> list[int]:
         return self.together(work) if threads > 1 else [work(0)]
 
@@ -402,6 +409,8 @@ class Store:
         """For each function the first of the states first..last - 1 that it finds to have a value, and
         whether it cannot be said of it; without an entry where there is none.
         """
+        if not scans:
+            return {}
         threads = self.threads if last - first >= FEW else 1
         cuts = _cuts(first, last, threads)
         found: list[dict[str, tuple[int, bool]]] = [{} for _ in range(threads)]

@@ -5,18 +5,22 @@ was compiled.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as llvm
 import pytest
 
 from antiphon.model.engines.native import NativeSpace, fields, kernel_of, runtime
 from antiphon.model.engines.native import kernel as native
-from antiphon.model.engines.native.lower import lower
+from antiphon.model.engines.native.kernel import assemble
+from antiphon.model.engines.native.lower import DECLARATIONS, lower
 from antiphon.model.engines.native.memory import PAGE, Area
 from antiphon.model.engines.native.store import Store
 from antiphon.model.explore.checking import collision_probability
@@ -28,23 +32,71 @@ WORD = (1 << 64) - 1
 
 def hash_by_python(state: list[int]) -> int:
     """`runtime.hash_row`, line by line, with arithmetic that wraps."""
-    value = runtime.MULTIPLIER
-    for word in state:
-        value = (value ^ word) * runtime.MULTIPLIER & WORD
+    value = 0
+    for index in range(0, len(state) - 1, 2):
+        left = state[index] ^ runtime.MULTIPLIER * (index + 1) & WORD
+        right = state[index + 1] ^ runtime.FINISHER * (index + 1) & WORD
+        value ^= left * right & WORD ^ left * right >> 64
+    if len(state) % 2:
+        last = (state[-1] ^ runtime.MULTIPLIER) * runtime.MULTIPLIER & WORD
+        value ^= last ^ last >> 32
+    if len(state) > 1:
         value ^= value >> 32
     value = value * runtime.FINISHER & WORD
     return value ^ value >> 29
 
 
-def test_the_hash_is_that_of_its_python_text() -> None:
-    bound = program(TwoPhase, managers=3)
-    kernel = kernel_of(bound)
-    area = Area(PAGE)
+def between_steps(functions: Iterable[Callable[..., int]], values: dict[str, int]) -> Any:
+    """The engine of these functions in the subset, lowered by themselves; it must be kept."""
+    functions = list(functions)
+    names = [function.__name__ for function in functions]
+    (code,) = assemble([DECLARATIONS + lower(functions, values, exported=names)], "")
+    engine = llvm.create_mcjit_compiler(
+        llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine(jit=True)
+    )
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+@pytest.mark.parametrize("words", range(1, 6))
+def test_the_hash_is_that_of_its_python_text(words: int) -> None:
+    engine = between_steps([runtime.hash_row], {"ROW": words, "MODE": fields.WHOLE})
+    hashed = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64)(engine.get_function_address("hash_row"))
     source = random.Random(3)
     for _ in range(200):
-        state = [source.getrandbits(64) for _ in range(kernel.packing.words)]
-        area.write(0, b"".join(word.to_bytes(8, "little") for word in state))
-        assert kernel.functions["hash_row"](area.address) == hash_by_python(state)
+        state = [source.getrandbits(64) for _ in range(words)]
+        row = (ctypes.c_uint64 * words)(*state)
+        assert hashed(ctypes.addressof(row)) == hash_by_python(state)
+
+
+@pytest.mark.parametrize("words", range(2, 6))
+def test_states_that_differ_in_few_bits_have_different_hashes(words: int) -> None:
+    """Of a fingerprint nothing else is kept, and states are small numbers in few bits."""
+    bits = [1 << place for place in range(64 * words)]
+    states = [0, *bits, *(one | other for one, other in itertools.combinations(bits, 2))]
+    hashes = {
+        hash_by_python([state >> 64 * word & WORD for word in range(words)]) for state in states
+    }
+    assert len(hashes) == len(states)
+
+
+def equal_by_machine(line: int, mask: int, value: int) -> int:
+    return equal_words(line, mask, value)  # type: ignore[name-defined] # noqa: F821 - an operation of the subset
+
+
+def test_the_words_of_a_line_are_compared_at_once() -> None:
+    engine = between_steps([equal_by_machine], {})
+    address = engine.get_function_address("equal_by_machine")
+    compare = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 3)(address)
+    area = Area(PAGE)
+    source = random.Random(5)
+    for _ in range(200):
+        words = [source.getrandbits(2) | source.getrandbits(1) << 63 for _ in range(8)]
+        area.write(64, b"".join(word.to_bytes(8, "little") for word in words))
+        mask, value = source.choice([WORD, 3, 1 << 63]), source.choice(words)
+        wanted = sum((word & mask == value) << place for place, word in enumerate(words))
+        assert compare(area.address + 64, mask, value) == wanted
 
 
 def test_no_two_words_have_the_same_hash() -> None:
