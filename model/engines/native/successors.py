@@ -30,9 +30,9 @@ from antiphon.model.ground.footprint import conjuncts
 from antiphon.model.ground.form import Boolean, Expression, GroundStep, Operator
 from antiphon.model.ground.words import WORD, WordPacking
 
-HOISTED_NODES = 6
+HOISTED_NODES = 2
 """A condition of so many nodes on the state alone that several steps ask is computed once a state."""
-INLINE_NODES = 60
+INLINE_NODES = 120
 """A step of more nodes is called, not inlined: one huge function compiles slowly."""
 
 
