@@ -134,16 +134,23 @@ def one_run(model: Model, threads: int, most: int | None, *, trees: bool) -> dic
     }  # fmt: skip
 
 
-def ours(model: Model, threads: int, repeat: int, most: int | None = None) -> Figures:
+def ours(
+    model: Model, threads: int, repeat: int, most: int | None = None, *, trees: bool = True
+) -> Figures:
     """The medians of `repeat` searches in fresh processes."""
-    return figures_of(model, threads, [_spawn(model, threads, most) for _ in range(repeat)])
+    return figures_of(
+        model, threads, [_spawn(model, threads, most, trees=trees) for _ in range(repeat)], trees=trees
+    )
 
 
-def figures_of(model: Model, threads: int, told: Sequence[dict[str, Any]]) -> Figures:
+def figures_of(
+    model: Model, threads: int, told: Sequence[dict[str, Any]], *, trees: bool = True
+) -> Figures:
     """The medians of what searches told."""
     assert len({(answer["states"], answer["transitions"]) for answer in told}) == 1, f"{model}: {told}"
     return Figures(
-        f"antiphon, {threads} thread{'s' * (threads != 1)}", told[0]["states"], told[0]["transitions"],
+        f"antiphon, {threads} thread{'s' * (threads != 1)}{'' if trees else ', whole states'}",
+        told[0]["states"], told[0]["transitions"],
         statistics.median(answer["elapsed"] for answer in told),
         statistics.median(answer["cpu"] for answer in told),
         statistics.median(answer["mb"] for answer in told), told[0]["words"], told[0]["complete"],
@@ -255,8 +262,8 @@ def promela(managers: int) -> str:
 def against_spin(
     console: Console, managers: Iterable[int], repeat: int, variants: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Two-phase commit and figure 16, services off on both sides: ours on one thread and on two, and every
-    variant of SPIN.
+    """Two-phase commit and figure 16, services off on both sides: ours on one thread and on two, also with
+    whole states where they are kept as trees, and every variant of SPIN.
     """
     rows = []
     for size in managers:
@@ -279,6 +286,8 @@ def _compared(
     console: Console, model: Model, texts: dict[str, str], repeat: int, variants: Sequence[str]
 ) -> list[dict[str, Any]]:
     mine = [ours(model, threads, repeat) for threads in (1, 2)]
+    if mine[0].width >= space.TREE_WORDS:
+        mine += [ours(model, threads, repeat, trees=False) for threads in (1, 2)]
     theirs = spin_of(texts, mine[0].states, repeat, variants)
     best = min(theirs, key=lambda figures: figures.elapsed)
     table = Table(

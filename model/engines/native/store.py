@@ -51,6 +51,8 @@ FIRST_REGION = 1 << 14
 """So many slots a region has at first: enough that by chance none is full before the table is."""
 FULL, FULL_OF_SMALL = 0.7, 0.8
 """How full a table of slots of eight bytes may be, and one of smaller slots."""
+CROWDED = 0.9
+"""How full it would be if all successors of a round were new: most are not."""
 LARGE = 1 << 22
 """From so many slots on a table of small slots grows by a quarter only: it is for memory."""
 ENTERED = 1 << 20
@@ -210,13 +212,13 @@ class Store:
         if self.known + more > MOST_STATES:
             raise Full(f"more than {MOST_STATES:,} states")
         self._need(more * (self.row + 32))
-        self._grow(self.known + more)
+        self._grow(int(max(self.known / self._full, (self.known + more) / CROWDED)) + 1)
 
-    def _grow(self, states: int) -> None:
-        """See to it that the table has room for so many states."""
+    def _grow(self, wanted: int) -> None:
+        """See to it that the table has so many slots."""
         old, region = self.table, self.region
         before = slots = region * self.threads
-        while slots < int(states / self._full) + 1:
+        while slots < wanted:
             slots = 2 * slots if self.slot == 8 or slots < LARGE else slots * 5 // 4
         if slots == before:
             return

@@ -50,7 +50,7 @@ def between_steps(functions: Iterable[Callable[..., int]], values: dict[str, int
     """The engine of these functions in the subset, lowered by themselves; it must be kept."""
     functions = list(functions)
     names = [function.__name__ for function in functions]
-    (code,) = assemble([DECLARATIONS + lower(functions, values, exported=names)], "")
+    (code,) = assemble([DECLARATIONS + lower(functions, values, exported=names)])
     engine = llvm.create_mcjit_compiler(
         llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine(jit=True)
     )
