@@ -46,7 +46,8 @@ class SafeIndications(PlacesInViews):
     """A system that delivers at once may tell later that a message is safe: every member of the view delivers
     it, and what the process delivered before it there, unless it crashes.
 
-    Safety: `IndicatedIsDelivered`, in the view of the indication. Obligations: `SafeIndication`,
+    Safety: `IndicatedIsDelivered`, in the view of the indication, so that an indication outside of all views
+    breaks it too (the survey counts that to Initial View Event). Obligations: `SafeIndication`,
     `SafeIndicationPrefix`, `SafeIndicationLiveness`. With `ReliableTotalOrder` the prefix is one of the total
     order: nobody has delivered anything before the message that the process has not (in the survey, Safe
     Indication Reliable Prefix).

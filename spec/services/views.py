@@ -10,7 +10,8 @@ Inclusion, Local Monotonicity and Initial View Event.
 1. All are uniform, as their sentences are: what a process installs and delivers before it crashes counts.
    Only what is said of "correct" processes (Validity, one half of Termination) leaves out the crashed.
 2. The view of a broadcast and of a delivery is the view that the process installed last. Two views are
-   consecutive at a process if it installs one after the other; their numbers may leave some out.
+   consecutive at a process if it installs one after the other; their numbers may leave some out. A process
+   that is listed in a view and never installs it was not in it: Agreement on Successors speaks of those.
 3. Judgement does not depend on how concurrent events were merged: what two processes did is compared when the
    later of the two does it, by what each did in its own order. An event costs a number of operations
    proportional to the number of processes, whatever the length of the log.

@@ -168,6 +168,14 @@ def test_a_process_that_wrote_nothing_owes_nothing() -> None:
     assert broken(history("0: +a a [2=05] | 1: a"), {"VscTermination"}) == set()
 
 
+@pytest.mark.parametrize("log", ["0: +a +0:2 a 0:2 | 1: 0:2 a !", "0: +a +0:2 a 0:2 ! | 1: 0:2 a"])
+def test_plain_order_is_promised_to_those_that_never_crash(log: str) -> None:
+    """Whichever of the two is read first."""
+    plain = {"TotalOrder", "PrefixOrder"}
+    assert broken(history(log), plain) == set()
+    assert broken(history(log.replace("!", "")), plain) == plain
+
+
 def test_who_stays_elsewhere_owes_a_view_nothing() -> None:
     """Both members have left the view in which a was sent; process 2 was never in it."""
     assert broken(history("0: [2=01] +a a [3=01] | 1: [2=01] [3=01] | 2: a>0"), {"VscTermination"}) == set()
