@@ -128,9 +128,11 @@ class Bound:
             the others keep their defaults.
         random: the same of a larger model, for random runs: what `antiphon stateful` uses.
         faults: the planted faults, with one sentence about each.
+        never: actions that these constants leave no case of, such as views that change.
     """
 
     bind: Callable[..., Binding]
     small: Mapping[str, int | bool] = field(default_factory=dict)
     random: Mapping[str, int | bool] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
+    never: frozenset[str] = frozenset()

@@ -208,5 +208,6 @@ SEQUENCER = Bound(
     small={"processes": 3, "messages": 2, "views": 2, "handovers": True},
     random={"processes": 3, "messages": 5, "views": 2, "handovers": True},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    never=frozenset({"refuse_forward", "leave", "crash", "exclude", "admit", "reform", "suspect"}),
 )
 """SEQUENCER, while its members stay."""

@@ -179,5 +179,7 @@ TOTAL = Bound(
     small={"processes": 2, "messages": 2, "losses": 1},
     random={"processes": 3, "messages": 3, "losses": 2},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    never=frozenset({"crash", "exclude", "admit", "reform", "suspect", "change_view", "receive_new_view"})
+    | {"announce_last", "receive_last"},
 )
 """TOTAL, while its view stays."""

@@ -12,7 +12,6 @@ from antiphon.conformance.bindings import binding_of, bound_protocol
 from antiphon.conformance.bindings.links import Log, Queue
 from antiphon.conformance.lockstep import Comparison, lockstep
 from antiphon.conformance.stateful import run_stateful
-from antiphon.conformance.suites import check_binding
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
 
@@ -32,9 +31,6 @@ CAUGHT = {
     "stays-with-the-first": (3, "variable channel"),
 }
 """After how many steps each fault shows, and what differs."""
-
-NEVER = frozenset({"refuse_forward", "leave", "crash", "exclude", "admit", "reform", "suspect"})
-"""What the repairs leave no case of, and what a membership would do."""
 
 
 def test_sequencer_agrees_in_every_transition() -> None:
@@ -76,10 +72,6 @@ def test_hypothesis_finds_a_fault_and_none_where_none_is() -> None:
     assert faulty.outcome is Outcome.VIOLATED
     sound = run_stateful(bound.bind(**bound.random), runs=5, seed_number=1)
     assert (sound.outcome, sound.difference) == (Outcome.HOLDS, None)
-
-
-def test_the_binding_keeps_the_rules() -> None:
-    check_binding(lambda: binding_of("sequencer", **SMALL), walks=50, never=NEVER)
 
 
 def test_members_that_leave_are_refused() -> None:

@@ -11,7 +11,6 @@ import pytest
 from antiphon.conformance.bindings import binding_of, bound_protocol
 from antiphon.conformance.lockstep import Comparison, lockstep
 from antiphon.conformance.stateful import run_stateful
-from antiphon.conformance.suites import check_binding
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
 
@@ -36,12 +35,6 @@ CAUGHT: dict[str, tuple[dict[str, Any], int, str]] = {
     "sends-suffix-to-all": (THREE, 4, "variable network"),
 }
 """Where each fault shows, after how many steps, and what differs."""
-
-NEVER = frozenset(
-    {"crash", "exclude", "admit", "reform", "suspect", "change_view", "receive_new_view", "announce_last"}
-    | {"receive_last"}
-)
-"""What belongs to views that change, and to the other remedy for a lost suffix."""
 
 
 @pytest.mark.parametrize(("constants", "transitions", "pairs"), [(TWO, 6_874, 2_339), (THREE, 1_256, 547)])
@@ -80,10 +73,6 @@ def test_hypothesis_finds_a_fault_and_none_where_none_is() -> None:
     assert faulty.outcome is Outcome.VIOLATED
     sound = run_stateful(bound.bind(**bound.random), runs=5, seed_number=1)
     assert (sound.outcome, sound.difference) == (Outcome.HOLDS, None)
-
-
-def test_the_binding_keeps_the_rules() -> None:
-    check_binding(lambda: binding_of("total", **TWO), walks=50, never=NEVER)
 
 
 def test_views_that_change_are_refused() -> None:
