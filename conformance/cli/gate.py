@@ -240,6 +240,16 @@ def deep_rows() -> tuple[Row, ...]:
             _tried,
         ),
         Row(
+            "does the core of SEQUENCER do what its model does, with four messages?",
+            ("lockstep", "sequencer", "--messages", "4", "--set", "views=2", "--set", "handovers=true"),
+            _walked,
+        ),
+        Row(
+            "does the core of TOTAL do what its model does, with three messages?",
+            ("lockstep", "total", "--processes", "2", "--messages", "3", "--losses", "1"),
+            _walked,
+        ),
+        Row(
             "does Z3 find RBP's counterexamples by itself?", ("claims", "--engine", "z3", *figures), _claimed
         ),
         Row("and those that take it long?", ("claims", "--engine", "z3", "--deep", *LONG_FOR_Z3), _claimed),
