@@ -47,6 +47,8 @@ class SyncGroup:
         self._thread: threading.Thread | None = None
         self._taken: deque[Event] = deque()
         self._taking = threading.Lock()
+        self._entry = threading.Lock()
+        self._closing = False
 
     def __enter__(self) -> Self:
         """Bind and take part, as `Group` does.
@@ -81,10 +83,13 @@ class SyncGroup:
         """Leave: calls that wait raise `GroupClosed`, iteration ends after what is there. Again: nothing."""
         atexit.unregister(self.close)
         loop, thread = self._loop, self._thread
-        if loop is None or thread is None or loop.is_closed():
-            return
+        with self._entry:
+            if loop is None or thread is None or self._closing:
+                return
+            self._closing = True  # no call comes after this one, so none can wait for a loop that has stopped
+            leaving = asyncio.run_coroutine_threadsafe(self._within(self._leave(), _CLOSING_S), loop)
         try:
-            self._wait(self._leave(), _CLOSING_S)
+            leaving.result()
         finally:
             loop.call_soon_threadsafe(loop.stop)
             thread.join(_CLOSING_S)
@@ -119,8 +124,12 @@ class SyncGroup:
             StopIteration: the group is closed, and all was taken.
         """
         with self._taking:
-            if not self._taken and not (self._loop is not None and self._loop.is_closed()):
-                self._wait(self._take(), timeout_s)
+            if not self._taken:
+                try:
+                    self._wait(self._take(), timeout_s)
+                except GroupClosed:
+                    if not self._closing:
+                        raise
             if not self._taken:
                 raise StopIteration
             return self._taken.popleft()
@@ -174,14 +183,16 @@ class SyncGroup:
 
     def _wait(self, work: Coroutine[Any, Any, T], timeout_s: float | None) -> T:
         """Do the work in the group's thread and wait for it."""
-        loop = self._loop
-        if loop is None or loop.is_closed():
-            work.close()
-            raise GroupClosed(f"{self._group.name!r} is {'closed' if loop else 'used outside `with`'}")
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("the group's own thread cannot wait for the group; call from another one")
-        done = asyncio.run_coroutine_threadsafe(self._within(work, timeout_s), loop)
+        with self._entry:
+            if self._loop is None or self._closing:
+                work.close()
+                raise GroupClosed(
+                    f"{self._group.name!r} is {'closed' if self._loop else 'used outside `with`'}"
+                )
+            done = asyncio.run_coroutine_threadsafe(self._within(work, timeout_s), self._loop)
         try:
             return done.result()
         except BaseException:  # an interrupt, or what the work raised
