@@ -88,7 +88,10 @@ class Run:
         """Both phases, and what they cost."""
         listening = asyncio.create_task(self.listen())
         seconds = self.orders["seconds"]
-        start = self.orders["start"]
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        told = await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        start = float(told)
         await asyncio.sleep(start - time.monotonic())
         if self.orders["rate"]:
             sending = asyncio.create_task(self.paced(self.orders["rate"] / self.members))
@@ -173,12 +176,12 @@ def together(core: str, members: int, rate: float, options: argparse.Namespace) 
             "payload": options.payload,
             "seconds": options.seconds,
             "rate": rate,
-            "start": time.monotonic() + 1.0 + 0.3 * members,
             "profile": options.profile,
         }
         processes.append(
             subprocess.Popen(  # noqa: S603 - itself
                 [sys.executable, __file__, "--member", json.dumps(orders)],
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
                 pass_fds=[each.fileno()],
@@ -186,6 +189,14 @@ def together(core: str, members: int, rate: float, options: argparse.Namespace) 
         )
     for each in bound:
         each.close()
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+    start = f"{time.monotonic() + 0.5}\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(start)
+        process.stdin.flush()
     return [json.loads(process.communicate()[0]) for process in processes]
 
 

@@ -12,6 +12,7 @@ from contextvars import Context
 import pytest
 
 from antiphon.impl.errors import GroupClosed, UnusableAddress, Violation
+from antiphon.impl.loops import new_event_loop
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.protocols.rbp.messages import Message
 from antiphon.impl.tracing import NULL_TRACER, RecordingTracer, Tracer, TransportFault
@@ -305,3 +306,25 @@ def test_a_kind_of_violation_breaks_no_order_unless_it_says_so() -> None:
         STRANGE = "strange"
 
     assert Odd.STRANGE.breaks_order is False
+
+
+def test_a_deadline_that_has_passed_rings_at_once_on_every_loop() -> None:
+    """A loop may give a handle without a time for what is due already, as uvloop does."""
+
+    async def scenario() -> None:
+        endpoint = Endpoint(rbp(), "test", 0, 2)
+        rings: list[float] = []
+        shell = UdpShell(endpoint, {1: ("127.0.0.1", 9)}, keys=None)
+        await shell.open(("127.0.0.1", 0))
+        endpoint.next_deadline = lambda: 0.0 if len(rings) < 3 else None  # type: ignore[method-assign]
+        endpoint.tick = rings.append  # type: ignore[method-assign]
+        shell._arm()
+        shell._arm()
+        async with asyncio.timeout(5):
+            while len(rings) < 3:
+                await asyncio.sleep(0)
+        await shell.close()
+
+    for factory in (asyncio.new_event_loop, new_event_loop):
+        with asyncio.Runner(loop_factory=factory) as runner:
+            runner.run(scenario())
