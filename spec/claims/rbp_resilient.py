@@ -57,6 +57,7 @@ _MISLED: Constants = {
     "suspicions": 1,
 }
 _TWO_MISLED: Constants = {**_MISLED, "messages": 2, "passes": 0}
+_RETURNED: Constants = {**_MISLED, "numbers": 4, "attempts": 2, "views": 3}
 _JOINED: Constants = {**_TWICE, "messages": 1, "passes": 1, "numbers": 3, "attempts": 1, "views": 2}
 _FROM_SERVICE: Constants = {
     "processes": 3, "messages": 1, "passes": 0, "numbers": 2, "attempts": 1, "views": 2, **_RUNS,
@@ -309,7 +310,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "that begin with what was stable, and together they are the service, which gives total order. In a "
         "new list it needs that acknowledgements count from its first number on: who commits first otherwise "
         "takes for stable, by numbers of the old list, what not all of the new one have agreed to take over "
-        "(with five processes, of which the new list has three, one of them does not have it).",
+        "(with five processes, of which the new list has three, one of them does not have it). Who returns "
+        "to a list has to give up what it has under numbers that were given again without it.",
         (
             _reforming("UniformPrefixOrder", "holds"),
             _reforming("UniformIntegrity", "holds"),
@@ -319,6 +321,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _reforming("StableInList", "holds", of=_TWO_MISLED),
             _reforming("UniformPrefixOrder", "violated", "originator_recovers", length=31),
             _reforming("StableInList", "violated", "originator_recovers", length=11),
+            _reforming("OneBodyANumber", "violated", "drop_the_rest", of=_RETURNED, length=16),
             _reforming("DeliveredInTheNewList", "holds"),
             _joined("holds"),
             _joined("violated", "originator_recovers", length=7),
