@@ -24,7 +24,11 @@ async def lines(descriptor: int) -> AsyncIterator[bytes]:
     waiting: asyncio.Queue[list[bytes] | None] = asyncio.Queue(1)
 
     def give(found: list[bytes] | None) -> None:
-        asyncio.run_coroutine_threadsafe(waiting.put(found), loop).result()
+        putting = waiting.put(found)
+        try:
+            asyncio.run_coroutine_threadsafe(putting, loop).result()
+        finally:
+            putting.close()  # a loop that has ended never began it
 
     def read() -> None:
         parts: list[bytes] = []
