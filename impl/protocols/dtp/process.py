@@ -448,6 +448,8 @@ class Core:
         turn = (0, 0) if self._latest is None else self._latest.turn
         if message.number > self._status[self.me] + AHEAD * self.members:
             return DtpViolation.NUMBER_AHEAD
+        if message.sequencer == self.me and message.number > self._status[self.me]:
+            return DtpViolation.NEVER_PASSED
         if message.turn <= turn:
             return None
         if self.holding:
