@@ -76,6 +76,11 @@ def envelopes(
     ]
 
 
+def segment(number: int, item: bytes) -> bytes:
+    """The datagram of a link with this number that carries one item."""
+    return msgpack.encode([number, 0, 0, [item]])
+
+
 def _flipped(draw: random.Random, data: bytearray, _: bytes) -> None:
     for _ in range(draw.choice((1, 1, 2, 8))):
         bit = draw.randrange(8 * len(data))

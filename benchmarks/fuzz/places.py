@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from datagrams import envelopes, mutated
+from datagrams import envelopes, mutated, segment
 
 from antiphon.impl.errors import GroupFailed
 from antiphon.impl.layers import Layers
@@ -23,7 +23,7 @@ MEMBERS = 3
 GROUP = "simulated"
 LAYERS = Layers(datagram_bytes=65_000)
 KEY = bytes(range(32))
-RENEWED_EVERY = 20_000
+RENEWED_EVERY = 5_000
 """A member is made anew after so many datagrams, since some protocols forget nothing."""
 
 HANDLED, ENDED, GREETING, SEVERAL = "handled", "group ended", "greeting", "several"
@@ -65,7 +65,8 @@ class Place:
         self.corpus = envelopes(draw, self._implementation, GROUP, 300)
         if name != "decoder":
             self.corpus += captured(protocol, layers)
-        if layers is not None and lossy and name != "decoder":
+        self._linked = name != "decoder" and not lossy
+        if name != "decoder" and layers is not None and lossy:
             self.corpus += [pack(draw.choices(self.corpus, k=draw.choice((2, 3, 9)))) for _ in range(100)]
         self._layers = layers
         self._renew()
@@ -89,11 +90,19 @@ class Place:
         self._frames.received(1, there.seal(0, own, b""), 0.0)
         self._frames.frames_to_send()
         self._fed: list[bytes] = []
+        self._number = 0
+        """The last number on the link from the other member."""
 
     def draw(self) -> bytes:
         """A datagram to feed."""
         draw = self._draw
         data, other = draw.choice(self.corpus), draw.choice(self.corpus)
+        if self._linked and draw.random() < 0.7:
+            data = segment(self._number + 1, mutated(draw, data, other))
+            if draw.random() < 0.1:
+                return mutated(draw, data, other)
+            self._number += 1
+            return data
         if not self._kind.endswith("frame"):
             return mutated(draw, data, other)
         if draw.random() < 0.5:

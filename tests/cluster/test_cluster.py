@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import os
@@ -128,6 +129,19 @@ def test_a_fault_that_was_asked_for_and_never_happened_leaves_the_run_unknown(tm
     assert result.outcome == "unknown"
     assert set(result.judged.outcomes.values()) == {"holds"}
     assert "was dropped although the probability is 1e-09; none is not a pass" in result.reasons[0]
+
+
+def test_an_encrypted_run_holds_and_keeps_its_key_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = bytes(range(200, 232))
+    monkeypatch.setattr("secrets.token_bytes", lambda size: key[:size])
+    result = run_cluster(messages=30, encrypted=True, directory=tmp_path)
+    assert set(result.judged.outcomes.values()) == {"holds"}
+    assert result.settings.encrypted
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    for shown in (key.hex().encode(), base64.b64encode(key), key):
+        assert shown not in kept
 
 
 def test_a_second_run_gets_its_own_directory(tmp_path: Path) -> None:
