@@ -126,13 +126,15 @@ class Bound:
             name of a planted one.
         small: the constants of a model that is walked in seconds: what the commands use when none are named;
             the others keep their defaults.
-        random: the same of a larger model, for random runs: what `antiphon stateful` uses.
+        every: what is changed of `small` so that every action has a case: what the suite of bindings uses.
+        random: the constants of a larger model, for random runs: what `antiphon stateful` uses.
         faults: the planted faults, with one sentence about each.
         never: actions that these constants leave no case of, such as views that change.
     """
 
     bind: Callable[..., Binding]
     small: Mapping[str, int | bool] = field(default_factory=dict)
+    every: Mapping[str, int | bool] = field(default_factory=dict)
     random: Mapping[str, int | bool] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
     never: frozenset[str] = frozenset()

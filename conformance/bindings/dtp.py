@@ -183,6 +183,7 @@ def _is_of(step: Step, me: int) -> bool:
 DTP = Bound(
     DtpBinding,
     small={"processes": 3, "messages": 2, "senders": 1, "losses": 0, "timeouts": 0, "nulls": 0},
+    every={"losses": 1, "timeouts": 1, "nulls": 1},
     random={"processes": 3, "messages": 3, "senders": 2, "losses": 1, "timeouts": 1, "nulls": 1},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
 )
