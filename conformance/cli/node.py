@@ -9,6 +9,8 @@ import asyncio
 import base64
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -93,10 +95,28 @@ def node(
 
 async def _take_part(group: Group, *, json: bool) -> int:
     """Be a member until a signal comes or the group fails."""
-    loop = asyncio.get_running_loop()
     leave = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    with _signals(leave):
+        return await _until(leave, group, json=json)
+
+
+@contextmanager
+def _signals(leave: asyncio.Event) -> Iterator[None]:
+    """Meanwhile an interrupt and a request to end set the event; afterwards they are what they were."""
+    loop, numbers = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    for number in numbers:
         loop.add_signal_handler(number, leave.set)
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+
+async def _until(leave: asyncio.Event, group: Group, *, json: bool) -> int:
+    """Print and broadcast until then."""
     async with group:
         sys.stderr.write(f"antiphon: {group!r} at {shown(group.address)}; an interrupt leaves\n")
         printing = asyncio.create_task(_print(group, json=json))

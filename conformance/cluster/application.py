@@ -1,7 +1,8 @@
 """An application broadcasts its share, takes every delivery, and writes down what it asked and what it got.
 
 What it writes is what is judged; what the protocol did inside the group, its tracer writes beside it, so that
-a fault between the two is seen and named. Several broadcasts wait at once, so that the group's queue is used.
+a fault between the two is seen and named. A member has at most WAITING_MAX own messages on their way: with all
+at once a run would be a few large datagrams, and hardly any fault would meet it.
 This module must not know processes, pipes or the protocol.
 """
 
@@ -15,8 +16,8 @@ from typing import Final
 from antiphon.conformance.trace import Header, LogWriter, digest, message_id
 from antiphon.impl.group import Group
 
-WAITING_MAX: Final = 8
-"""So many broadcasts may wait at once."""
+WAITING_MAX: Final = 2
+"""So many own messages may be on their way at once: enough for batches."""
 
 _FILLER_BYTES_MAX = 64
 
@@ -33,6 +34,7 @@ class Application:
         self._header = header
         self._share = share
         self._log = log
+        self._slots = asyncio.Semaphore(WAITING_MAX)
 
     async def run(self) -> None:
         """Broadcast and deliver until the group is closed.
@@ -45,19 +47,17 @@ class Application:
             tasks.create_task(self._broadcast())
 
     async def _broadcast(self) -> None:
-        slots = asyncio.Semaphore(WAITING_MAX)
         async with asyncio.TaskGroup() as calls:
             for k, payload in enumerate(payloads(self._header.seed, self._header.process, self._share), 1):
-                await slots.acquire()
+                await self._slots.acquire()
                 self._log.broadcast(message_id(self._header.process, k), digest(payload))
-                calls.create_task(self._call(k, payload, slots))
+                calls.create_task(self._call(k, payload))
 
-    async def _call(self, k: int, payload: bytes, slots: asyncio.Semaphore) -> None:
+    async def _call(self, k: int, payload: bytes) -> None:
         """Broadcast the k-th payload: calls are served in their order, so it is the k-th message."""
         identifier = await self._group.broadcast(payload)
         if identifier != (self._header.process, k):
             raise RuntimeError(f"broadcast {k} was given the identifier {message_id(*identifier)}")
-        slots.release()
         self.broadcast += 1
         self._look()
 
@@ -65,6 +65,8 @@ class Application:
         async for source, identifier, number, payload in self._group:
             self._log.deliver(message_id(source, identifier), number, digest(payload))
             self.delivered += 1
+            if source == self._header.process:
+                self._slots.release()
             self._look()
 
     def _look(self) -> None:

@@ -80,8 +80,8 @@ def binding_for(program: Program, name: str = "") -> Binding:
     """
     asked = (name,) if name else bound_protocols()
     for protocol in asked:
-        bind = bound_protocol(protocol).bind
-        binding = bind()
+        bound = bound_protocol(protocol)
+        binding = bound.bind(**bound.small)
         if not issubclass(program.spec, binding.program.spec):
             continue
         own = binding.program
@@ -90,11 +90,11 @@ def binding_for(program: Program, name: str = "") -> Binding:
         if other:
             told = ", ".join(f"{note}={program.constants[note]}" for note in other)
             raise NotBound(f"the implementation is of the repaired text; this trace is of one with {told}")
-        return bind(
+        return bound.bind(
             **{
                 item.name: program.constants[item.name]
                 for item in own.declaration.constants
-                if item.name not in notes and program.constants[item.name] != own.constants[item.name]
+                if item.name not in notes and program.constants[item.name] != item.default
             }
         )
     raise NotBound(

@@ -91,8 +91,8 @@ def test_a_difference_that_is_gone_holds_and_its_test_passes(
 def test_a_trace_without_an_implementation_is_refused(antiphon: Run, trace: Path) -> None:
     answer = antiphon("replay", trace, "--on", "implementation")
     assert answer.code == 64
-    told = "no implementation is bound to Courier; bound are rbp; --binding file.py:Name names another"
-    assert answer.err == f"antiphon: {told}\n"
+    bound = "bound are dtp, rbp, sequencer, total; --binding file.py:Name names another"
+    assert answer.err == f"antiphon: no implementation is bound to Courier; {bound}\n"
 
 
 def test_show_draws_the_picture(antiphon: Run, trace: Path, tmp_path: Path) -> None:

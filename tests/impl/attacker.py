@@ -76,6 +76,8 @@ class Attacker:
 
     def attack(self, count: int, sorts: list[str]) -> None:
         """Hand in so many datagrams, of all sorts in turn, and carry what passes meanwhile."""
+        while not self.seen:
+            self.carry(0.01)
         for k in range(count):
             sort = sorts[k % len(sorts)]
             self.hand_in(self.sorts[sort](self.random.choice(self.seen)))

@@ -126,7 +126,7 @@ def test_who_has_no_key_reads_injects_and_replays_nothing() -> None:
                     await asyncio.sleep(0.01)
                 told = await at.order(attack=3_000, seed=1)
                 assert in_one_order(await talking, 60)
-                assert cast(int, told["earlier"]) > 100
+                assert cast(int, told["earlier"]) > 30
                 told = await at.order(carry=0.2)
                 assert told["texts"] == 0
                 refused = dropped(groups)

@@ -123,9 +123,9 @@ def telling(kind: type[tracing.Event], action: str | None, **changes: Any) -> ty
 
 
 CORES: dict[str, tuple[type[Core], str]] = {
-    "settle loses a delivery": (LosesDeliveries, "deliveries of "),
-    "settle alters a payload": (AltersDeliveries, "deliveries of "),
-    "settle gives another number": (CountsDeliveries, "deliveries of "),
+    "settle loses a delivery": (LosesDeliveries, "what is delivered, and what"),
+    "settle alters a payload": (AltersDeliveries, "what is delivered, and what"),
+    "settle gives another number": (CountsDeliveries, "what is delivered, and what"),
     "settle stops after one step": (SettlesOnce, "steps of receive_ack through the endpoint"),
     "a deadline is hidden": (HidesDeadlines, "next_deadline"),
     "a timer expires early": (TicksEarly, "before the deadline"),
@@ -142,11 +142,11 @@ CORES: dict[str, tuple[type[Core], str]] = {
     ),
     "a delivery is told with another number": (
         telling(tracing.Deliver, None, number=9),
-        "is told of deliver",
+        "what is delivered, and what the tracer is told",
     ),
     "a delivery is told of another message": (
         telling(tracing.Deliver, None, identifier=(1, 9)),
-        "is told of deliver",
+        "what is delivered, and what the tracer is told",
     ),
     "an accept is not told": (telling(tracing.Step, "accept"), "is told of accept"),
     "an accept is told with another number": (telling(tracing.Step, "accept", number=9), "told of accept"),
@@ -193,7 +193,7 @@ ENDPOINTS: dict[str, tuple[str, Callable[[Any, Any], Any], str]] = {
     "an endpoint repeats a delivery": (
         "deliveries",
         lambda _endpoint, deliveries: deliveries * 2,
-        "deliveries of",
+        "what is delivered, and what the tracer is told",
     ),
     "an endpoint hides a deadline": ("next_deadline", lambda _endpoint, _deadline: None, "next_deadline"),
 }

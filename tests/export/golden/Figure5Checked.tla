@@ -1,5 +1,5 @@
 ------------------------------------------- MODULE Figure5Checked --------------------------------------------
-(* Figure5Checked, made by antiphon from its specification, digest bce706d1acdcb3bb. *)
+(* Figure5Checked, made by antiphon from its specification, digest e8a8dffd5d976e87. *)
 
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
