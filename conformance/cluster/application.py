@@ -1,8 +1,8 @@
 """An application broadcasts its share, takes every delivery, and writes down what it asked and what it got.
 
 What it writes is what is judged; what the protocol did inside the group, its tracer writes beside it, so that
-a fault between the two is seen and named. A member has at most WAITING_MAX own messages on their way: with all
-at once a run would be a few large datagrams, and hardly any fault would meet it.
+a fault between the two is seen and named. A member has at most WAITING_MAX own messages on their way: with
+all at once a run would be a few large datagrams, and hardly any fault would meet it.
 This module must not know processes, pipes or the protocol.
 """
 
