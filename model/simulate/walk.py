@@ -348,13 +348,12 @@ class _Tally:
             steps = tuple(self._step(code) for code in walker.taken(item.length))
             if is_obligation:
                 self._miss(item.property, walk, start, steps, self._held[item.words])
-                if item.property in self.found:
-                    walker.know(item.property, len(self.found[item.property].steps))
-            elif item.property in self.found and len(steps) > len(self.found[item.property].steps):
-                walker.know(item.property, len(self.found[item.property].steps))
-            else:
+            elif item.property not in self.found or len(steps) <= len(self.found[item.property].steps):
                 why = self._refusal(item.property, start, steps) or self._said(item.property, len(steps))
                 self.note(item.property, _Run(walk, start, steps, why))
+            if item.property in self.found:
+                known = self.found[item.property]  # of equal lengths the first walk counts, whose ever it is
+                walker.know(item.property, len(known.steps) + (walk < known.walk))
 
     def _is_known(self, item: Noted, walk: int) -> bool:
         """Whether only a spent budget is to blame, as in an earlier walk."""

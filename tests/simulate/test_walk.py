@@ -1,11 +1,13 @@
 """Random walks are reproducible, judge everything they meet, and claim no more than they saw."""
 
+import threading
 from typing import Annotated
 
 import pytest
 
 from antiphon.model.bounds import Bounds
-from antiphon.model.simulate import simulate
+from antiphon.model.simulate import simulate, walk
+from antiphon.model.simulate.walk import TOGETHER
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.spec.examples.nbacg_guer01 import NbacgGuer01
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -163,6 +165,33 @@ def test_threads_share_many_walks_and_find_the_same() -> None:
     assert seen(first) == seen(second)
     assert first["Integrity"].outcome is Outcome.VIOLATED
     assert first.exploration.states == first.exploration.transitions + 2000
+
+
+class AtOnce(threading.Thread):
+    """A thread that is over before the next begins."""
+
+    def start(self) -> None:
+        self.run()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Nothing is left to wait for."""
+
+
+@pytest.mark.parametrize("blocks", [4, 8, 16])
+def test_the_order_in_which_threads_take_walks_changes_nothing(
+    blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread takes the later half before the other begins: of equally short runs the first is told."""
+    bound = program(RbpChecked, processes=2, messages=1)
+    walks = blocks * TOGETHER
+    alone = simulate(bound, seed=3, walks=walks, steps=30, engine="native", threads=1)
+    early, late = ([range(k * TOGETHER, (k + 1) * TOGETHER) for k in half] for half in (
+        range(blocks // 2), range(blocks // 2, blocks)
+    ))  # fmt: skip
+    handed = iter([*late, range(0), *early])
+    monkeypatch.setattr(walk._Watch, "next", lambda _watch: next(handed, range(0)))
+    monkeypatch.setattr(walk.threading, "Thread", AtOnce)
+    assert seen(simulate(bound, seed=3, walks=walks, steps=30, engine="native", threads=2)) == seen(alone)
 
 
 class Planted(Spec):
