@@ -47,6 +47,7 @@ from antiphon.impl.protocols.dtp.messages import Ack, AskMessage, AskNumber, Mes
 from antiphon.impl.protocols.dtp.state import Snapshot
 from antiphon.impl.protocols.dtp.timers import Timer
 from antiphon.impl.protocols.dtp.violations import DtpViolation
+from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["AHEAD", "Core"]
@@ -55,7 +56,7 @@ AHEAD = 2
 """How many times the members a number or an identifier may be ahead: twice what the argument needs."""
 
 
-class Core:
+class Core(CountsViolations):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -468,22 +469,6 @@ class Core:
         if name.source == self.me and ahead >= 0:
             return DtpViolation.NEVER_BROADCAST
         return DtpViolation.IDENTIFIER_AHEAD if ahead > AHEAD * self.members else None
-
-    @property
-    def violations(self) -> Counter[Violation]:
-        """How often a member said what no correct member says, by kind; a copy."""
-        return self._violations.copy()
-
-    @property
-    def broken(self) -> Violation | None:
-        """The first violation that proves two orders."""
-        return next((kind for kind in self._violations if kind.breaks_order), None)
-
-    def _violated(self, kind: Violation, sender: int, message: Message) -> None:
-        self._violations[kind] += 1
-        if self._tracer.recording:
-            detail = repr(message)[: tracing.DETAIL_MAX]
-            self._tracer.record(tracing.Violation(self.me, kind, sender, detail))
 
     # Looking at a core from outside ---------------------------------------------------------------------
 

@@ -53,12 +53,13 @@ from antiphon.impl.protocols.rbp.queues import Queues
 from antiphon.impl.protocols.rbp.state import Observation, Snapshot
 from antiphon.impl.protocols.rbp.timers import Timer
 from antiphon.impl.protocols.rbp.violations import RbpViolation
+from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["Core", "Observation", "Snapshot", "Timer"]
 
 
-class Core:
+class Core(CountsViolations):
     """Process `me` of the ring 0..members-1; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -144,11 +145,6 @@ class Core:
         if self._tracer.recording:
             self._tracer.record(tracing.Broadcast(self.me, identifier, payload))
         return identifier
-
-    @property
-    def violations(self) -> Counter[Violation]:
-        """How often a member said what no correct member says, by kind; a copy."""
-        return self._violations.copy()
 
     @property
     def deliverable(self) -> bool:
@@ -351,11 +347,6 @@ class Core:
         """How many numbers and bodies there are."""
         return len(self._queues.numbers) + len(self._queues.received)
 
-    @property
-    def broken(self) -> Violation | None:
-        """The first violation that proves two orders."""
-        return next((kind for kind in self._violations if kind.breaks_order), None)
-
     def waits(self) -> tuple[Wait, ...]:
         """The first missing number, the missing bodies, and the number of the first message that has none."""
         queues = self._queues
@@ -538,12 +529,6 @@ class Core:
             self._deadlines.start(Timer.REPEAT_REQUEST, now)
         else:
             self._deadlines.stop(Timer.REPEAT_REQUEST)
-
-    def _violated(self, kind: Violation, sender: int, message: Message) -> None:
-        self._violations[kind] += 1
-        if self._tracer.recording:
-            detail = repr(message)[: tracing.DETAIL_MAX]
-            self._tracer.record(tracing.Violation(self.me, kind, sender, detail))
 
 
 def _pair(identifier: Identifier) -> tuple[int, int]:

@@ -45,6 +45,7 @@ from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send
 from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message
 from antiphon.impl.protocols.sequencer.state import Snapshot
 from antiphon.impl.protocols.sequencer.violations import SequencerViolation
+from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["EARLY_MAX", "PENDING_MAX", "Core"]
@@ -56,7 +57,7 @@ EARLY_MAX = 2 * PENDING_MAX
 """How many messages of a later view are kept for each member."""
 
 
-class Core:
+class Core(CountsViolations):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -248,22 +249,6 @@ class Core:
         return None
 
     # Looking at a core from outside -------------------------------------------------------------------------
-
-    @property
-    def violations(self) -> Counter[Violation]:
-        """How often a member said what no correct member says, by kind; a copy."""
-        return self._violations.copy()
-
-    @property
-    def broken(self) -> Violation | None:
-        """The first violation that proves two orders."""
-        return next((kind for kind in self._violations if kind.breaks_order), None)
-
-    def _violated(self, kind: Violation, sender: int, message: Message) -> None:
-        self._violations[kind] += 1
-        if self._tracer.recording:
-            detail = repr(message)[: tracing.DETAIL_MAX]
-            self._tracer.record(tracing.Violation(self.me, kind, sender, detail))
 
     @property
     def progress(self) -> int:

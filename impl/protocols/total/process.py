@@ -46,6 +46,7 @@ from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Reque
 from antiphon.impl.protocols.total.state import Snapshot
 from antiphon.impl.protocols.total.timers import Timer
 from antiphon.impl.protocols.total.violations import TotalViolation
+from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["PENDING_MAX", "SENT_MAX", "Core"]
@@ -60,7 +61,7 @@ SEQUENCER = 0
 """The first listed member."""
 
 
-class Core:
+class Core(CountsViolations):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -319,22 +320,6 @@ class Core:
                 self._deadlines.stop(timer)
 
     # Looking at a core from outside -------------------------------------------------------------------------
-
-    @property
-    def violations(self) -> Counter[Violation]:
-        """How often a member said what no correct member says, by kind; a copy."""
-        return self._violations.copy()
-
-    @property
-    def broken(self) -> Violation | None:
-        """The first violation that proves two orders."""
-        return next((kind for kind in self._violations if kind.breaks_order), None)
-
-    def _violated(self, kind: Violation, sender: int, message: Message) -> None:
-        self._violations[kind] += 1
-        if self._tracer.recording:
-            detail = repr(message)[: tracing.DETAIL_MAX]
-            self._tracer.record(tracing.Violation(self.me, kind, sender, detail))
 
     @property
     def progress(self) -> int:
