@@ -10,6 +10,8 @@
 A group is one fixed set of members that all stay alive; one that cannot go on ends with `GroupFailed`, which
 says what is missing and whose it is. Own broadcasts that come while the protocol is busy travel together in
 its next message; as much waits as the layers may hold, and then `broadcast` waits (`antiphon.impl.layers`).
+An application that does not take its events holds back the broadcasts of all members, instead of letting the
+events pile up: whoever broadcasts also iterates.
 
 This module must not know what a datagram holds, what a timer waits for or which messages a protocol has.
 """
@@ -134,6 +136,8 @@ class Group:
         self._asked: dict[int, float] = {}
         self._waiting: deque[tuple[bytes, asyncio.Future[Identifier], float]] = deque()
         self._events: deque[Event] = deque()
+        self._seen = 0
+        """How many of the endpoint's untaken events were looked at."""
         self._news = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._open = False
@@ -187,7 +191,7 @@ class Group:
     @property
     def untaken(self) -> int:
         """How many events nobody has taken yet."""
-        return len(self._events)
+        return len(self._events) + len(self._endpoint.untaken)
 
     @property
     def waiting(self) -> int:
@@ -208,7 +212,7 @@ class Group:
     @property
     def waits(self) -> tuple[Wait, ...]:
         """What this member cannot do without now, and from whom it has to come."""
-        return self._endpoint.core.waits()
+        return self._endpoint.core.waits() + self._endpoint.slow()
 
     @property
     def waiting_s(self) -> float:
@@ -251,7 +255,7 @@ class Group:
             GroupFailed: the group cannot go on, and all that came before was taken.
             StopAsyncIteration: the group is closed, and all was taken.
         """
-        while not self._events:
+        while not self._events and not self._fetched():
             self._raise_failure()
             if not self._open:
                 raise StopAsyncIteration
@@ -261,13 +265,14 @@ class Group:
 
     def at_hand(self) -> list[Event]:
         """Hand over, without waiting, the events that nobody has taken yet."""
+        self._fetched()
         events = list(self._events)
         self._events.clear()
         return events
 
     def __repr__(self) -> str:
         state = "open" if self._open else "failed" if self._failure is not None else "closed"
-        told = [f"{state}, {len(self._events)} events to take, {len(self._waiting)} broadcasts waiting"]
+        told = [f"{state}, {self.untaken} events to take, {len(self._waiting)} broadcasts waiting"]
         if self._failure is not None:
             told.append(str(self._failed(self._failure)))
         waiting = f" for {self.waiting_s:.1f} s" if self._open and self.waits else ""
@@ -308,13 +313,23 @@ class Group:
         return identifier
 
     def _collect(self) -> None:
-        deliveries = self._endpoint.deliveries()
-        if deliveries:
-            self._events.extend(deliveries)
+        """Tell who waits for events, and the meter, of those that have come."""
+        untaken = self._endpoint.untaken
+        if len(untaken) > self._seen:
             self._news.set()
             if self._on_order is not None:
-                for identifier in (each.id for each in deliveries if each.source == self.me):
+                for identifier in (each.id for each in untaken[self._seen :] if each.source == self.me):
                     self._on_order(self._time() - self._asked.pop(identifier))
+        self._seen = len(untaken)
+
+    def _fetched(self) -> bool:
+        """Take what has come from the endpoint; whether there was any."""
+        self._seen = 0
+        deliveries = self._endpoint.deliveries()
+        self._events.extend(deliveries)
+        if deliveries:
+            self._shell.taken()
+        return bool(deliveries)
 
     def _fail(self, error: Exception) -> None:
         """Take no part any more: a member that has failed neither sends nor answers."""

@@ -24,5 +24,7 @@ class Layers(NamedTuple):
     """How much of a member's own messages may wait or be on its way; then `broadcast` waits."""
     queue_bytes: int = 2**22
     """How much may wait for one other member on a reliable queue; then no batch is made."""
+    untaken_bytes: int = 2**24
+    """How much of what was delivered an application may leave untaken; then no member sends anything more."""
     message_bytes_max: int = 2**24
     """The largest message."""

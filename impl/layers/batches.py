@@ -12,6 +12,11 @@
    batch, or not the next one of its source, is ignored, by all members alike; `broken` counts them.
 6. What waits or is on its way has at most `buffer_bytes` and one message; then `full` is true and `put`
    refuses. What comes in pieces has at most `message_bytes_max` of each source.
+7. A slow application holds everybody back, and so nobody keeps more for it than there is room: each batch
+   tells how much of the common order its source's application has taken, and no batch of messages is made
+   while some application has not taken `untaken_bytes` of what was delivered. A member whose application has
+   taken a quarter of that since its last batch makes one, without messages if none waits. What is untaken is
+   so at most `untaken_bytes`, one message, and what `ahead` batches of each member hold.
 
 No clock and no socket. This module must not know what a core does with a payload.
 """
@@ -21,18 +26,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from functools import partial
-from itertools import count, repeat
-from typing import Any, NamedTuple
+from itertools import chain, count, repeat
+from typing import Annotated, Any, NamedTuple
 
-from msgspec import MsgspecError, Struct, msgpack
+from msgspec import Meta, MsgspecError, Struct, msgpack
 
 from antiphon.impl.errors import Busy, PayloadTooLarge
-from antiphon.impl.protocols.core import Delivery, Identifier, Natural, bytes_copy
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Natural, bytes_copy
 
 __all__ = ["Batch", "Batches", "BatchesSnapshot"]
 
-_BATCH_BYTES = 1 + 9 + 1 + 5
+_BATCH_BYTES = 1 + 9 + 1 + 5 + 9
 _PART_BYTES = 5
+_TOLD_AGAIN = 4
 
 _delivery: Any = partial(tuple.__new__, Delivery)
 
@@ -45,6 +51,9 @@ class Batch(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
     cut: bool
     """Whether the last part goes on in the source's next batch."""
     parts: list[bytes]
+    """Messages and pieces; none, if the batch only tells what was taken."""
+    taken: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
+    """How many bytes of the common order its source's application had taken."""
 
 
 class BatchesSnapshot(NamedTuple):
@@ -56,37 +65,52 @@ class BatchesSnapshot(NamedTuple):
     last_taken: int
     on_their_way: tuple[int, ...]
     delivered: int
-    sources: tuple[tuple[int, int, tuple[bytes, ...] | None], ...]
+    delivered_bytes: int
+    taken: int
+    told: int
+    sources: tuple[tuple[int, tuple[bytes, ...] | None, int], ...]
     broken: int
 
 
 class _Source:
     """How far a source's batches have come."""
 
-    def __init__(self, last: int = 0, pieces: list[bytes] | None = None) -> None:
+    def __init__(self, last: int = 0, pieces: list[bytes] | None = None, taken: int = 0) -> None:
         self.last = last
         """The identifier of its last part."""
         self.pieces = pieces
         """The pieces of that part's message, if it goes on."""
+        self.taken = taken
+        """How much its application had taken, as its last batch tells."""
 
 
 class Batches:
     """One member's messages on their way into its core, and everybody's on their way out of it."""
 
     def __init__(
-        self, me: int, *, batch_bytes: int, buffer_bytes: int, message_bytes_max: int, ahead: int
+        self,
+        me: int,
+        members: int,
+        *,
+        batch_bytes: int,
+        buffer_bytes: int,
+        message_bytes_max: int,
+        untaken_bytes: int,
+        ahead: int,
     ) -> None:
         """Raises `ValueError` when a limit leaves no room."""
-        if batch_bytes <= _BATCH_BYTES + _PART_BYTES or min(buffer_bytes, message_bytes_max, ahead) < 1:
+        others = (buffer_bytes, message_bytes_max, untaken_bytes, ahead)
+        if batch_bytes <= _BATCH_BYTES + _PART_BYTES or min(others) < 1:
             raise ValueError(
                 f"batch_bytes {batch_bytes}, buffer_bytes {buffer_bytes}, message_bytes_max "
-                f"{message_bytes_max}, ahead {ahead}: a batch has more than {_BATCH_BYTES + _PART_BYTES} "
-                "bytes, and the others are at least 1"
+                f"{message_bytes_max}, untaken_bytes {untaken_bytes}, ahead {ahead}: a batch has more than "
+                f"{_BATCH_BYTES + _PART_BYTES} bytes, and the others are at least 1"
             )
         self._me = me
         self._room = batch_bytes - _BATCH_BYTES
         self._buffer_bytes = buffer_bytes
         self._message_bytes_max = message_bytes_max
+        self._untaken_bytes = untaken_bytes
         self._ahead = ahead
         self._waiting: deque[bytes] = deque()
         self._held_bytes = 0
@@ -98,7 +122,13 @@ class Batches:
         self._on_their_way: deque[int] = deque()
         """The bytes of each own batch that was taken and not delivered, in order."""
         self._delivered = 0
-        self._sources: dict[int, _Source] = {}
+        self._delivered_bytes = 0
+        """The length of the common order, as far as it was delivered: the same place at every member."""
+        self._taken = 0
+        self._told = 0
+        self._sources = [_Source() for _ in range(members)]
+        self._open = True
+        """Whether every other application has taken enough for another batch of messages."""
         self.broken = 0
         self._encode = msgpack.Encoder().encode
         self._decode = msgpack.Decoder(Batch).decode
@@ -113,7 +143,20 @@ class Batches:
     @property
     def ready(self) -> bool:
         """Whether there is a batch for a core that takes one."""
-        return bool(self._waiting) and len(self._on_their_way) < self._ahead
+        return len(self._on_their_way) < self._ahead and (
+            (bool(self._waiting) and self._open) or self._owes
+        )
+
+    @property
+    def _owes(self) -> bool:
+        """Whether the application has taken so much that the others have to be told."""
+        return _TOLD_AGAIN * (self._taken - self._told) >= self._untaken_bytes
+
+    @property
+    def slow(self) -> tuple[tuple[int, int], ...]:
+        """The members whose applications hold everybody back, and how many bytes each has not taken."""
+        untaken = ((process, self._untaken(process)) for process in range(len(self._sources)))
+        return tuple((process, held) for process, held in untaken if held >= self._untaken_bytes)
 
     @property
     def idle(self) -> bool:
@@ -145,28 +188,33 @@ class Batches:
 
     def next(self) -> bytes:
         """The payload of the next batch; only while `ready`."""
-        waiting, room, held = self._waiting, self._room, 0
         first = self._last_taken + 1
+        self._told = self._taken
+        parts, cut, held = self._next_parts() if self._waiting and self._open else ([], False, 0)
+        self._on_their_way.append(held)
+        return self._encode(Batch(first, cut, parts, self._told))
+
+    def _next_parts(self) -> tuple[list[bytes], bool, int]:
+        """The next batch's parts, whether its last goes on, and how many bytes it frees when delivered."""
+        waiting, room, held = self._waiting, self._room, 0
         parts: list[bytes] = []
-        cut = len(waiting[0]) - self._offset > room - _PART_BYTES
-        if cut:
+        if len(waiting[0]) - self._offset > room - _PART_BYTES:
             end = self._offset + room - _PART_BYTES
             parts.append(waiting[0][self._offset : end])
             self._offset = end
-        else:
-            while waiting:
-                rest = waiting[0]
-                if self._offset:
-                    rest = rest[self._offset :]
-                room -= len(rest) + _PART_BYTES
-                if room < 0:
-                    break
-                parts.append(rest)
-                held += len(waiting.popleft()) + _PART_BYTES
-                self._offset = 0
-            self._last_taken += len(parts)
-        self._on_their_way.append(held)
-        return self._encode(Batch(first, cut, parts))
+            return parts, True, 0
+        while waiting:
+            rest = waiting[0]
+            if self._offset:
+                rest = rest[self._offset :]
+            room -= len(rest) + _PART_BYTES
+            if room < 0:
+                break
+            parts.append(rest)
+            held += len(waiting.popleft()) + _PART_BYTES
+            self._offset = 0
+        self._last_taken += len(parts)
+        return parts, False, held
 
     # Out ----------------------------------------------------------------------------------------------------
 
@@ -178,23 +226,49 @@ class Batches:
         if batch is None:
             self.broken += 1
             return []
-        source = self._sources.setdefault(delivery.source, _Source())
-        parts, first = batch.parts, batch.first
-        source.last = first + len(parts) - 1
-        if source.pieces is not None:
-            source.pieces.append(parts[0])
-            if batch.cut:
-                return []
-            parts[0], source.pieces = b"".join(source.pieces), None
-        elif batch.cut:
-            source.pieces = [parts[0]]
-            return []
+        source = self._sources[delivery.source]
+        source.taken = batch.taken
+        parts, first = self._completed(source, batch)
         before = self._delivered
         self._delivered += len(parts)
+        self._delivered_bytes += sum(map(len, parts)) + _PART_BYTES * len(parts)
+        self._look()
         numbered: Iterable[tuple[int, int, int, bytes]] = zip(
             repeat(delivery.source), count(first), count(before + 1), parts, strict=False
         )
         return list(map(_delivery, numbered))
+
+    def take(self) -> None:
+        """The application has taken all that was delivered."""
+        self._taken = self._delivered_bytes
+        self._look()
+
+    def _completed(self, source: _Source, batch: Batch) -> tuple[list[bytes], int]:
+        """The messages that are whole with this batch, and the identifier of the first."""
+        parts, first = batch.parts, batch.first
+        if not parts:
+            return parts, first
+        source.last = first + len(parts) - 1
+        if source.pieces is not None:
+            source.pieces.append(parts[0])
+            if batch.cut:
+                return [], first
+            parts[0], source.pieces = b"".join(source.pieces), None
+        elif batch.cut:
+            source.pieces = [parts[0]]
+            return [], first
+        return parts, first
+
+    def _look(self) -> None:
+        """Rule 7: see whether every application has taken enough."""
+        self._open = not any(
+            self._untaken(process) >= self._untaken_bytes for process in range(len(self._sources))
+        )
+
+    def _untaken(self, process: int) -> int:
+        """How much of what was delivered here an application has not taken, as far as is known here."""
+        taken = self._taken if process == self._me else self._sources[process].taken
+        return self._delivered_bytes - taken
 
     def _read(self, delivery: Delivery) -> Batch | None:
         """The batch in a payload, if it is the next one of its source."""
@@ -202,13 +276,13 @@ class Batches:
             batch = self._decode(delivery.payload)
         except MsgspecError:
             return None
-        source = self._sources.get(delivery.source) or _Source()
+        source = self._sources[delivery.source]
         goes_on = source.pieces is not None
-        if batch.first != source.last + (not goes_on) or not batch.parts:
+        if batch.first != source.last + (not goes_on) or (batch.cut and len(batch.parts) != 1):
             return None
-        if batch.cut and len(batch.parts) > 1:
+        if not source.taken <= batch.taken <= self._delivered_bytes:
             return None
-        if goes_on and sum(map(len, source.pieces or ())) + len(batch.parts[0]) > self._message_bytes_max:
+        if goes_on and sum(map(len, chain(source.pieces or (), batch.parts[:1]))) > self._message_bytes_max:
             return None
         return batch
 
@@ -217,8 +291,8 @@ class Batches:
     def snapshot(self) -> BatchesSnapshot:
         """The whole state: batches with equal snapshots behave equally."""
         sources = (
-            (process, source.last, None if source.pieces is None else tuple(source.pieces))
-            for process, source in sorted(self._sources.items())
+            (source.last, None if source.pieces is None else tuple(source.pieces), source.taken)
+            for source in self._sources
         )
         return BatchesSnapshot(
             tuple(self._waiting),
@@ -227,6 +301,9 @@ class Batches:
             self._last_taken,
             tuple(self._on_their_way),
             self._delivered,
+            self._delivered_bytes,
+            self._taken,
+            self._told,
             tuple(sources),
             self.broken,
         )
@@ -239,9 +316,11 @@ class Batches:
         self._held_bytes = waiting_bytes + sum(snapshot.on_their_way)
         self._offset = snapshot.offset
         self._last_put, self._last_taken = snapshot.last_put, snapshot.last_taken
-        self._delivered = snapshot.delivered
-        self._sources = {
-            process: _Source(last, None if pieces is None else list(pieces))
-            for process, last, pieces in snapshot.sources
-        }
+        self._delivered, self._delivered_bytes = snapshot.delivered, snapshot.delivered_bytes
+        self._taken, self._told = snapshot.taken, snapshot.told
+        self._sources = [
+            _Source(last, None if pieces is None else list(pieces), taken)
+            for last, pieces, taken in snapshot.sources
+        ]
         self.broken = snapshot.broken
+        self._look()

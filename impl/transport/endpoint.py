@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
@@ -36,6 +37,7 @@ from antiphon.impl.protocols.core import (
     Identifier,
     Implementation,
     Network,
+    Wait,
     bytes_copy,
     payload_copy,
     standing,
@@ -89,7 +91,7 @@ class Endpoint(Generic[M]):
         self.codec = Codec(implementation.messages)
         self.admission = Admission(self.codec, group, me, members)
         self._carrier = _carrier(implementation.network, me, members, layers)
-        self._batches = None if layers is None else _batches(me, layers)
+        self._batches = None if layers is None else _batches(me, members, layers)
         self.core = implementation.core(me, members, tracer if layers is None else _Inside(tracer))
         self.datagrams: Counter[str] = Counter()
         """Datagrams sent, by kind of message: one for each receiver."""
@@ -216,6 +218,8 @@ class Endpoint(Generic[M]):
 
     def next_deadline(self) -> float | None:
         """When `tick` has something to do, or None."""
+        if self._takes_batch:  # what the application took lets the next batch go
+            return self._now
         stalled = None if self._stall_ms == math.inf else self.progress_at + self._stall_ms
         deadlines = (self.core.next_deadline(), self._carrier.next_deadline(), stalled)
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
@@ -229,9 +233,25 @@ class Endpoint(Generic[M]):
         return [Datagram(to, data) for to, data in self._carrier.outputs(self._now)]
 
     def deliveries(self) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order."""
+        """Hand over, once, what was delivered, in order: the application takes it."""
         deliveries, self._deliveries = self._deliveries, []
+        if deliveries and self._batches is not None:
+            self._batches.take()
         return deliveries
+
+    @property
+    def untaken(self) -> Sequence[Delivery]:
+        """What `deliveries` would hand over."""
+        return self._deliveries
+
+    def slow(self) -> tuple[Wait, ...]:
+        """The applications that hold everybody back, since they have not taken what was delivered to them."""
+        if self._batches is None:
+            return ()
+        return tuple(
+            Wait(f"the taking of {untaken} bytes by the application", process)
+            for process, untaken in self._batches.slow
+        )
 
     def __repr__(self) -> str:
         protocol = self.codec.messages.protocol
@@ -320,12 +340,14 @@ def _carrier(network: Network, me: int, members: int, layers: Layers | None) -> 
     return Links(me, members, segment_bytes_max=layers.datagram_bytes, queue_bytes_max=layers.queue_bytes)
 
 
-def _batches(me: int, layers: Layers) -> Batches:
+def _batches(me: int, members: int, layers: Layers) -> Batches:
     room = layers.datagram_bytes - SEGMENT_BYTES - ITEM_BYTES - ENVELOPE_BYTES
     return Batches(
         me,
+        members,
         batch_bytes=min(PAYLOAD_BYTES_MAX, room),
         buffer_bytes=layers.buffer_bytes,
         message_bytes_max=layers.message_bytes_max,
+        untaken_bytes=layers.untaken_bytes,
         ahead=layers.ahead,
     )

@@ -154,6 +154,11 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             raise InvalidKey("a member that was made without a key cannot get one while it runs")
         self._sealing.rekey(keys)
 
+    def taken(self) -> None:
+        """The deliveries were taken, which may let the endpoint go on."""
+        if self._transport is not None:
+            self._arm()
+
     def stop(self) -> None:
         """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
         if self._alarm is not None:

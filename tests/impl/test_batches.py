@@ -14,20 +14,20 @@ from antiphon.impl.layers.batches import Batch, Batches
 from antiphon.impl.layers.packing import Packing, pack, unpack
 from antiphon.impl.protocols.core import Delivery, Identifier
 
-BATCH_BYTES = 60
+BATCH_BYTES = 69
 MEMBERS = 3
 
 
 def batches(me: int = 0, **settings: int) -> Batches:
-    given = {"batch_bytes": BATCH_BYTES, "buffer_bytes": 10**6, "message_bytes_max": 10**4, "ahead": 2}
-    return Batches(me, **{**given, **settings})
+    given = {"batch_bytes": BATCH_BYTES, "buffer_bytes": 10**6, "message_bytes_max": 10**4}
+    return Batches(me, MEMBERS, **{**given, "untaken_bytes": 10**6, "ahead": 2, **settings})
 
 
 class Ordered:
     """Members above a core that gives every payload the next number, and delivers it at once or later."""
 
-    def __init__(self) -> None:
-        self.members = [batches(me) for me in range(MEMBERS)]
+    def __init__(self, **settings: int) -> None:
+        self.members = [batches(me, **settings) for me in range(MEMBERS)]
         self.taken: list[list[Delivery]] = [[] for _ in range(MEMBERS)]
         self.order: list[Delivery] = []
         self.seen = [0] * MEMBERS
@@ -47,9 +47,10 @@ class Ordered:
 
     def rest(self) -> None:
         while not all(member.idle for member in self.members):
-            for me in range(MEMBERS):
+            for me, member in enumerate(self.members):
                 self.take(me)
                 self.deliver(me)
+                member.take()
         for me in range(MEMBERS):
             self.deliver(me)
 
@@ -58,17 +59,18 @@ class Ordered:
     st.lists(
         st.tuples(
             st.integers(0, MEMBERS - 1),
-            st.sampled_from(["put", "put", "put", "take", "deliver", "restore"]),
+            st.sampled_from(["put", "put", "put", "take", "deliver", "application", "restore"]),
             st.sampled_from([0, 1, 5, 12, 14, 15, 17, 38, 39, 40, 44, 80, 117, 200]),
         ),
         max_size=60,
-    )
+    ),
+    st.sampled_from([1, 30, 100, 300, 10**6]),
 )
-@example([(0, "put", 39), (0, "put", 40), (0, "take", 0), (0, "restore", 0), (1, "put", 200), (1, "put", 0)])
+@example([(0, "put", 39), (0, "put", 40), (0, "take", 0), (0, "restore", 0), (1, "put", 200)], 1)
 def test_every_message_comes_once_with_its_identifier_and_bytes_in_one_order(
-    steps: list[tuple[int, str, int]],
+    steps: list[tuple[int, str, int]], untaken_bytes: int
 ) -> None:
-    group = Ordered()
+    group = Ordered(untaken_bytes=untaken_bytes)
     sent: dict[Identifier, bytes] = {}
     for me, step, size in steps:
         member = group.members[me]
@@ -79,8 +81,10 @@ def test_every_message_comes_once_with_its_identifier_and_bytes_in_one_order(
             group.take(me)
         elif step == "deliver":
             group.deliver(me)
+        elif step == "application":
+            member.take()
         else:
-            group.members[me] = batches(me)
+            group.members[me] = batches(me, untaken_bytes=untaken_bytes)
             group.members[me].restore(member.snapshot())
             assert group.members[me].snapshot() == member.snapshot()
     group.rest()
@@ -98,13 +102,13 @@ def test_what_waits_while_a_core_is_busy_becomes_one_payload() -> None:
     member = batches(ahead=1)
     member.put(b"alone")
     first = member.next()
-    assert msgpack.decode(first) == [1, False, [b"alone"]]
+    assert msgpack.decode(first) == [1, False, [b"alone"], 0]
     for payload in (b"a", b"b", b"c"):
         member.put(payload)
     assert not member.ready
     assert [one[:2] for one in member.unpack(Delivery(0, 1, 7, first))] == [(0, 1)]
     assert member.ready
-    assert msgpack.decode(member.next()) == [2, False, [b"a", b"b", b"c"]]
+    assert msgpack.decode(member.next()) == [2, False, [b"a", b"b", b"c"], 0]
 
 
 def test_a_large_message_travels_in_pieces_and_is_delivered_with_the_last() -> None:
@@ -164,12 +168,14 @@ def test_a_message_beyond_the_limit_is_refused() -> None:
 FALSE_BATCHES = [
     b"",
     b"\xc1",
-    msgpack.encode([1, False]),
-    msgpack.encode([0, False, [b"x"]]),
-    msgpack.encode([2, False, [b"x"]]),
     msgpack.encode([1, False, []]),
-    msgpack.encode([1, True, [b"x", b"y"]]),
-    msgpack.encode([1, False, ["text"]]),
+    msgpack.encode([0, False, [b"x"], 0]),
+    msgpack.encode([2, False, [b"x"], 0]),
+    msgpack.encode([1, True, [], 0]),
+    msgpack.encode([1, True, [b"x", b"y"], 0]),
+    msgpack.encode([1, False, ["text"], 0]),
+    msgpack.encode([1, False, [b"x"], -1]),
+    msgpack.encode([1, False, [b"x"], 1]),
 ]
 
 
@@ -178,22 +184,58 @@ def test_a_payload_that_is_no_next_batch_is_ignored_and_counted(payload: bytes) 
     member = batches()
     assert member.unpack(Delivery(1, 1, 1, payload)) == []
     assert member.broken == 1
-    good = msgpack.encode(Batch(1, False, [b"x"]))
+    good = msgpack.encode(Batch(1, False, [b"x"], 0))
     assert member.unpack(Delivery(1, 2, 2, good)) == [Delivery(1, 1, 1, b"x")]
 
 
 def test_pieces_that_grow_beyond_the_limit_are_not_kept() -> None:
     member = batches(message_bytes_max=10)
     for k in range(100):
-        assert member.unpack(Delivery(1, k + 1, k, msgpack.encode(Batch(1, True, [bytes(4)])))) == []
+        assert member.unpack(Delivery(1, k + 1, k, msgpack.encode(Batch(1, True, [bytes(4)], 0)))) == []
     assert member.broken == 98
-    assert len(repr(member.snapshot())) < 200
+    assert len(repr(member.snapshot())) < 250
 
 
-@pytest.mark.parametrize("wrong", [{"batch_bytes": 21}, {"ahead": 0}, {"buffer_bytes": 0}])
+WRONG_SIZES = [{"batch_bytes": 30}, {"ahead": 0}, {"buffer_bytes": 0}, {"untaken_bytes": 0}]
+
+
+@pytest.mark.parametrize("wrong", WRONG_SIZES)
 def test_impossible_sizes_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         batches(**wrong)
+
+
+def test_a_slow_application_holds_everybody_back_until_it_has_taken_enough() -> None:
+    """Message and overhead are 15 bytes: nobody sends once 105 bytes were not taken by member 2."""
+    group = Ordered(untaken_bytes=100)
+    for _ in range(20):
+        group.members[0].put(b"0123456789")
+    for _ in range(20):
+        for me in range(MEMBERS):
+            group.take(me)
+            group.deliver(me)
+        group.members[0].take()
+        group.members[1].take()
+    held = len(group.taken[2])
+    assert [len(taken) for taken in group.taken] == [held] * MEMBERS
+    on_their_way = 2 * 3
+    assert 7 <= held <= 7 + on_their_way
+    assert [member.slow for member in group.members] == [((2, 15 * held),)] * MEMBERS
+    assert not any(member.ready for member in group.members)
+    group.members[2].take()
+    assert group.members[2].ready, "it has nothing to send but that it took"
+    group.rest()
+    assert [len(taken) for taken in group.taken] == [20] * MEMBERS
+    assert [member.slow for member in group.members] == [()] * MEMBERS
+
+
+def test_what_was_taken_is_told_a_few_times_in_a_window_and_not_for_each_message() -> None:
+    group = Ordered(untaken_bytes=1000)
+    for _ in range(200):
+        group.members[0].put(b"0123456789")
+        group.rest()
+    told = [delivery for delivery in group.order if delivery.source != 0]
+    assert 200 * 15 // 250 >= len(told) / (MEMBERS - 1) >= 200 * 15 // 250 - 2
 
 
 # Packs ------------------------------------------------------------------------------------------------------

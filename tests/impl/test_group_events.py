@@ -14,17 +14,19 @@ from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.rbp import rbp
 
 KEY = bytes(range(32))
+ONE_AT_A_TIME = Layers(buffer_bytes=1)
+"""A member sends one message at a time."""
 
 
-def pair() -> list[Group]:
-    """A group of two, both in this process; a member sends one message at a time."""
+def pair(layers: Layers = ONE_AT_A_TIME) -> list[Group]:
+    """A group of two, both in this process."""
     bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     for each in bound:
         each.bind(("127.0.0.1", 0))
     addresses = [each.getsockname() for each in bound]
     return [
         Group("pair", me=me, members=2, bind=bound[me], routes={1 - me: addresses[1 - me]}, key=KEY,
-              layers=Layers(buffer_bytes=1))
+              layers=layers)
         for me in range(2)
     ]  # fmt: skip
 
@@ -39,6 +41,36 @@ def test_who_is_cancelled_while_waiting_takes_no_event_along() -> None:
             await first.broadcast(b"m")
             assert (await anext(second)).payload == b"m"
             assert waiting.cancelled()
+
+    asyncio.run(scenario())
+
+
+def test_an_application_that_takes_nothing_holds_back_who_broadcasts_and_is_named() -> None:
+    async def scenario() -> None:
+        first, second = pair(Layers(buffer_bytes=1000, untaken_bytes=5000))
+        async with asyncio.timeout(20), first, second:
+
+            async def broadcasting() -> None:
+                for _ in range(1000):
+                    await first.broadcast(bytes(100))
+
+            async def taking(group: Group, taken: list[bytes]) -> None:
+                while len(taken) < 1000:
+                    taken.append((await anext(group)).payload)
+
+            sender = asyncio.create_task(broadcasting())
+            taker = asyncio.create_task(taking(first, []))
+            while not any("application" in wait.what for wait in first.waits):
+                await asyncio.sleep(0.001)
+            assert {wait.of for wait in first.waits if "application" in wait.what} == {1}
+            assert "the taking of 5" in repr(first.waits)
+            await asyncio.sleep(0.05)
+            assert 5000 <= 105 * second.untaken <= 5000 + 105 + 2 * 1105
+            assert not sender.done()
+            taken: list[bytes] = []
+            await taking(second, taken)
+            await asyncio.gather(sender, taker)
+            assert taken == [bytes(100)] * 1000
 
     asyncio.run(scenario())
 
