@@ -1,0 +1,63 @@
+"""The two messages of the ring: the token, from member to member, and an update with its number, to all.
+
+| paper                                                | here                        |
+|------------------------------------------------------|-----------------------------|
+| the token, `a sequence number field, called seq`     | `Token`, its `seq`          |
+| `its own message delivery information`               | `told[p]`, of every member  |
+| the message and `the sequence number of the message` | `Update`, its `number`      |
+
+This module must not know what a process does with a message.
+
+Source: J. Kim and C. Kim 1997, section 5, the paragraph on Totem.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from antiphon.impl.protocols.core import MEMBERS_MAX, NATURAL_MAX, Identifier, Natural, Payload
+
+__all__ = ["Message", "Token", "Update", "flaw", "kind"]
+
+Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
+"""A number, or 0: none yet."""
+
+Told = Annotated[tuple[Count, ...], Meta(min_length=2, max_length=MEMBERS_MAX)]
+"""Up to which number each member had delivered when it passed the token on."""
+
+
+class Token(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="token"):
+    """The right to multicast, on its way to the next of the ring."""
+
+    seq: Count
+    told: Told
+
+
+class Update(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="update"):
+    """A message with the number that the token gave it."""
+
+    number: Natural
+    identifier: Identifier
+    payload: Payload
+
+
+Message = Token | Update
+
+
+def kind(message: Message) -> str:
+    """The name of a message's kind on the wire: token or update."""
+    return str(message.__struct_config__.tag)
+
+
+def flaw(message: Message, members: int) -> str | None:
+    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
+    if isinstance(message, Update):
+        source = message.identifier.source
+        return f"source {source} is not one of {members} members" if source >= members else None
+    if len(message.told) != members:
+        return f"{len(message.told)} members told how far they are; there are {members}"
+    if max(message.told) > message.seq:
+        return f"number {max(message.told)} was delivered, and the last that was given is {message.seq}"
+    return None
