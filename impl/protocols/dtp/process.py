@@ -41,7 +41,7 @@ from collections import Counter
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.dtp.messages import Ack, AskMessage, AskNumber, Message, Msg, Null, Pass
 from antiphon.impl.protocols.dtp.state import Snapshot
@@ -471,6 +471,11 @@ class Core(CountsViolations):
         return DtpViolation.IDENTIFIER_AHEAD if ahead > AHEAD * self.members else None
 
     # Looking at a core from outside ---------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        holds = ", holds the token" if self.holding else ""
+        told = f"last number {self._status[self.me]}, delivered to {self._delivered}"
+        return f"<dtp: {told}, keeps {len(self._buffer)} messages{holds}; {standing(self)}>"
 
     @property
     def progress(self) -> int:

@@ -41,7 +41,7 @@ from collections import Counter
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
 from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message
 from antiphon.impl.protocols.sequencer.state import Snapshot
 from antiphon.impl.protocols.sequencer.violations import SequencerViolation
@@ -249,6 +249,11 @@ class Core(CountsViolations):
         return None
 
     # Looking at a core from outside -------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        told = f"view {self.view}, delivered {self._delivered}, {len(self._forward_table)} own on their way"
+        coordinates = ", coordinates" if self.coordinator == self.me else ""
+        return f"<sequencer: {told}{coordinates}; {standing(self)}>"
 
     @property
     def progress(self) -> int:

@@ -40,7 +40,7 @@ from collections import Counter
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend
 from antiphon.impl.protocols.total.state import Snapshot
@@ -320,6 +320,11 @@ class Core(CountsViolations):
                 self._deadlines.stop(timer)
 
     # Looking at a core from outside -------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        told = f"delivered to {self._next_expected - 1}, {len(self._pending)} own without a number"
+        assigns = f", assigns {self._next_to_assign} next" if self.me == SEQUENCER else ""
+        return f"<total: {told}, keeps {len(self._sent)}{assigns}; {standing(self)}>"
 
     @property
     def progress(self) -> int:

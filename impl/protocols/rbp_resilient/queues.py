@@ -1,0 +1,174 @@
+"""recvQ, seqQ and stableQ of figure 25: what a process has, what is missing, and what it has forgotten.
+
+What is collected leaves all three. Two facts keep it known (lines 20 and 26), at the cost of one number for
+each source:
+
+- all numbers 1..`last_number` were known, so one of them that is not here any more is over;
+- a source broadcasts its next message when its last one has a number, so the messages that have numbers in
+  1..`last_number` are its first `numbered` ones, and one of them that is not here any more is over.
+
+How far ahead of what is known anything may lie is for the process to say: `Core` refuses what cannot be.
+This module must not know about messages, tokens, timers or other processes.
+
+Source: Barchet-Estefanel 2002, section 3.2.2, figure 25.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.rbp_resilient.state import Snapshot
+from antiphon.impl.protocols.rbp_resilient.violations import ResilientViolation
+
+__all__ = ["Queues"]
+
+
+class Queues:
+    """The bodies and the numbers that one process of a group knows."""
+
+    def __init__(self, members: int) -> None:
+        self.received: dict[Identifier, bytes] = {}
+        """recvQ: bodies that are not collected."""
+        self.numbers: dict[int, Identifier | None] = {}
+        """seqQ: which message has a number; None is the NULL message."""
+        self.number_of: dict[Identifier, int] = {}
+        """seqQ read the other way."""
+        self.stable: dict[int, tuple[Identifier | None, bytes]] = {}
+        """stableQ: what was collected before its delivery."""
+        self.last_number = 0
+        """ts: the highest k such that all numbers 1..k are or were known."""
+        self.highest = 0
+        """The highest number known."""
+        self.last_message = 0
+        """The highest number known that no NULL message has, as long as that message is here."""
+        self.missing: dict[Identifier, int] = {}
+        """Numbered messages whose body has not come, with their numbers."""
+        self.numbered = [0] * members
+        """How many messages of each source have a number in 1..last_number; so many are its first ones."""
+        self.bodies = 0
+        """How many bodies ever came."""
+        self.first = 1
+        """The lowest number that is not collected."""
+        self._beyond: set[int] = set()
+        self._candidates: deque[Identifier] = deque()
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Queues:
+        """The queues with this content."""
+        queues = cls(len(snapshot.numbered))
+        queues.received = dict(snapshot.received)
+        queues.numbers = dict(snapshot.numbers)
+        queues.number_of = {name: number for number, name in snapshot.numbers if name is not None}
+        queues.stable = {number: (name, body) for number, name, body in snapshot.stable}
+        queues.last_number = snapshot.last_number
+        queues.highest = max(queues.numbers, default=0)
+        messages = {**{at: name for at, name, _ in snapshot.stable}, **queues.numbers}
+        queues.last_message = max((at for at, name in messages.items() if name is not None), default=0)
+        queues.missing = {name: at for name, at in queues.number_of.items() if name not in queues.received}
+        queues.numbered = list(snapshot.numbered)
+        queues._beyond = {number for number in queues.numbers if number > queues.last_number}
+        queues._candidates = deque(snapshot.waiting)
+        queues.first = min(queues.numbers, default=1)
+        later = sum(1 for number in queues.number_of.values() if number > queues.last_number)
+        queues.bodies = sum(queues.numbered) + later + len(snapshot.waiting) - len(queues.missing)
+        return queues
+
+    def store(self, identifier: Identifier, payload: bytes) -> None:
+        """Add a body that is neither here nor collected (line 24)."""
+        self.received[identifier] = payload
+        self.bodies += 1
+        if identifier in self.number_of:
+            del self.missing[identifier]
+        else:
+            self._candidates.append(identifier)
+
+    def is_numbered(self, identifier: Identifier) -> bool:
+        """Whether the message has a number, be it collected (lines 20 and 59)."""
+        return identifier.id <= self.numbered[identifier.source] or identifier in self.number_of
+
+    def is_collected(self, identifier: Identifier) -> bool:
+        """Whether the message was here with its number, and is not any more."""
+        return identifier.id <= self.numbered[identifier.source] and identifier not in self.number_of
+
+    def knows(self, identifier: Identifier | None, number: int) -> bool:
+        """Whether this very assignment is known already, as far as it has to be."""
+        if number in self.numbers:
+            return self.numbers[number] == identifier
+        return number <= self.last_number and (identifier is None or self.is_collected(identifier))
+
+    def conflict(self, identifier: Identifier | None, number: int) -> ResilientViolation | None:
+        """Why an assignment that is not known cannot be true beside the others, or None."""
+        if number == 1 and identifier is not None:
+            return ResilientViolation.FIRST_NOT_NULL
+        if number in self.numbers or number <= self.last_number:
+            return ResilientViolation.TWO_IDENTIFIERS
+        if identifier is not None and self.is_numbered(identifier):
+            return ResilientViolation.TWO_NUMBERS
+        return None
+
+    def record(self, identifier: Identifier | None, number: int) -> None:
+        """Add an assignment neither known nor in conflict (line 26), and move `last_number`."""
+        self.numbers[number] = identifier
+        if identifier is not None:
+            self.number_of[identifier] = number
+            self.last_message = max(self.last_message, number)
+            if identifier not in self.received:
+                self.missing[identifier] = number
+        self.highest = max(self.highest, number)
+        self._beyond.add(number)
+        while self.last_number + 1 in self._beyond:
+            self.last_number += 1
+            self._beyond.remove(self.last_number)
+            reached = self.numbers[self.last_number]
+            if reached is not None:
+                self.numbered[reached.source] += 1
+
+    def body(self, number: int) -> bytes | None:
+        """The body of the message with a number of `numbers`, b"" for NULL, None if it has not come."""
+        identifier = self.numbers[number]
+        return b"" if identifier is None else self.received.get(identifier)
+
+    def collect(self, number: int) -> tuple[Identifier | None, bytes]:
+        """Take a number that is at most `last_number`, and its body, out of seqQ and recvQ (lines 77-78)."""
+        identifier = self.numbers.pop(number)
+        body = b""
+        if identifier is not None:
+            del self.number_of[identifier]
+            body = self.received.pop(identifier)
+        while self.first not in self.numbers and self.first <= self.last_number:
+            self.first += 1
+        return identifier, body
+
+    @property
+    def gap(self) -> bool:
+        """Whether a number below the highest is missing."""
+        return self.last_number < self.highest
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a number below the highest, or the body of a known number, is missing."""
+        return self.gap or bool(self.missing)
+
+    def complete_to(self, number: int) -> bool:
+        """Whether all numbers 1..number and the bodies of their messages are or were here (line 48)."""
+        return self.last_number >= number and all(at > number for at in self.missing.values())
+
+    def first_unnumbered(self) -> Identifier | None:
+        """The first message in order of reception that has no number (line 59), or None."""
+        candidates = self._candidates
+        while candidates and self.is_numbered(candidates[0]):
+            candidates.popleft()
+        return candidates[0] if candidates else None
+
+    def waiting(self) -> tuple[Identifier, ...]:
+        """The messages without a number, in order of reception."""
+        return tuple(name for name in self._candidates if not self.is_numbered(name))
+
+    def known_numbers(self, first: int, last: int) -> list[int]:
+        """The numbers in first..last that are here, rising (line 68)."""
+        return [number for number in range(first, last + 1) if number in self.numbers]
+
+    def missing_bodies(self) -> list[Identifier]:
+        """The messages to request, in the order of their numbers (lines 33 and 47)."""
+        return sorted(self.missing, key=self.missing.__getitem__)
