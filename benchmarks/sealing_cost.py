@@ -91,7 +91,7 @@ def replaying(size: int, repeat: int) -> float:
 
 def plain(size: int, repeat: int) -> float:
     """Seal and open without a key."""
-    member = Plain("g", bytes(INCARNATION_BYTES))
+    member = Plain("g", 0, bytes(INCARNATION_BYTES))
     return microseconds(
         lambda all_: [member.open(0, member.seal(1, bytes(INCARNATION_BYTES), each)) for each in all_],
         [many(size)] * repeat,

@@ -89,6 +89,7 @@ class Group:
         tracer: Tracer = NULL_TRACER,
         stall_s: float = 30.0,
         layers: Layers = _LAYERS,
+        multicast: Address | None = None,
         deliver: str = ORDERED,
         metrics: Meter | None = None,
     ) -> None:
@@ -102,6 +103,10 @@ class Group:
         further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf` waits for ever.
         `tracer` sees every event of the protocol (`antiphon.impl.event_log` writes them down), `metrics`
         counts and measures (`antiphon.impl.metrics`).
+
+        `multicast` is an IP multicast address, the same everywhere, as ("239.255.0.7", 7000): a message to
+        all others is then one datagram, on the network of the own address, which `bind` has to name. A
+        protocol that needs reliable queues sends to each all the same.
 
         `layers` holds the sizes of buffers and datagrams. `deliver` says when a message is delivered: with
         "ordered", once its place among all messages is known.
@@ -120,11 +125,15 @@ class Group:
             )
         self.name = name
         chosen = implementation(protocol) if isinstance(protocol, str) else protocol
-        self._endpoint = Endpoint(chosen, name, me, members, tracer, stall_ms=stall_s * 1000.0, layers=layers)
+        self._endpoint = Endpoint(
+            chosen, name, me, members, tracer,
+            stall_ms=stall_s * 1000.0, layers=layers, multicast=multicast is not None,
+        )  # fmt: skip
         self._shell = UdpShell(
             self._endpoint,
             routes,
             keys=key if key is None or isinstance(key, Keyring) else Keyring(key),
+            multicast=multicast,
             on_progress=self._serve,
             on_failure=self._fail,
             tracer=tracer,

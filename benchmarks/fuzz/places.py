@@ -81,7 +81,7 @@ class Place:
         keys = Keyring(KEY)
         sealed = self._kind == "sealed frame"
         here, there = (
-            Sealed(GROUP, me, name, keys) if sealed else Plain(GROUP, name)
+            Sealed(GROUP, me, name, keys) if sealed else Plain(GROUP, me, name)
             for me, name in enumerate((own, other))
         )
         self._frames = Incarnations(0, MEMBERS, own, here)

@@ -24,11 +24,11 @@ from antiphon.conformance.trace import At, Merge, Receive, Send
 
 
 def datagram_integrity(history: History) -> Finding:
-    """A datagram is sent once, by the process that it names, and received only where it was sent to.
+    """A datagram is sent once to each, by the process that it names, and received only where it was sent to.
 
     It may be received any number of times, or never. An event offends at most once.
     """
-    sends: dict[str, tuple[Place, int]] = {}
+    sends: dict[str, dict[int, Place]] = {}
     offences: list[Offence] = []
     for process, events in enumerate(history):
         for event in events:
@@ -37,20 +37,20 @@ def datagram_integrity(history: History) -> Finding:
             here = Place(process, event.i, event.d)
             if event.d.split(":")[0] != str(process):
                 offences.append((SENT_BY_ANOTHER, here, None))
-            elif event.d in sends:
-                offences.append((SENT_AGAIN, here, sends[event.d][0]))
+            elif event.to in sends.get(event.d, ()):
+                offences.append((SENT_AGAIN, here, sends[event.d][event.to]))
             else:
-                sends[event.d] = (here, event.to)
+                sends.setdefault(event.d, {})[event.to] = here
     for process, events in enumerate(history):
         for event in events:
             if not isinstance(event, Receive):
                 continue
             here = Place(process, event.i, event.d)
-            sent, to = sends.get(event.d, (None, process))
+            sent = sends.get(event.d)
             if sent is None:
                 offences.append((NEVER_SENT, here, None))
-            elif to != process:
-                offences.append((RECEIVED_BY_ANOTHER, here, sent))
+            elif process not in sent:
+                offences.append((RECEIVED_BY_ANOTHER, here, next(iter(sent.values()))))
     return finding(DATAGRAM_INTEGRITY, offences)
 
 

@@ -141,7 +141,10 @@ class Violation(_Event, frozen=True, tag="violation"):
 
 
 class Send(_Event, frozen=True, tag="send"):
-    """The process hands datagram `d` ("sender:counter", unique in the run) to the network, for `to`."""
+    """The process hands datagram `d` ("sender:counter", unique in the run) to the network, for `to`.
+
+    A multicast datagram has one such event for each process that it is for.
+    """
 
     d: PairName
     to: Natural

@@ -9,13 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import ipaddress
 import socket
+import struct
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from antiphon.impl.errors import InvalidMembership, UnusableAddress
 
-__all__ = ["Address", "Addresses", "Peer", "Target", "parsed", "peer", "resolved", "shown"]
+__all__ = [
+    "Address",
+    "Addresses",
+    "Multicast",
+    "Peer",
+    "Target",
+    "multicast",
+    "parsed",
+    "peer",
+    "resolved",
+    "shown",
+]
 
 Address: TypeAlias = tuple[str, int]
 """Host and port."""
@@ -84,6 +97,65 @@ async def resolved(bind: Address | socket.socket, routes: Mapping[int, Address])
     told = f"the address of process {process}, {shown(routes[process])}, is of IP version {_version(other)}"
     here = f"this member listens at {at}, which is of version {_version(family)}: all are of one version"
     raise UnusableAddress(errno.EAFNOSUPPORT, f"{told}, and {here}")
+
+
+class Multicast(NamedTuple):
+    """A multicast group that was joined."""
+
+    ears: socket.socket
+    """Where what is sent to the group comes in, from all members on this network and from oneself."""
+    target: Target
+
+
+async def multicast(group: Address, sender: socket.socket) -> Multicast:
+    """Join a multicast group, and let a bound socket send to it: on the network of the socket's own address.
+
+    Of IP version 6 that is the zone of the group ("ff12::7%eth0"). Datagrams do not leave that network.
+
+    Raises:
+        UnusableAddress: it is no multicast address of the socket's IP version, the own address or the zone
+            does not say which network, or the operating system refuses.
+    """
+    target = (await _numeric(group, "the multicast address")).get(sender.family)
+    host = target[0].partition("%")[0] if target is not None else ""
+    if target is None or not ipaddress.ip_address(host).is_multicast:
+        version = _version(sender.family)
+        told = f"{shown(group)} is no multicast address of IP version {version}, of which the own address is"
+        example = "ff12::7%eth0" if version == 6 else "239.255.0.7"
+        raise UnusableAddress(errno.EADDRNOTAVAIL, f"{told}: one is {example}")
+    network = _network(group, target, sender)
+    ears = socket.socket(sender.family, socket.SOCK_DGRAM)
+    try:
+        ears.setblocking(False)
+        ears.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        ears.bind(target)
+        level, joined, interface = _OPTIONS[sender.family]
+        ears.setsockopt(level, joined, socket.inet_pton(sender.family, host) + network)
+        sender.setsockopt(level, interface, network)
+    except OSError as error:
+        ears.close()
+        raise UnusableAddress(error.errno, f"cannot join {shown(group)}: {error.strerror}") from error
+    return Multicast(ears, target)
+
+
+_OPTIONS: dict[int, tuple[int, int, int]] = {
+    socket.AF_INET: (socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.IP_MULTICAST_IF),
+    socket.AF_INET6: (socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, socket.IPV6_MULTICAST_IF),
+}
+"""By family: the options' level, and those that join a group and choose the network to send on."""
+
+
+def _network(group: Address, target: Target, sender: socket.socket) -> bytes:
+    """The network to multicast on, as the socket options want it. Raises `UnusableAddress`."""
+    if sender.family == socket.AF_INET6:
+        network = struct.pack("@I", target[3] if len(target) == 4 else 0)
+        where = f"the zone of {shown(group)}"
+    else:
+        network = socket.inet_aton(sender.getsockname()[0])
+        where = f"the own address, {shown(sender.getsockname())},"
+    if network == bytes(4):
+        raise UnusableAddress(errno.EADDRNOTAVAIL, f"{where} has to say on which network to multicast")
+    return network
 
 
 def _version(family: int) -> int:

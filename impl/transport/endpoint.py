@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
@@ -37,13 +37,14 @@ from antiphon.impl.protocols.core import (
     Identifier,
     Implementation,
     Network,
+    Send,
     Wait,
     bytes_copy,
     payload_copy,
     standing,
 )
 from antiphon.impl.tracing import NULL_TRACER, Tracer
-from antiphon.impl.transport.wire import ENVELOPE_BYTES, Admission, Codec, Rejected
+from antiphon.impl.transport.wire import ENVELOPE_BYTES, EVERYBODY, Admission, Codec, Rejected
 
 __all__ = ["Datagram", "Endpoint", "LayersViolation"]
 
@@ -54,7 +55,7 @@ _LATE = 0.1
 
 
 class Datagram(NamedTuple):
-    """Bytes for one member."""
+    """Bytes for one member, or EVERYBODY."""
 
     to: int
     data: bytes
@@ -79,8 +80,12 @@ class Endpoint(Generic[M]):
         *,
         stall_ms: float = math.inf,
         layers: Layers | None = None,
+        multicast: bool = False,
     ) -> None:
         """Member `me` of 0..members-1 of the group with this name; without `layers`, its bare core.
+
+        With `multicast` a message for all others is one datagram, for EVERYBODY; a core that needs reliable
+        queues has one for each member, and its messages go to each.
 
         Raises:
             InvalidMembership: name, place and number of members do not fit together.
@@ -91,10 +96,12 @@ class Endpoint(Generic[M]):
         self.codec = Codec(implementation.messages)
         self.admission = Admission(self.codec, group, me, members)
         self._carrier = _carrier(implementation.network, me, members, layers)
+        self._others = [process for process in range(members) if process != me]
+        self._multicast = multicast and implementation.network is Network.LOSSY and members > 2
         self._batches = None if layers is None else _batches(me, members, layers)
         self.core = implementation.core(me, members, tracer if layers is None else _Inside(tracer))
         self.datagrams: Counter[str] = Counter()
-        """Datagrams sent, by kind of message: one for each receiver."""
+        """Datagrams sent, by kind of message: one for each receiver, or one for all that get it at once."""
         self.transmissions: Counter[str] = Counter()
         """Messages sent, by kind: one message to all counts once, as the papers count."""
         self.unsent = False
@@ -228,8 +235,9 @@ class Endpoint(Generic[M]):
         """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""
         self.unsent = False
         self._last_counted = None  # a message that is sent again is another transmission
-        for to, message in self.core.outputs():
-            self._carrier.send(to, self._encode(to, message))
+        for receivers, message in self._addressed(self.core.outputs()):
+            to = receivers[0] if len(receivers) == 1 else EVERYBODY
+            self._carrier.send(to, self._encode(receivers, message))
         return [Datagram(to, data) for to, data in self._carrier.outputs(self._now)]
 
     def deliveries(self) -> list[Delivery]:
@@ -255,7 +263,8 @@ class Endpoint(Generic[M]):
 
     def __repr__(self) -> str:
         protocol = self.codec.messages.protocol
-        return f"<{protocol} of group {self.admission.group!r}: {standing(self.core)}>"
+        held_back = "".join(f"; {wait}" for wait in self.slow())
+        return f"<{protocol} of group {self.admission.group!r}: {standing(self.core)}{held_back}>"
 
     def _settle(self, now: float) -> None:
         self._now = now
@@ -294,7 +303,21 @@ class Endpoint(Generic[M]):
             detail = rejected.detail[: tracing.DETAIL_MAX]
             self._tracer.record(tracing.Dropped(self.core.me, rejected.kind, len(data), detail))
 
-    def _encode(self, to: int, message: M) -> bytes:
+    def _addressed(self, sends: list[Send[M]]) -> Iterable[tuple[tuple[int, ...], M]]:
+        """Each message with its receiver; with multicast one that goes to all others with all of them."""
+        if not self._multicast:
+            return [((to,), message) for to, message in sends]
+        addressed: list[tuple[tuple[int, ...], M]] = []
+        at = 0
+        while at < len(sends):
+            to, message = sends[at]
+            run = sends[at : at + len(self._others)]
+            together = [each.to for each in run if each.message is message] == self._others
+            addressed.append((tuple(self._others) if together else (to,), message))
+            at += len(run) if together else 1
+        return addressed
+
+    def _encode(self, receivers: tuple[int, ...], message: M) -> bytes:
         if self._counter == NATURAL_MAX:
             raise GroupFailed(
                 f"process {self.core.me} has sent {NATURAL_MAX} datagrams, the last there is a name for"
@@ -309,9 +332,10 @@ class Endpoint(Generic[M]):
             self.transmissions[kind] += 1
             self._last_counted = message
         if self._tracer.recording:
-            self._tracer.record(
-                tracing.Send(self.core.me, (self.core.me, self._counter), to, kind, len(data))
-            )
+            for to in receivers:
+                self._tracer.record(
+                    tracing.Send(self.core.me, (self.core.me, self._counter), to, kind, len(data))
+                )
         return data
 
 

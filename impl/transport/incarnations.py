@@ -14,6 +14,9 @@ bytes is a greeting. `sealing` says what that looks like on the wire; what it re
 3. What is for a member that is not known yet waits until it is: the first WAITING_MAX datagrams. More are
    lost, as datagrams may be.
 4. A member greets all others when it starts, so that nobody's timer decides when a group begins.
+5. A datagram for everybody names a digest of the incarnations of all members. Who knows others refuses it, as
+   one for an incarnation that is not the own, and learns nothing from it. A sender that does not know all
+   members yet sends to each.
 
 This is the verification tag of SCTP (RFC 9260, section 8.5), without its state of a connection. It shows that
 somebody reads what is sent to an address, and not who: that takes a key. This module must not know a socket,
@@ -22,12 +25,13 @@ an address, where the time or the random bits come from, or what an endpoint's b
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 
 from antiphon.impl.errors import GroupFailed, Rejection
 from antiphon.impl.transport.endpoint import Datagram
 from antiphon.impl.transport.sealing import INCARNATION_BYTES, Opened, Sealing
-from antiphon.impl.transport.wire import Rejected
+from antiphon.impl.transport.wire import EVERYBODY, Rejected
 
 __all__ = ["CHANCE_BYTES", "GREETINGS_MAX", "GREETINGS_MS", "WAITING_MAX", "Incarnations", "incarnation"]
 
@@ -60,10 +64,13 @@ class Incarnations:
 
     def __init__(self, me: int, members: int, own: bytes, sealing: Sealing) -> None:
         """Member `me` of 0..members-1, for one run, of incarnation `own`, whose frames `sealing` makes."""
+        self._me = me
         self._own = own
         self._sealing = sealing
         self._others = tuple(process for process in range(members) if process != me)
         self._known: dict[int, bytes] = {}
+        self._everybody: bytes | None = None
+        """The digest of all incarnations, once all are known."""
         self._heard: set[int] = set()
         self._waiting: defaultdict[int, list[bytes]] = defaultdict(list)
         self._greetings: dict[int, tuple[float, int]] = {}
@@ -76,6 +83,9 @@ class Incarnations:
 
     def send(self, to: int, data: bytes, now: float) -> None:
         """Send an endpoint's datagram, or keep it and greet a member that is not known yet."""
+        if to == EVERYBODY:
+            self._send_to_everybody(data, now)
+            return
         known = self._known.get(to)
         if known is not None:
             self._frame(to, known, data)
@@ -98,11 +108,12 @@ class Incarnations:
         if opened.source < known:
             told = f"from incarnation {opened.source.hex()} of process {sender}, before {known.hex()}"
             return Rejected(Rejection.FOREIGN_INCARNATION, told)
-        if opened.target != self._own:
+        if opened.target != (self._everybody if opened.to == EVERYBODY else self._own):
             self._greet(sender, opened.source, now)
             if not data:
                 return None
-            told = f"for incarnation {opened.target.hex()} of this process"
+            what = "all processes" if opened.to == EVERYBODY else "this process"
+            told = f"for incarnation {opened.target.hex()} of {what}"
             return Rejected(Rejection.FOREIGN_INCARNATION, told)
         if opened.source != known:
             self._learn(sender, opened, now)
@@ -125,12 +136,27 @@ class Incarnations:
                 "members that it began with: end all of them, then start all again"
             )
         self._known[sender] = source
+        self._everybody = self._digest()
         self._sealing.confirm(sender, opened)
         waiting = self._waiting.pop(sender, [])
         for data in waiting:
             self._frame(sender, source, data)
         if not opened.data and not waiting:
             self._greet(sender, source, now)
+
+    def _send_to_everybody(self, data: bytes, now: float) -> None:
+        if self._everybody is not None:
+            self._frame(EVERYBODY, self._everybody, data)
+            return
+        for process in self._others:
+            self.send(process, data, now)
+
+    def _digest(self) -> bytes | None:
+        """What names the incarnations of all members together, if all are known."""
+        if len(self._known) < len(self._others):
+            return None
+        named = sorted([*self._known.items(), (self._me, self._own)])
+        return hashlib.blake2b(b"".join(own for _, own in named), digest_size=INCARNATION_BYTES).digest()
 
     def _greet(self, to: int, target: bytes, now: float) -> None:
         since, count = self._greetings.get(to, (now, 0))

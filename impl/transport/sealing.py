@@ -6,7 +6,8 @@
    for each 2^EPOCH_BITS datagrams: HKDF (RFC 5869) of the group's key, by incarnation, members, the counter's
    upper bits and the group's name. The counter, which never goes back, is the nonce.
 3. So a datagram verifies at one place only. Sent back to its sender, to a third member, from another member's
-   address, or in another group, it is as good as forged.
+   address, or in another group, it is as good as forged. A frame for everybody has a mark of its own, a key
+   and a counter of its own, and verifies once at each of the others.
 4. A counter is taken once. What came already, or lies WINDOW or more behind the highest, is refused. This is
    known of one incarnation of each member, the one that was confirmed; nothing is kept of any other.
 5. Several keys may be accepted, and one is used. Counters go on when the keys change.
@@ -29,7 +30,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from antiphon.impl.errors import InvalidKey, Rejection
-from antiphon.impl.transport.wire import Rejected
+from antiphon.impl.transport.wire import EVERYBODY, Rejected
 
 __all__ = [
     "EPOCH_BITS",
@@ -71,12 +72,13 @@ EPOCH_BITS = 20
 WINDOW = 4_096
 """How many datagrams may overtake another one between two members before that is refused."""
 
-_OPENERS_MAX = 4
-"""The keys in use between two members at a time: two epochs, each under two keys of the group."""
+_OPENERS_MAX = 8
+"""The keys in use between two members at a time: two epochs, two keys, for one and for everybody."""
 
 _MARK = b"antiphon 1 mark "
+_MARK_FOR_EVERYBODY = b"antiphon 1 all  "
 _SEAL = b"antiphon 1 seal "
-_PLACES = Struct(f"!HHQ{INCARNATION_BYTES}s")
+_PLACES = Struct(f"!HhQ{INCARNATION_BYTES}s")
 
 
 class Keyring:
@@ -113,13 +115,15 @@ class Opened(NamedTuple):
     target: bytes
     data: bytes
     counter: int
+    to: int
+    """The receiver, or EVERYBODY."""
 
 
 class Sealing(Protocol):
     """How frames look on the wire."""
 
     def seal(self, to: int, target: bytes, data: bytes) -> bytes:
-        """The frame with this for member `to`, whose incarnation is `target` as far as is known."""
+        """The frame with this for member `to` or EVERYBODY, of incarnation `target` as far as is known."""
         ...
 
     def open(self, sender: int, frame: bytes) -> Opened | Rejected:
@@ -134,26 +138,31 @@ class Sealing(Protocol):
 class Plain:
     """The frames of a group without a key: everybody can read and make them."""
 
-    def __init__(self, group: str, own: bytes) -> None:
-        """Frames of incarnation `own`."""
+    def __init__(self, group: str, me: int, own: bytes) -> None:
+        """Frames of incarnation `own` of member `me`."""
         self._group = group
+        self._me = me
         self._own = own
-        self._mark = hashlib.blake2b(group.encode(), digest_size=_MARK_BYTES).digest()
+        name = group.encode()
+        self._mark = hashlib.blake2b(name, digest_size=_MARK_BYTES).digest()
+        self._mark_for_everybody = hashlib.blake2b(name, digest_size=_MARK_BYTES, person=b"all").digest()
 
-    def seal(self, to: int, target: bytes, data: bytes) -> bytes:  # noqa: ARG002 - all receivers are alike
+    def seal(self, to: int, target: bytes, data: bytes) -> bytes:
         """The frame with this, as it is."""
-        return _FRAME.pack(self._mark, self._own, target) + data
+        mark = self._mark_for_everybody if to == EVERYBODY else self._mark
+        return _FRAME.pack(mark, self._own, target) + data
 
-    def open(self, sender: int, frame: bytes) -> Opened | Rejected:  # noqa: ARG002 - so are all senders
+    def open(self, sender: int, frame: bytes) -> Opened | Rejected:  # noqa: ARG002 - all senders are alike
         """What is in a frame of the group."""
         if len(frame) < FRAME_BYTES:
             return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a frame has at least {FRAME_BYTES}")
         mark, source, target = _FRAME.unpack_from(frame)
-        if mark != self._mark:
+        if mark not in (self._mark, self._mark_for_everybody):
             return Rejected(
                 Rejection.FOREIGN_GROUP, f"mark {mark.hex()}; {self._group!r} has {self._mark.hex()}"
             )
-        return Opened(source, target, frame[FRAME_BYTES:], 0)
+        to = self._me if mark == self._mark else EVERYBODY
+        return Opened(source, target, frame[FRAME_BYTES:], 0, to)
 
     def confirm(self, sender: int, opened: Opened) -> None:
         """Without a key nothing tells a repeated datagram from one that the network doubled."""
@@ -187,14 +196,23 @@ class ReplayWindow:
 _ALL = (1 << WINDOW) - 1
 
 
+class _Marked(NamedTuple):
+    """What the mark at the head of a frame says."""
+
+    key: bytes
+    to: int
+    """The own place, or EVERYBODY."""
+
+
 class _Confirmed:
     """What is known of the incarnation that a member has now."""
 
-    __slots__ = ("openers", "source", "window")
+    __slots__ = ("openers", "source", "windows")
 
     def __init__(self, source: bytes) -> None:
         self.source = source
-        self.window = ReplayWindow()
+        self.windows: defaultdict[int, ReplayWindow] = defaultdict(ReplayWindow)
+        """By receiver: the one, and EVERYBODY."""
         self.openers: dict[tuple[bytes, int], AESGCM] = {}
 
 
@@ -217,43 +235,49 @@ class Sealed:
             InvalidKey: two of the keys cannot be told apart by their marks; the keys are as they were.
         """
         keys = (keyring.use, *keyring.accept)
-        marks = [self._derived(key, _MARK, _MARK_BYTES) for key in keys]
-        if len(set(marks)) < len(marks):
+        marks = {
+            self._derived(key, what, _MARK_BYTES): _Marked(key, to)
+            for key in keys
+            for what, to in ((_MARK, self._me), (_MARK_FOR_EVERYBODY, EVERYBODY))
+        }
+        if len(marks) < 2 * len(keys):
             raise InvalidKey("two of these keys have the same mark: draw another one")
-        self._keys = dict(zip(marks, keys, strict=True))
-        self._mark = marks[0]
+        self._keys = marks
+        self._marks = {marked.to: mark for mark, marked in marks.items() if marked.key == keyring.use}
         self._sealers: dict[int, AESGCM] = {}
         for confirmed in self._confirmed.values():
             confirmed.openers = {at: one for at, one in confirmed.openers.items() if at[0] in self._keys}
 
     def seal(self, to: int, target: bytes, data: bytes) -> bytes:
-        """The frame with this, which only member `to` can open, once."""
+        """The frame with this, which only member `to` can open, once, or each of EVERYBODY."""
         self._counters[to] = counter = self._counters[to] + 1
         sealer = self._sealers.get(to)
+        mark = self._marks[EVERYBODY if to == EVERYBODY else self._me]
         if sealer is None or not counter & (1 << EPOCH_BITS) - 1:
-            sealer = self._sealers[to] = self._cipher(self._mark, self._me, to, self._own, counter)
-        head = _SEALED.pack(self._mark, self._own, target, counter)
+            sealer = self._sealers[to] = self._cipher(mark, self._me, to, self._own, counter)
+        head = _SEALED.pack(mark, self._own, target, counter)
         return head + sealer.encrypt(_nonce(counter), data, head)
 
     def open(self, sender: int, frame: bytes) -> Opened | Rejected:
-        """What is in a frame that member `sender` has sealed for this one, and that has not come yet."""
+        """What is in a frame that `sender` has sealed for this member, or all, and that has not come yet."""
         least = FRAME_BYTES + SEAL_BYTES
         if len(frame) < least:
             return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a sealed frame has at least {least}")
         head = frame[: _SEALED.size]
         mark, source, target, counter = _SEALED.unpack(head)
         if mark not in self._keys:
-            known = ", ".join(each.hex() for each in self._keys)
+            known = ", ".join(each.hex() for each, (_, to) in self._keys.items() if to == self._me)
             return Rejected(Rejection.FOREIGN_GROUP, f"mark {mark.hex()}; this group's keys have {known}")
         confirmed = self._confirmed.get(sender)
         if confirmed is not None and confirmed.source != source:
             confirmed = None
-        if confirmed is not None and not confirmed.window.fresh(counter):
+        to = self._keys[mark].to
+        if confirmed is not None and not confirmed.windows[to].fresh(counter):
             return Rejected(Rejection.REPLAYED, f"datagram {counter} of process {sender}")
         at = (mark, counter >> EPOCH_BITS)
         opener = None if confirmed is None else confirmed.openers.get(at)
         if opener is None:
-            opener = self._cipher(mark, sender, self._me, source, counter)
+            opener = self._cipher(mark, sender, to, source, counter)
         try:
             data = opener.decrypt(_nonce(counter), memoryview(frame)[_SEALED.size :], head)
         except InvalidTag:
@@ -262,15 +286,15 @@ class Sealed:
                 f"not sealed by process {sender} for process {self._me} with a key of the group",
             )
         if confirmed is not None:
-            confirmed.window.take(counter)
+            confirmed.windows[to].take(counter)
             if at not in confirmed.openers:
                 _keep(confirmed.openers, at, opener)
-        return Opened(source, target, data, counter)
+        return Opened(source, target, data, counter, to)
 
     def confirm(self, sender: int, opened: Opened) -> None:
         """Know from now on what has come of the incarnation that sent this, and of no other of the sender."""
         confirmed = self._confirmed[sender] = _Confirmed(opened.source)
-        confirmed.window.take(opened.counter)
+        confirmed.windows[opened.to].take(opened.counter)
 
     def _derived(self, key: bytes, what: bytes, size: int) -> bytes:
         """HKDF's second step, for this group: a random key does without the first (RFC 5869, section 3.3)."""
@@ -279,7 +303,7 @@ class Sealed:
     def _cipher(self, mark: bytes, sender: int, to: int, source: bytes, counter: int) -> AESGCM:
         """The cipher for one epoch of what an incarnation of a member sends to another member."""
         places = _PLACES.pack(sender, to, counter >> EPOCH_BITS, source)
-        return AESGCM(self._derived(self._keys[mark], _SEAL + places, KEY_BYTES))
+        return AESGCM(self._derived(self._keys[mark].key, _SEAL + places, KEY_BYTES))
 
 
 def _key(place: int, key: object) -> bytes:

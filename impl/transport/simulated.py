@@ -23,6 +23,7 @@ from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.wire import EVERYBODY
 
 __all__ = ["Clock", "Faults", "SimulatedNetwork"]
 
@@ -74,6 +75,7 @@ class SimulatedNetwork(Generic[M]):
         starts_ms: Sequence[float] = (),
         tracer: Tracer = NULL_TRACER,
         layers: Layers | None = None,
+        multicast: bool = False,
     ) -> None:
         """Members start at `starts_ms` with `clocks`; where these end, at 0 with the network's clock.
 
@@ -98,9 +100,12 @@ class SimulatedNetwork(Generic[M]):
         self.steps = 0
         self.sent = self.lost = self.duplicated = self.reordered = 0
         self.endpoints = [
-            Endpoint(implementation, "simulated", me, members, tracer, layers=layers) for me in range(members)
+            Endpoint(implementation, "simulated", me, members, tracer, layers=layers, multicast=multicast)
+            for me in range(members)
         ]
         self.deliveries: list[list[Delivery]] = [[] for _ in range(members)]
+        everybody = range(members)
+        self._others = [tuple(other for other in everybody if other != process) for process in everybody]
         self._random = random.Random(seed)
         self._waiting: list[deque[bytes]] = [deque() for _ in range(members)]
         self._agenda: list[_Due] = []
@@ -233,7 +238,8 @@ class SimulatedNetwork(Generic[M]):
             endpoint.broadcast(waiting.popleft(), self.clock(process))
         self.deliveries[process] += endpoint.deliveries()
         for to, data in endpoint.datagrams_to_send():
-            self._carry(process, to, data)
+            for receiver in self._others[process] if to == EVERYBODY else (to,):
+                self._carry(process, receiver, data)
         deadline = endpoint.next_deadline()
         if deadline is None:
             return

@@ -5,7 +5,9 @@ Rules of this file:
    of it, is also where q's datagrams come from. What comes from another address is dropped.
 2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram: counted by
    kind in `faults`, reported to the tracer, and left to the protocol's timers.
-3. After each step `on_progress` is called once; an exception in a step stops the shell and goes to
+3. With a multicast address, what the endpoint sends to everybody is one datagram, from the own address as all
+   others are; the members share a second socket's address, at which it comes in, and ignore their own.
+4. After each step `on_progress` is called once; an exception in a step stops the shell and goes to
    `on_failure`.
 
 This module must not know a protocol, or who uses the deliveries.
@@ -26,11 +28,11 @@ from antiphon.impl import tracing
 from antiphon.impl.errors import GroupClosed, InvalidKey, InvalidMembership, Rejection, UnusableAddress
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.tracing import NULL_TRACER, Tracer
-from antiphon.impl.transport.addresses import Address, Peer, Target, peer, resolved, shown
+from antiphon.impl.transport.addresses import Address, Peer, Target, multicast, peer, resolved, shown
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, Incarnations, incarnation
 from antiphon.impl.transport.sealing import Keyring, Plain, Sealed
-from antiphon.impl.transport.wire import Rejected
+from antiphon.impl.transport.wire import EVERYBODY, Rejected
 
 __all__ = ["Address", "UdpShell"]
 
@@ -62,13 +64,15 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         routes: Mapping[int, Address],
         *,
         keys: Keyring | None = None,
+        multicast: Address | None = None,
         on_progress: Callable[[], None] = _nothing,
         on_failure: Callable[[Exception], None] = _raise,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
         """`routes[q]` is where datagrams for member q are sent; every other member has one.
 
-        Without `keys` anybody can read and make datagrams.
+        Without `keys` anybody can read and make datagrams. `multicast` is where datagrams for everybody go;
+        an endpoint without multicast makes none.
 
         Raises:
             InvalidMembership: a route is missing, or leads to no member.
@@ -83,11 +87,13 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self.faults: Counter[str] = Counter()
         me, group = endpoint.core.me, endpoint.admission.group
         own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
-        self._sealing = Plain(group, own) if keys is None else Sealed(group, me, own, keys)
+        self._sealing = Plain(group, me, own) if keys is None else Sealed(group, me, own, keys)
         self._incarnations = Incarnations(me, endpoint.core.members, own, self._sealing)
         self._routes = {process: address for process, address in routes.items() if process in expected}
         self._targets: dict[int, Target] = dict(self._routes)
         self._peers: dict[Peer, int] = {}
+        self._multicast = multicast
+        self._ears: asyncio.DatagramTransport | None = None
         self._on_progress = on_progress
         self._on_failure = on_failure
         self._tracer = tracer
@@ -114,7 +120,18 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         sock = bind if isinstance(bind, socket.socket) else _bound(found.family, own or bind, shown(bind))
         for side in (socket.SO_RCVBUF, socket.SO_SNDBUF):
             sock.setsockopt(socket.SOL_SOCKET, side, SOCKET_BYTES)
-        await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, sock=sock)
+        loop = asyncio.get_running_loop()
+        if self._multicast is not None:
+            try:
+                joined = await multicast(self._multicast, sock)
+            except UnusableAddress:
+                sock.close()
+                raise
+            self._targets[EVERYBODY] = joined.target
+            joined.ears.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BYTES)
+            ears = _Ears(self, peer(sock.getsockname()))
+            self._ears, _ = await loop.create_datagram_endpoint(lambda: ears, sock=joined.ears)
+        await loop.create_datagram_endpoint(lambda: self, sock=sock)
 
     @property
     def address(self) -> Address:
@@ -163,6 +180,9 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
         if self._alarm is not None:
             self._alarm.cancel()
+        if self._ears is not None:
+            self._ears.abort()
+            self._ears = None
         if self._transport is not None:
             self._transport.abort()
             self._transport = None
@@ -278,6 +298,19 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self.faults[kind] += 1
         if self._tracer.recording:
             self._tracer.record(tracing.TransportFault(self.endpoint.core.me, kind, detail))
+
+
+class _Ears(asyncio.DatagramProtocol):
+    """The socket for what is sent to everybody."""
+
+    def __init__(self, shell: UdpShell[Any], own: Peer) -> None:
+        self._shell = shell
+        self._own = own
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        """As at the shell's own socket, but for what it has sent itself."""
+        if peer(addr) != self._own:
+            self._shell.datagram_received(data, addr)
 
 
 def _bound(family: int, own: Target, at: str) -> socket.socket:

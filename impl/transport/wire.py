@@ -23,6 +23,7 @@ from antiphon.impl.protocols.core import MEMBERS_MAX, PAYLOAD_BYTES_MAX, Message
 __all__ = [
     "DATAGRAM_BYTES_MAX",
     "ENVELOPE_BYTES",
+    "EVERYBODY",
     "GROUP_NAME_BYTES_MAX",
     "Admission",
     "Codec",
@@ -41,6 +42,9 @@ as 44 packets, and it is lost with any of them: `Layers.datagram_bytes` is for n
 
 ENVELOPE_BYTES = DATAGRAM_BYTES_MAX - PAYLOAD_BYTES_MAX
 """What an envelope and a message add to the payload, at most."""
+
+EVERYBODY = -1
+"""The receiver of what goes to all other members in one datagram."""
 
 GROUP_NAME_BYTES_MAX = 64
 """The longest group name, in UTF-8."""

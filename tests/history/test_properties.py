@@ -87,7 +87,7 @@ def test_findings_come_in_the_order_of_report() -> None:
         ("0: a b | 1: a c | 2: a", "UniformPrefixOrder", 1, None, (1, 1, "2:1"), (0, 1, "1:1")),
         ("0: a#1 b#5 a#1 c#3", "UniformNumbering", 1, NOT_GREATER, (0, 3, "2:1"), (0, 1, "1:1")),
         ("0: a#2 b#1 c#3", "UniformNumbering", 1, NOT_GREATER, (0, 1, "1:1"), (0, 0, "0:1")),
-        ("0: a>1 a>1 a>2", "DatagramIntegrity", 2, SENT_AGAIN, (0, 1, "0:1"), (0, 0, "0:1")),
+        ("0: a>1 a>1 a>2 | 1: | 2: <a", "DatagramIntegrity", 1, SENT_AGAIN, (0, 1, "0:1"), (0, 0, "0:1")),
         ("0: b>1 | 1: <b", "DatagramIntegrity", 2, SENT_BY_ANOTHER, (0, 0, "1:1"), None),
         ("0: <a <b | 1: b>0", "DatagramIntegrity", 1, NEVER_SENT, (0, 0, "0:1"), None),
         ("0: a>1 <a | 1: <a <a", "DatagramIntegrity", 1, RECEIVED_BY_ANOTHER, (0, 1, "0:1"), (0, 0, "0:1")),

@@ -197,7 +197,7 @@ def test_a_flood_over_udp_is_answered_with_a_bounded_multiple() -> None:
 
         async with group:
             await group.broadcast(bytes(PAYLOAD_BYTES_MAX))
-            own = Incarnations(1, 2, NEIGHBOUR, Plain("simulated", NEIGHBOUR))
+            own = Incarnations(1, 2, NEIGHBOUR, Plain("simulated", 1, NEIGHBOUR))
             own.start(0.0)
             (greeting,) = own.frames_to_send()
             begun = asyncio.get_running_loop().time()

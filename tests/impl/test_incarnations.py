@@ -21,7 +21,7 @@ from antiphon.impl.transport.wire import Rejected
 
 def member(me: int, run: int = 1, *, members: int = 2, group: str = "g") -> Incarnations:
     own = incarnation(run, random.Random(f"{me}:{run}").randbytes(CHANCE_BYTES))
-    incarnations = Incarnations(me, members, own, Plain(group, own))
+    incarnations = Incarnations(me, members, own, Plain(group, me, own))
     incarnations.start(0.0)
     return incarnations
 

@@ -216,7 +216,7 @@ def test_an_epoch_ends_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     frames = [one.seal(1, TARGET, b"%d" % k) for k in range(100)]
     for k in (*range(5, 100), *range(5)):
         assert opened(other, 0, frames[k]).data == b"%d" % k
-    assert len(other._confirmed[0].openers) == 4
+    assert len(other._confirmed[0].openers) == 8
 
 
 def test_keys_change_in_three_steps_without_a_pause() -> None:
