@@ -15,10 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from antiphon.conformance.bindings.links import Link
+from antiphon.impl.protocols.core import Implementation, ProtocolCore
 from antiphon.spec.lang import Program, Step
+
+M = TypeVar("M")
 
 
 class Refused(Exception):
@@ -129,6 +132,7 @@ class Bound:
         every: what is changed of `small` so that every action has a case: what the suite of bindings uses.
         random: the constants of a larger model, for random runs: what `antiphon stateful` uses.
         faults: the planted faults, with one sentence about each.
+        implementation: the protocol as groups run it; with the name of a planted fault, with that mistake.
         never: actions that these constants leave no case of, such as views that change.
     """
 
@@ -137,4 +141,20 @@ class Bound:
     every: Mapping[str, int | bool] = field(default_factory=dict)
     random: Mapping[str, int | bool] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
+    implementation: Callable[[str | None], Implementation[Any]] | None = None
     never: frozenset[str] = frozenset()
+
+
+def with_faults(
+    made: Callable[[], Implementation[M]], faults: Mapping[str, Callable[..., ProtocolCore[M]]]
+) -> Callable[[str | None], Implementation[M]]:
+    """What makes an implementation, without a fault or, by the fault's name, of the cores that have it."""
+
+    def implementation(fault: str | None) -> Implementation[M]:
+        sound = made()
+        if fault is None:
+            return sound
+        kind = faults[fault]
+        return sound._replace(core=lambda me, members, tracer: kind(me, members, tracer=tracer))
+
+    return implementation

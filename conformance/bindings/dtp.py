@@ -21,12 +21,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound
+from antiphon.conformance.bindings.binding import Bound, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.bindings.dtp_driven import driven
 from antiphon.conformance.bindings.dtp_faults import FAULTS
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.dtp import Core, Snapshot, Timer
+from antiphon.impl.protocols.dtp import Core, Snapshot, Timer, dtp
 from antiphon.impl.protocols.dtp import messages as wire_messages
 from antiphon.model.engines import compiled_machine
 from antiphon.spec.lang import Machine, SpecError, Step, program
@@ -186,5 +186,6 @@ DTP = Bound(
     every={"losses": 1, "timeouts": 1, "nulls": 1},
     random={"processes": 3, "messages": 3, "senders": 2, "losses": 1, "timeouts": 1, "nulls": 1},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    implementation=with_faults(dtp, FAULTS),
 )
 """Section 4, where the senders send in turn."""

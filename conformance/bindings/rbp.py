@@ -21,11 +21,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound
+from antiphon.conformance.bindings.binding import Bound, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.bindings.rbp_driven import driven
 from antiphon.conformance.bindings.rbp_faults import FAULTS, SIZE_FAULTS
-from antiphon.impl.protocols.rbp import Core, Observation, Snapshot, Timer
+from antiphon.impl.protocols.rbp import Core, Observation, Snapshot, Timer, rbp
 from antiphon.impl.protocols.rbp import messages as wire_messages
 from antiphon.model.engines import compiled_machine
 from antiphon.spec.lang import Machine, Step, program
@@ -144,5 +144,6 @@ RBP = Bound(
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 1, "urgent": True},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "urgent": True},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in (FAULTS | SIZE_FAULTS).items()},
+    implementation=with_faults(rbp, FAULTS | SIZE_FAULTS),
 )
 """Figure 16."""

@@ -22,14 +22,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, cast
 
-from antiphon.conformance.bindings.binding import Bound, Effect, Refused, Stimulus
+from antiphon.conformance.bindings.binding import Bound, Effect, Refused, Stimulus, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.bindings.links import Link, Log, Queue
 from antiphon.conformance.bindings.sequencer_faults import FAULTS
 from antiphon.conformance.bindings.shell import Asked, Driven, SteppedCore
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier, Send
-from antiphon.impl.protocols.sequencer import MESSAGES, Core, Message, Snapshot
+from antiphon.impl.protocols.sequencer import MESSAGES, Core, Message, Snapshot, sequencer
 from antiphon.impl.protocols.sequencer.messages import Forward
 from antiphon.spec.lang import SpecError, Step, program
 from antiphon.spec.protocols.sequencer import design as spec
@@ -209,5 +209,6 @@ SEQUENCER = Bound(
     random={"processes": 3, "messages": 5, "views": 2, "handovers": True},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
     never=frozenset({"refuse_forward", "leave", "crash", "exclude", "admit", "reform", "suspect"}),
+    implementation=with_faults(sequencer, FAULTS),
 )
 """SEQUENCER, while its members stay."""

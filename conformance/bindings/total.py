@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound
+from antiphon.conformance.bindings.binding import Bound, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.bindings.shell import Asked, Driven
 from antiphon.conformance.bindings.total_faults import FAULTS
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier
-from antiphon.impl.protocols.total import MESSAGES, Core, Message, Snapshot, Timer
+from antiphon.impl.protocols.total import MESSAGES, Core, Message, Snapshot, Timer, total
 from antiphon.impl.protocols.total import messages as wire_messages
 from antiphon.impl.protocols.total.process import PENDING_MAX
 from antiphon.model.engines import compiled_machine
@@ -181,5 +181,6 @@ TOTAL = Bound(
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
     never=frozenset({"crash", "exclude", "admit", "reform", "suspect", "change_view", "receive_new_view"})
     | {"announce_last", "receive_last"},
+    implementation=with_faults(total, FAULTS),
 )
 """TOTAL, while its view stays."""

@@ -25,8 +25,8 @@ from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import SpecError
 
 COMMANDS: tuple[str, ...] = (
-    "gate", "check", "claims", "errata", "refine", "find", "simulate", "lockstep", "stateful", "cluster",
-    "node", "verify", "replay", "show", "explain", "stack", "export", "check-exports",
+    "gate", "check", "claims", "errata", "refine", "find", "simulate", "lockstep", "stateful", "swarm",
+    "cluster", "node", "verify", "replay", "show", "explain", "stack", "export", "check-exports",
 )  # fmt: skip
 """A further command is one more name: the module of that name has a function of that name, which prints and
 returns its exit code."""

@@ -288,6 +288,32 @@ class Stateful(Document, tag="stateful", kw_only=True):
     saved: str | None = None
 
 
+class FailedRun(msgspec.Struct, kw_only=True):
+    """A run that does not hold, and why."""
+
+    seed: int | None
+    outcome: Outcome
+    reasons: list[str]
+
+
+class Swarm(Document, tag="swarm", kw_only=True):
+    """`antiphon swarm`; `schedule` is of the first run that fails, made short; `kept` are directories."""
+
+    protocol: str
+    seed: int | None
+    runs: int
+    failed: list[FailedRun]
+    met: dict[str, int] = {}
+    sent: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    reordered: int = 0
+    delivered: int = 0
+    seconds: float = 0.0
+    schedule: dict[str, Any] | None = None
+    kept: list[str]
+
+
 class Cluster(Document, tag="cluster", kw_only=True):
     """`antiphon cluster`; `record` is what cluster.json holds."""
 
@@ -375,6 +401,7 @@ AnyDocument = (
     | Simulate
     | Lockstep
     | Stateful
+    | Swarm
     | Cluster
     | Verify
     | Replay

@@ -6,9 +6,10 @@ Rules of this file:
 2. Time is virtual: it jumps to the next thing that happens. Milliseconds, from 0.
 3. Members meet the network as a socket would let them: bytes in, bytes out, one timer each.
 
-Losses, duplications and delays are drawn for each datagram independently. Scripted, not drawn, are links that
-are cut, members that start late, and the clocks, of which every member has its own. This module must not know
-a protocol's messages: it sees bytes, and counts by what the endpoints say they sent.
+Losses, duplications and delays are drawn for each datagram independently, unless the caller says what
+becomes of each (`carriage`). Scripted, not drawn, are links that are cut, members that start late or are
+stopped for a while, and the clocks, of which every member has its own. This module must not know a protocol's
+messages: it sees bytes, and counts by what the endpoints say they sent.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.wire import EVERYBODY
 
-__all__ = ["Clock", "Faults", "SimulatedNetwork"]
+__all__ = ["Carriage", "Clock", "Faults", "SimulatedNetwork"]
 
 M = TypeVar("M")
 
@@ -42,6 +43,11 @@ class Faults(NamedTuple):
     """The shortest and the longest delay, uniform between; a span lets datagrams overtake one another."""
 
 
+Carriage = Callable[[int, int, float], Sequence[float]]
+"""What becomes of the next datagram from one member to another, sent at this time: the delay in milliseconds
+of each copy that arrives; none when it is lost."""
+
+
 class Clock(NamedTuple):
     """What a member's clock shows at virtual time 0, and how many milliseconds it counts in one of those."""
 
@@ -50,7 +56,8 @@ class Clock(NamedTuple):
 
 
 class _Due(NamedTuple):
-    """What will happen to a member: a datagram arrives, or (None) it starts, or then its timer rings.
+    """What will happen to a member: a datagram arrives, or (None) it starts, or then its timer rings. Or, to
+    none of them: an action of the script.
 
     `order` breaks ties.
     """
@@ -59,6 +66,7 @@ class _Due(NamedTuple):
     order: int
     process: int
     datagram: tuple[int, int, bytes] | None
+    action: Callable[[], None] | None = None
 
 
 class SimulatedNetwork(Generic[M]):
@@ -71,6 +79,7 @@ class SimulatedNetwork(Generic[M]):
         *,
         seed: int,
         faults: Faults | None = None,
+        carriage: Carriage | None = None,
         clocks: Sequence[Clock] = (),
         starts_ms: Sequence[float] = (),
         tracer: Tracer = NULL_TRACER,
@@ -79,6 +88,7 @@ class SimulatedNetwork(Generic[M]):
     ) -> None:
         """Members start at `starts_ms` with `clocks`; where these end, at 0 with the network's clock.
 
+        `carriage` says what becomes of each datagram; without it `faults` are drawn.
         Without `layers` a member is the bare core, one message a datagram, and a core that needs reliable
         queues has none.
 
@@ -112,7 +122,9 @@ class SimulatedNetwork(Generic[M]):
         self._order = 0
         self._alarms: list[float | None] = [None] * members
         self._latest: dict[tuple[int, int], int] = {}
+        self._carriage = carriage or self._drawn
         self._cut: set[tuple[int, int]] = set()
+        self._stopped: dict[int, list[tuple[int, int, bytes]]] = {}
         self._started = [False] * members
         self._clocks = [*clocks[:members], *[Clock()] * (members - len(clocks))]
         self._clock_read = [clock.offset_ms for clock in self._clocks]
@@ -141,8 +153,12 @@ class SimulatedNetwork(Generic[M]):
     def broadcast(self, process: int, payload: bytes) -> None:
         """Let a member broadcast, once it has started, after what it was told to broadcast before."""
         self._waiting[process].append(payload)
-        if self._started[process]:
+        if self._started[process] and process not in self._stopped:
             self._after_step(process)
+
+    def script(self, at: float, action: Callable[[], None]) -> None:
+        """Call `action` at this time, which has not passed, before what happens then and is not known yet."""
+        self._schedule(at, -1, None, action)
 
     def cut(self, links: Iterable[tuple[int, int]]) -> None:
         """From now on what the first of each pair sends to the second is lost, until `heal`."""
@@ -151,6 +167,19 @@ class SimulatedNetwork(Generic[M]):
     def heal(self) -> None:
         """No link is cut any more."""
         self._cut.clear()
+
+    def pause(self, process: int) -> None:
+        """Stop a member that has started, as SIGSTOP does: what arrives waits for it, its clock goes on."""
+        if self._started[process]:
+            self._stopped.setdefault(process, [])
+
+    def resume(self, process: int) -> None:
+        """Let a stopped member go on: it takes what has arrived, then its timers ring if they are due."""
+        arrived = self._stopped.pop(process, None)
+        if arrived is not None:
+            for datagram in arrived:
+                self._receive(process, datagram)
+            self._ring(process)
 
     def clock(self, process: int) -> float:
         """What the clock of a member shows; it never goes backwards."""
@@ -162,7 +191,7 @@ class SimulatedNetwork(Generic[M]):
         """Put a member's clock forward by so many milliseconds; timers that are due then ring at once."""
         offset_ms, rate = self._clocks[process]
         self._clocks[process] = Clock(offset_ms + ms, rate)
-        if self._started[process]:
+        if self._started[process] and process not in self._stopped:
             self._ring(process)
 
     @property
@@ -201,21 +230,28 @@ class SimulatedNetwork(Generic[M]):
         due = heapq.heappop(self._agenda)
         self.now = due.at
         self.steps += 1
-        if not self._started[due.process]:
+        if due.action is not None:
+            due.action()
+        elif not self._started[due.process]:
             if due.datagram is None:
                 self._start(due.process)
             else:
                 self.lost += 1
-            return
-        if due.datagram is not None:
-            self._note_order(due.process, due.datagram)
-            self.endpoints[due.process].datagram_received(
-                due.datagram[0], due.datagram[2], self.clock(due.process)
-            )
-            self._after_step(due.process)
+        elif due.process in self._stopped:
+            if due.datagram is not None:
+                self._stopped[due.process].append(due.datagram)
+            elif self._alarms[due.process] == due.at:
+                self._alarms[due.process] = None
+        elif due.datagram is not None:
+            self._receive(due.process, due.datagram)
         elif self._alarms[due.process] == due.at:
             self._alarms[due.process] = None
             self._ring(due.process)
+
+    def _receive(self, process: int, datagram: tuple[int, int, bytes]) -> None:
+        self._note_order(process, datagram)
+        self.endpoints[process].datagram_received(datagram[0], datagram[2], self.clock(process))
+        self._after_step(process)
 
     def _start(self, process: int) -> None:
         self._started[process] = True
@@ -251,18 +287,24 @@ class SimulatedNetwork(Generic[M]):
             self._schedule(at, process, None)
 
     def _carry(self, sender: int, to: int, data: bytes) -> None:
-        """Draw a datagram's fate, always from four numbers, so that fates do not shift one another."""
         self.sent += 1
-        shortest, longest = self.faults.delay_ms
-        draws = [self._random.random() for _ in range(4)]
-        if draws[0] < self.faults.loss or (sender, to) in self._cut:
+        delays = self._carriage(sender, to, self.now)
+        if not delays or (sender, to) in self._cut:
             self.lost += 1
             return
+        self.duplicated += len(delays) - 1
         datagram = (sender, self.sent, data)
-        self._schedule(self.now + shortest + draws[2] * (longest - shortest), to, datagram)
-        if draws[1] < self.faults.duplication:
-            self.duplicated += 1
-            self._schedule(self.now + shortest + draws[3] * (longest - shortest), to, datagram)
+        for delay in delays:
+            self._schedule(self.now + delay, to, datagram)
+
+    def _drawn(self, sender: int, to: int, now: float) -> Sequence[float]:  # noqa: ARG002 - all are alike
+        """Draw a datagram's fate, always from four numbers, so that fates do not shift one another."""
+        shortest, longest = self.faults.delay_ms
+        lost, repeated, first, second = [self._random.random() for _ in range(4)]
+        if lost < self.faults.loss:
+            return ()
+        delays = [shortest + place * (longest - shortest) for place in (first, second)]
+        return delays if repeated < self.faults.duplication else delays[:1]
 
     def _note_order(self, receiver: int, datagram: tuple[int, int, bytes]) -> None:
         pair = (datagram[0], receiver)
@@ -271,6 +313,12 @@ class SimulatedNetwork(Generic[M]):
         else:
             self._latest[pair] = datagram[1]
 
-    def _schedule(self, at: float, process: int, datagram: tuple[int, int, bytes] | None) -> None:
+    def _schedule(
+        self,
+        at: float,
+        process: int,
+        datagram: tuple[int, int, bytes] | None,
+        action: Callable[[], None] | None = None,
+    ) -> None:
         self._order += 1
-        heapq.heappush(self._agenda, _Due(at, self._order, process, datagram))
+        heapq.heappush(self._agenda, _Due(at, self._order, process, datagram, action))

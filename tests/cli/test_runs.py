@@ -107,3 +107,42 @@ def test_tables_that_cannot_be_written_are_wrong_usage(
     answer = antiphon("verify", tmp_path, "--output", tmp_path / "tables")
     assert answer.code == 64
     assert "tables cannot be written: no space left on device" in answer.err
+
+
+def test_a_swarm_keeps_and_shows_the_first_run_that_fails_made_short(antiphon: Run, tmp_path: Path) -> None:
+    """The commands that it prints give the same runs again."""
+    faulty = ("swarm", "total", "--fault", "passes-one", "--directory", tmp_path)
+    answer = antiphon(*faulty, "--seed", 1, "--runs", 8, "--jobs", 1)
+    assert answer.code == 1
+    lines = answer.out.splitlines()
+    assert lines[0] == "seed 1"
+    assert lines[-1].startswith("✗ violated  total: 8 runs, ")
+    again = "antiphon swarm total --fault passes-one"
+    assert f"short:  {again} --schedule {tmp_path}/total-5-short/schedule.json" in answer.out
+    assert f"again:  {again} --runs 1 --seed 5" in answer.out
+    assert (tmp_path / "total-5" / "process-2.ndjson").exists()
+    short = tmp_path / "total-5-short" / "schedule.json"
+    answer = antiphon(*faulty, "--schedule", short)
+    assert answer.code == 1
+    assert "UniformAgreement" in answer.out
+    document = antiphon("swarm", "total", "--schedule", short, "--json").document
+    assert (document.outcome, document.failed) == ("holds", [])
+
+
+def test_a_swarm_that_holds_says_what_it_met(antiphon: Run) -> None:
+    few = ("--runs", 5, "--seed", 3, "--jobs", 1, "--only", "loss")
+    document = antiphon("swarm", "rbp", *few, "--json").document
+    assert (document.outcome, document.runs, set(document.met)) == ("holds", 5, {"loss"})
+    assert document.lost > 0
+
+
+def test_a_swarm_refuses_what_it_cannot_do(antiphon: Run, tmp_path: Path) -> None:
+    for words, told in (
+        (("--members", 1), "members is 1"),
+        (("--messages", 0), "messages is 0"),
+        (("--fault", "nonsense"), "no planted fault 'nonsense'"),
+        (("--schedule", tmp_path / "none.json"), "No such file"),
+    ):
+        answer = antiphon("swarm", "rbp", "--seed", 1, "--runs", 1, "--jobs", 1, *words)
+        assert answer.code == 64
+        assert told in answer.err

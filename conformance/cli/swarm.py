@@ -1,0 +1,210 @@
+"""`antiphon swarm`: whole groups of the real cores in virtual time, under faults that a seed draws."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.text import Text
+
+from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.progress import runs_bar
+from antiphon.conformance.report.terminal import text_diagram
+from antiphon.conformance.swarm import (
+    SCHEDULE,
+    Around,
+    FaultKind,
+    RunResult,
+    Schedule,
+    ScheduleError,
+    Settings,
+    SwarmReport,
+    keep,
+    pictured,
+    read_schedule,
+    run_schedule,
+    run_swarm,
+    shortened,
+    told,
+)
+from antiphon.model.verdict import Outcome
+
+_SEEDS_TOLD = 10
+
+
+def swarm(
+    protocol: options.Bound,
+    seed: options.Seed = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="How many runs, of seeds in a row.")] = 1_000,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="In how many processes. Without: one a processor.")
+    ] = None,
+    members: Annotated[int, typer.Option("--members", help="How many members.")] = 3,
+    messages: Annotated[
+        int, typer.Option("--messages", help="How many messages are broadcast, in all.")
+    ] = 50,
+    only: Annotated[
+        list[FaultKind] | None,
+        typer.Option("--only", help="Draw only faults of this kind; may be repeated.", show_default=False),
+    ] = None,
+    layers: Annotated[
+        Around, typer.Option("--layers", help="Whether layers stand around the core; it may need them.")
+    ] = "drawn",
+    bound: Annotated[
+        float, typer.Option("--bound-ms", help="All has to be delivered so long after the last fault.")
+    ] = 20_000.0,
+    steps: Annotated[int, typer.Option("--max-steps", help="Give a run up after so many steps.")] = 20_000,
+    schedule: Annotated[
+        Path | None,
+        typer.Option("--schedule", metavar="FILE", help="Take the run of this schedule.", show_default=False),
+    ] = None,
+    directory: Annotated[
+        Path, typer.Option("--directory", help="Where the first run that fails is kept.")
+    ] = Path("runs"),
+    *,
+    fault: options.Fault = None,
+    json: options.Json = False,
+) -> int:
+    """Run whole groups in virtual time under faults that a seed draws, and shrink what fails."""
+    try:
+        settings = Settings(
+            members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers, planted=fault,
+            bound_ms=bound, steps_max=steps,
+        )  # fmt: skip
+    except ValueError as error:
+        raise output.UsageProblem(str(error)) from error
+    if schedule is not None:
+        return _replayed(protocol, schedule, settings, json=json)
+    chosen = secrets.randbelow(10**6) if seed is None else seed
+    if not json:
+        output.out().print(f"seed {chosen}")
+    with runs_bar(protocol, runs, output.err()) as show:
+        report = run_swarm(
+            protocol, runs=runs, seed=chosen, settings=settings, jobs=jobs or os.cpu_count() or 1,
+            progress=show,
+        )  # fmt: skip
+    first = report.failed[0] if report.failed else None
+    short = shortened(first, settings) if first is not None and first.symptoms else first
+    homes = _kept(first, short, directory)
+    again = _again(protocol, settings)
+    if json:
+        return output.finish(_document(report, short, homes))
+    _print(report)
+    if first is not None and short is not None:
+        _print_run(short, settings)
+        for line in (
+            f"again:  antiphon swarm {again} --runs 1 --seed {first.seed}",
+            f"short:  antiphon swarm {again} --schedule {homes[-1] / SCHEDULE}",
+            f"logs:   {', '.join(map(str, homes))}",
+        ):
+            output.out().print(line, soft_wrap=True)
+    failing = f", {len(report.failed):,} of them fail" if report.failed else ""
+    each_ms = 1000.0 * report.processor_s / report.runs
+    output.last_line(
+        report.outcome,
+        f"{protocol}: {report.runs:,} runs{failing}; {report.seconds:.1f} s, {each_ms:.1f} ms of processor "
+        f"each, seed {chosen}; evidence: measured",
+    )
+    return report.outcome.exit_code
+
+
+def _again(protocol: str, settings: Settings) -> str:
+    """The words of a command that has these settings."""
+    usual, words = Settings(), [protocol]
+    for option, mine, its in (
+        ("--members", settings.members, usual.members),
+        ("--messages", settings.messages, usual.messages),
+        ("--fault", settings.planted, usual.planted),
+        ("--bound-ms", settings.bound_ms, usual.bound_ms),
+        ("--max-steps", settings.steps_max, usual.steps_max),
+        ("--layers", settings.layers, usual.layers),
+    ):
+        words += [option, str(mine)] if mine != its else []
+    if settings.faults != usual.faults:
+        words += [word for kind in settings.faults for word in ("--only", kind)]
+    return " ".join(words)
+
+
+def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:
+    """Where the first run that fails is kept, and its short form."""
+    if first is None or short is None:
+        return []
+    try:
+        homes = [keep(first, directory, first.name)]
+        return homes if short is first else [*homes, keep(short, directory, f"{first.name}-short")]
+    except OSError as error:
+        raise output.UsageProblem(f"--directory {directory}: {error.strerror}") from error
+
+
+def _replayed(protocol: str, file: Path, settings: Settings, *, json: bool) -> int:
+    """Take the run of a schedule."""
+    try:
+        result = run_schedule(protocol, read_schedule(file), settings)
+    except ScheduleError as error:
+        raise output.UsageProblem(f"--schedule {error}") from error
+    if json:
+        return output.finish(
+            documents.Swarm(
+                outcome=result.outcome, protocol=protocol, seed=None, runs=1, failed=_failed([result]),
+                schedule=_data(result.schedule), kept=[],
+            )
+        )  # fmt: skip
+    _print_run(result, settings)
+    output.last_line(result.outcome, f"{protocol}: the run of {file}; evidence: measured")
+    return result.outcome.exit_code
+
+
+def _document(report: SwarmReport, short: RunResult | None, homes: list[Path]) -> documents.Swarm:
+    return documents.Swarm(
+        outcome=report.outcome, protocol=report.core, seed=report.seed, runs=report.runs,
+        failed=_failed(report.failed), met={str(kind): count for kind, count in sorted(report.met.items())},
+        sent=report.sent, lost=report.lost, duplicated=report.duplicated, reordered=report.reordered,
+        delivered=report.delivered, seconds=round(report.seconds, 3),
+        schedule=None if short is None else _data(short.schedule), kept=list(map(str, homes)),
+    )  # fmt: skip
+
+
+def _data(schedule: Schedule | None) -> dict[str, Any] | None:
+    """As JSON data."""
+    return msgspec.json.decode(msgspec.json.encode(schedule), type=dict[str, Any] | None)
+
+
+def _failed(results: list[RunResult]) -> list[documents.FailedRun]:
+    return [
+        documents.FailedRun(seed=result.seed, outcome=result.outcome, reasons=list(result.reasons))
+        for result in results
+        if result.outcome is not Outcome.HOLDS
+    ]
+
+
+def _print(report: SwarmReport) -> None:
+    console = output.out()
+    console.print(
+        f"{report.sent:,} datagrams: {report.lost:,} lost, {report.duplicated:,} duplicated, "
+        f"{report.reordered:,} reordered; {report.delivered:,} deliveries"
+    )
+    met = ", ".join(f"{kind} {report.met[kind]:,}" for kind in report.settings.faults)
+    console.print(f"runs that had: {met}", soft_wrap=True)
+    for result in report.failed[:_SEEDS_TOLD]:
+        told = f"  seed {result.seed}: {'; '.join(result.reasons[:1])}"
+        console.print(Text.assemble(output.mark(result.outcome), told), soft_wrap=True)
+    if len(report.failed) > _SEEDS_TOLD:
+        console.print(f"and {len(report.failed) - _SEEDS_TOLD:,} seeds more")
+
+
+def _print_run(result: RunResult, settings: Settings) -> None:
+    """What happens in a run, and its picture."""
+    assert result.schedule is not None
+    console = output.out()
+    console.print()
+    for line in told(result.schedule):
+        console.print(line, soft_wrap=True)
+    console.print()
+    console.print(text_diagram(pictured(result, settings), max(console.width, 60)), soft_wrap=True)
+    for reason in result.reasons:
+        console.print(f"✗ {reason}", style="red", soft_wrap=True)
+    console.print()

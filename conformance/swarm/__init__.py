@@ -1,0 +1,41 @@
+"""Whole groups of the real cores run in virtual time, under faults that a seed draws, and are judged.
+
+What happens in a run is a schedule (`schedule`), which a seed draws (`chance`) and the simulated network of
+`antiphon.impl` carries out on cores, layers and encoder (`running`). Most runs are judged at a glance, the
+others by the judge of all logs (`judging`); one that fails is made short (`shrinking`). `run_seed` is a pure
+function, and many of them are spread over processes (`spreading`).
+"""
+
+from antiphon.conformance.swarm.kept import SCHEDULE, ScheduleError, keep, read_schedule
+from antiphon.conformance.swarm.schedule import Schedule
+from antiphon.conformance.swarm.settings import Around, FaultKind, Settings
+from antiphon.conformance.swarm.spreading import SwarmReport, run_swarm
+from antiphon.conformance.swarm.swarm import (
+    RunResult,
+    core_of,
+    pictured,
+    run_schedule,
+    run_seed,
+    shortened,
+)
+from antiphon.conformance.swarm.words import told
+
+__all__ = [
+    "SCHEDULE",
+    "Around",
+    "FaultKind",
+    "RunResult",
+    "Schedule",
+    "ScheduleError",
+    "Settings",
+    "SwarmReport",
+    "core_of",
+    "keep",
+    "pictured",
+    "read_schedule",
+    "run_schedule",
+    "run_seed",
+    "run_swarm",
+    "shortened",
+    "told",
+]

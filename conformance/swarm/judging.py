@@ -1,0 +1,89 @@
+"""A run is judged by what its protocol promises: at a glance while all is well, by the one judge otherwise.
+
+Most runs end with the same deliveries everywhere, each message once, whole and under a growing number: then
+no property of a total order is broken, and nothing has to be written down to see that. Any other run is taken
+again with a log, which it does not notice, and its log is judged as every log is
+(`antiphon.conformance.history`). What a run that was given up only lacks is unknown.
+
+This module knows no protocol and no fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from antiphon.conformance.history import RunFindings, judge_history
+from antiphon.conformance.swarm.log import Log
+from antiphon.conformance.swarm.running import Ending
+from antiphon.conformance.trace import TRUNCATED, Problem, log_name
+from antiphon.impl.protocols.core import Delivery
+from antiphon.model.verdict import Outcome
+
+__all__ = ["judge", "symptoms"]
+
+Wanted = dict[tuple[int, int], bytes]
+
+
+def symptoms(ending: Ending) -> tuple[str, ...]:
+    """What is wrong at the end of a run, in single words, the worst first; nothing is, if all promises of a
+    total order are kept.
+
+    The words are rough: they tell whether two runs fail alike.
+    """
+    logs, wanted = ending.network.deliveries, ending.schedule.payloads()
+    shown = {
+        "raises": bool(ending.failed),
+        "violation": any(endpoint.violations for endpoint in ending.network.endpoints),
+        "refusal": any(endpoint.admission.dropped for endpoint in ending.network.endpoints),
+        "integrity": not _whole(logs[0], wanted),
+        "order": False,
+        "numbers": not _grows(logs[0]),
+        "liveness": len(logs[0]) < len(wanted),
+        "capped": ending.capped,
+    }
+    for log in logs[1:]:
+        if log != logs[0]:
+            shown["integrity"] |= not _whole(log, wanted)
+            shown["order"] |= any(a[:2] != b[:2] for a, b in zip(log, logs[0], strict=False))
+            shown["numbers"] |= not _grows(log) or any(a != b for a, b in zip(log, logs[0], strict=False))
+            shown["liveness"] |= len(log) < len(wanted)
+    return tuple(word for word, is_shown in shown.items() if is_shown)
+
+
+def _whole(log: Sequence[Delivery], wanted: Wanted) -> bool:
+    """Whether each delivery is of a message that was broadcast, with its payload, and the only one of it."""
+    named = {delivery[:2]: delivery[3] for delivery in log}
+    return len(named) == len(log) and named.items() <= wanted.items()
+
+
+def _grows(log: Sequence[Delivery]) -> bool:
+    return all(before[2] < after[2] for before, after in pairwise(log))
+
+
+def judge(ending: Ending, log: Log) -> tuple[Outcome, RunFindings, tuple[str, ...]]:
+    """The outcome of a run that was taken with a log, what the one judge found, and the reasons in words."""
+    complete = not (ending.capped or ending.failed)
+    early = () if complete else (Problem(Path(log_name(0)), 0, TRUNCATED),)
+    judged = RunFindings(judge_history(log.events), early)
+    violated = [
+        f"{finding.property}: {finding}"
+        for finding in judged.findings
+        if judged.outcome(finding) is Outcome.VIOLATED
+    ]
+    reasons = [*([ending.failed] if ending.failed else []), *violated, *_refusals(ending)]
+    if reasons:
+        return Outcome.VIOLATED, judged, tuple(reasons)
+    if ending.capped:
+        return Outcome.UNKNOWN, judged, (f"given up after {ending.network.steps:,} steps",)
+    return Outcome.HOLDS, judged, ()
+
+
+def _refusals(ending: Ending) -> list[str]:
+    """What members refuse of each other, on a network that changes no byte."""
+    return [
+        f"process {process} refuses {count} datagrams of members: {kind}"
+        for process, endpoint in enumerate(ending.network.endpoints)
+        for kind, count in sorted(endpoint.admission.dropped.items())
+    ]

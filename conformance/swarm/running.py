@@ -1,0 +1,171 @@
+"""A schedule is run on the real cores, layers and encoder, on the simulated network and in virtual time.
+
+A run goes on until everything is delivered everywhere and a moment longer (what comes late or twice may still
+do harm), until `bound_ms` after the last fault, or until it has taken too many steps. What it left is an
+`Ending`; this module judges nothing, and knows no protocol.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from antiphon.conformance.swarm.log import Log
+from antiphon.conformance.swarm.schedule import Cut, Entry, Jump, Pause, Schedule, Skew, Start
+from antiphon.conformance.swarm.settings import Settings
+from antiphon.impl.layers import Layers
+from antiphon.impl.protocols.core import Implementation
+from antiphon.impl.tracing import NULL_TRACER
+from antiphon.impl.transport.simulated import Carriage, Clock, SimulatedNetwork
+
+__all__ = ["Ending", "run"]
+
+LINGER_MS = 250.0
+"""How long a run goes on when everything is delivered."""
+
+
+@dataclass
+class Ending:
+    """Where a run stands when it is over; `failed`: what a member raised, `capped`: it was given up."""
+
+    network: SimulatedNetwork[Any]
+    schedule: Schedule
+    failed: str = ""
+    capped: bool = False
+
+
+def run(
+    implementation: Implementation[Any],
+    schedule: Schedule,
+    carriage: Carriage,
+    settings: Settings,
+    log: Log | None = None,
+) -> Ending:
+    """Run a schedule, whose datagrams meet what `carriage` says, to its end."""
+    return _Run(implementation, schedule, carriage, settings, log).take()
+
+
+class _Run:
+    def __init__(
+        self,
+        implementation: Implementation[Any],
+        schedule: Schedule,
+        carriage: Carriage,
+        settings: Settings,
+        log: Log | None,
+    ) -> None:
+        self.schedule, self.settings, self.log = schedule, settings, log
+        members = range(schedule.members)
+        starts, clocks = dict.fromkeys(members, 0.0), dict.fromkeys(members, Clock())
+        for entry in schedule.entries:
+            if isinstance(entry, Start):
+                starts[entry.process] = entry.at_ms
+            elif isinstance(entry, Skew):
+                clocks[entry.process] = Clock(entry.offset_ms, entry.rate)
+        self.network: SimulatedNetwork[Any] = SimulatedNetwork(
+            implementation, schedule.members, seed=0, carriage=carriage, clocks=list(clocks.values()),
+            starts_ms=list(starts.values()), tracer=log or NULL_TRACER,
+            layers=None if schedule.layers is None else Layers(**schedule.layers),
+        )  # fmt: skip
+        if log is not None:
+            log.watch(self.network)
+        self._cuts: list[Cut] = []
+        self._logged = [0] * schedule.members
+
+    def take(self) -> Ending:
+        """Until the end; whatever a member raises ends the run."""
+        network, settings, ending = self.network, self.settings, Ending(self.network, self.schedule)
+        self._script()
+        ends, messages = self.schedule.ends_ms, len(self.schedule.broadcasts)
+
+        def delivered() -> bool:
+            self._log_deliveries()
+            return (
+                network.now >= ends
+                and all(len(deliveries) >= messages for deliveries in network.deliveries)
+                and network.idle
+            )
+
+        def never() -> bool:
+            self._log_deliveries()
+            return False
+
+        network.script(ends, lambda: None)  # that time goes on to there, even when nothing happens
+        try:
+            done = network.run(
+                until=delivered, limit_ms=ends + settings.bound_ms, limit_steps=settings.steps_max
+            )
+            ending.capped = not done and network.steps >= settings.steps_max
+            if done:
+                network.run(until=never, limit_ms=network.now + LINGER_MS, limit_steps=settings.steps_max)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the implementation has failed
+            ending.failed = _told(error)
+        self._log_deliveries()
+        if self.log is not None and not (ending.failed or ending.capped):
+            self.log.end()
+        return ending
+
+    def _log_deliveries(self) -> None:
+        """Log what applications got since the last time."""
+        if self.log is not None:
+            for process, deliveries in enumerate(self.network.deliveries):
+                for delivery in deliveries[self._logged[process] :]:
+                    self.log.deliver(process, delivery)
+                self._logged[process] = len(deliveries)
+
+    def _script(self) -> None:
+        """Put everything that has a time on the network's agenda."""
+        network, schedule = self.network, self.schedule
+        payloads, counts = schedule.payloads(), [0] * schedule.members
+        for broadcast in schedule.broadcasts:
+            process = broadcast.process
+            counts[process] += 1
+            name = process, counts[process]
+            network.script(broadcast.at_ms, partial(self._broadcast, name, payloads[name]))
+        for entry in schedule.entries:
+            self._fault(entry)
+
+    def _broadcast(self, name: tuple[int, int], payload: bytes) -> None:
+        if self.log is not None:
+            self.log.broadcast(*name, payload)
+        self.network.broadcast(name[0], payload)
+
+    def _fault(self, entry: Entry) -> None:
+        """What a fault does when it begins, and when it ends."""
+        network = self.network
+        match entry:
+            case Cut(at_ms=at, until_ms=until, links=links):
+                told = ", ".join(f"{sender} to {to}" for sender, to in links)
+                self._at(at, None, f"cut {told}", lambda: self._cut([*self._cuts, entry]))
+                left = lambda: self._cut([cut for cut in self._cuts if cut is not entry])  # noqa: E731
+                self._at(until, None, f"heal {told}", left)
+            case Pause(at_ms=at, until_ms=until, process=process):
+                self._at(at, process, "stopped", lambda: network.pause(process))
+                self._at(until, process, "goes on", lambda: network.resume(process))
+            case Jump(at_ms=at, process=process, by_ms=by):
+                self._at(at, process, f"clock jumps by {by:g} ms", lambda: network.jump(process, by))
+
+    def _at(self, ms: float, process: int | None, what: str, action: Callable[[], None]) -> None:
+        def act() -> None:
+            if self.log is not None:
+                self.log.fault(process, what)
+            action()
+
+        self.network.script(ms, act)
+
+    def _cut(self, cuts: list[Cut]) -> None:
+        """From now on these links are cut, and no others."""
+        self._cuts = cuts
+        self.network.heal()
+        for cut in cuts:
+            self.network.cut(cut.links)
+
+
+def _told(error: Exception) -> str:
+    """What was raised, and where."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = last.filename.rpartition("/antiphon/")[2].rpartition("/")[2]
+    return f"{type(error).__name__} in {last.name} ({place}:{last.lineno}): {error}"

@@ -1,0 +1,133 @@
+"""A schedule says all that happens to a group from outside in one run, which follows from it: it is data.
+
+The k-th datagram from one member to another meets the fate that is written for it, and arrives after the
+usual delay where none is. From `calm_ms` on no datagram meets a fate; every other fault has its end in its
+entry. Entries are independent: leaving one out gives another schedule, and that is how a failing one is made
+short.
+
+This module knows no protocol, no chance and no judge.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+__all__ = [
+    "Broadcast",
+    "Cut",
+    "Entry",
+    "Fate",
+    "Jump",
+    "Pause",
+    "Schedule",
+    "Skew",
+    "Start",
+]
+
+
+class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower, tag_field="entry"):
+    pass
+
+
+class Broadcast(_Entry, frozen=True):
+    """The application of a member broadcasts a payload of so many bytes, or of as many as its name needs."""
+
+    at_ms: float
+    process: int
+    size_bytes: int = 0
+
+
+class Fate(_Entry, frozen=True):
+    """The `nth` datagram (from 1) from one member to another arrives once after each delay, or never."""
+
+    sender: int
+    to: int
+    nth: int
+    delays_ms: tuple[float, ...] = ()
+
+
+class Cut(_Entry, frozen=True):
+    """What the first of each pair sends to the second is lost in this time."""
+
+    at_ms: float
+    until_ms: float
+    links: tuple[tuple[int, int], ...]
+
+
+class Pause(_Entry, frozen=True):
+    """A member is stopped, as SIGSTOP does, and goes on with SIGCONT."""
+
+    at_ms: float
+    until_ms: float
+    process: int
+
+
+class Start(_Entry, frozen=True):
+    """A member starts late: what is sent to it before is lost."""
+
+    at_ms: float
+    process: int
+
+
+class Skew(_Entry, frozen=True):
+    """A member's clock shows `offset_ms` at the beginning, and counts `rate` milliseconds in each."""
+
+    process: int
+    offset_ms: float
+    rate: float
+
+
+class Jump(_Entry, frozen=True):
+    """A member's clock is put forward by so much; or it stands still for so long, if it is negative."""
+
+    at_ms: float
+    process: int
+    by_ms: float
+
+
+Entry: TypeAlias = Broadcast | Fate | Cut | Pause | Start | Skew | Jump
+
+
+class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One run of `members` members over a network whose datagrams take `delay_ms`.
+
+    `layers` are what stands around the core, by the names of `impl.layers.Layers`; None for the bare core.
+    """
+
+    members: int
+    entries: tuple[Entry, ...]
+    delay_ms: float = 1.0
+    calm_ms: float = 0.0
+    layers: dict[str, int] | None = None
+
+    @property
+    def ends_ms(self) -> float:
+        """When the last fault has ended and the last broadcast is made."""
+        return max([self.calm_ms, *map(_end, self.entries)])
+
+    def payloads(self) -> dict[tuple[int, int], bytes]:
+        """What is broadcast, by its source and the source's own count from 1."""
+        counts = [0] * self.members
+        found: dict[tuple[int, int], bytes] = {}
+        for entry in self.broadcasts:
+            counts[entry.process] += 1
+            name = entry.process, counts[entry.process]
+            found[name] = (b"%d:%d " % name).ljust(entry.size_bytes, b".")
+        return found
+
+    @property
+    def broadcasts(self) -> list[Broadcast]:
+        """The broadcasts, in the order of time."""
+        found = [entry for entry in self.entries if isinstance(entry, Broadcast)]
+        return sorted(found, key=lambda entry: entry.at_ms)
+
+
+def _end(entry: Entry) -> float:
+    match entry:
+        case Cut(until_ms=end) | Pause(until_ms=end) | Broadcast(at_ms=end) | Start(at_ms=end):
+            return end
+        case Jump(at_ms=at, by_ms=by):
+            return at + max(0.0, -by)
+    return 0.0

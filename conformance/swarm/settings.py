@@ -1,0 +1,61 @@
+"""What all runs of a swarm have in common; a run itself follows from its core, its seed and these settings.
+
+This module knows ranges and names of faults, not what they do.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+__all__ = ["Around", "FaultKind", "Settings"]
+
+Around: TypeAlias = Literal["drawn", "always", "never"]
+"""Whether the layers stand around the core: a core that needs queues has them always."""
+
+
+class FaultKind(StrEnum):
+    """What a run may meet. Each run has each kind with probability one half, so that none hides another.
+
+    Source: Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012.
+    """
+
+    LOSS = "loss"
+    DUPLICATION = "duplication"
+    REORDERING = "reordering"
+    DELAY = "delay"
+    ONE_WAY_CUT = "one-way-cut"
+    PARTITION = "partition"
+    PAUSE = "pause"
+    LATE_START = "late-start"
+    SKEW = "clock-skew"
+    JUMP = "clock-jump"
+    IDLE = "idle"
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """One setting of a swarm.
+
+    `planted` names the fault that the core shall have. After the last fault everything has to be delivered
+    within `bound_ms`; a run that takes more than `steps_max` is given up. `logs`: keep them of every run.
+    """
+
+    members: int = 3
+    messages: int = 50
+    faults: tuple[FaultKind, ...] = tuple(FaultKind)
+    layers: Around = "drawn"
+    planted: str | None = None
+    bound_ms: float = 20_000.0
+    steps_max: int = 20_000
+    logs: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, which names the setting, its value and what is allowed."""
+        if self.members < 2:
+            raise ValueError(f"members is {self.members}; a group has at least 2")
+        if self.messages < 1:
+            raise ValueError(f"messages is {self.messages}; a run without a message shows nothing")
+        if not self.bound_ms > 0 or self.steps_max < 1:
+            raise ValueError(f"bound_ms is {self.bound_ms}, steps_max {self.steps_max}; both are positive")

@@ -1,0 +1,109 @@
+"""The runs of many seeds, spread over processes: what they showed does not depend on how many there are.
+
+This module knows neither cores nor faults: it counts what `run_seed` gives.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+
+from antiphon.conformance.swarm.settings import FaultKind, Settings
+from antiphon.conformance.swarm.swarm import RunResult, core_of, run_seed
+from antiphon.model.verdict import Outcome
+
+__all__ = ["SwarmReport", "run_swarm"]
+
+_CHUNK = 50
+
+
+@dataclass
+class SwarmReport:
+    """What the runs of the seeds from `seed` on showed.
+
+    `failed` are those that do not hold, in the order of their seeds. `met` counts the runs that had each kind
+    of fault. `processor_s` is what the runs took of processors, `seconds` of the clock.
+    """
+
+    core: str
+    seed: int
+    settings: Settings
+    runs: int = 0
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    met: Counter[FaultKind] = field(default_factory=Counter)
+    failed: list[RunResult] = field(default_factory=list)
+    delivered: int = 0
+    sent: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    reordered: int = 0
+    seconds: float = 0.0
+    processor_s: float = 0.0
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of all runs."""
+        return Outcome.worst(self.outcomes.elements())
+
+    def add(self, result: RunResult) -> None:
+        """Count one more run."""
+        self.runs += 1
+        self.outcomes[result.outcome] += 1
+        self.met.update(result.faults)
+        self.delivered += result.delivered
+        self.sent += result.sent
+        self.lost += result.lost
+        self.duplicated += result.duplicated
+        self.reordered += result.reordered
+        if result.outcome is not Outcome.HOLDS:
+            self.failed.append(result)
+
+
+def run_swarm(
+    core: str,
+    *,
+    runs: int,
+    seed: int,
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+    jobs: int = 1,
+    progress: Callable[[int, int], None] = lambda _done, _failed: None,
+) -> SwarmReport:
+    """Take the runs of so many seeds in a row, in `jobs` processes.
+
+    Args: progress: called now and then with how many were taken, and how many of them failed.
+
+    Raises:
+        SpecError: no such core or planted fault; the known ones are listed.
+    """
+    report, begun = SwarmReport(core, seed, settings), time.monotonic()
+    for found, processor_s in _chunks(core, range(seed, seed + runs), settings, jobs):
+        report.processor_s += processor_s
+        for result in found:
+            report.add(result)
+        progress(report.runs, len(report.failed))
+    report.seconds = time.monotonic() - begun
+    return report
+
+
+def _chunks(
+    core: str, seeds: range, settings: Settings, jobs: int
+) -> Iterator[tuple[list[RunResult], float]]:
+    """The results of these seeds, in their order, and what some of them together took of a processor."""
+    chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
+    take = partial(_chunk, core, settings)
+    if jobs == 1:
+        yield from map(take, chunks)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(take, chunks)
+
+
+def _chunk(core: str, settings: Settings, seeds: range) -> tuple[list[RunResult], float]:
+    core_of(core, settings.planted)  # what is loaded once is not the runs' own time
+    begun = time.process_time()
+    return [run_seed(core, seed, settings) for seed in seeds], time.process_time() - begun

@@ -1,0 +1,165 @@
+"""A core, a seed and settings give one result, always the same: on any machine, in any process.
+
+`run_seed` keeps nothing between its calls but what it has loaded, so that runs can be spread over processes
+and machines in any way. This module knows no protocol: it takes cores by their names in the catalogue.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from antiphon.conformance.bindings import bound_protocol
+from antiphon.conformance.history import Finding
+from antiphon.conformance.report.diagram import Diagram
+from antiphon.conformance.swarm.chance import Script, draw
+from antiphon.conformance.swarm.judging import judge, symptoms
+from antiphon.conformance.swarm.log import Log
+from antiphon.conformance.swarm.picture import Picture
+from antiphon.conformance.swarm.running import Ending, run
+from antiphon.conformance.swarm.schedule import Schedule
+from antiphon.conformance.swarm.settings import FaultKind, Settings
+from antiphon.conformance.swarm.shrinking import shrink
+from antiphon.impl.protocols.core import Implementation
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.hints import known_names
+
+__all__ = ["RunResult", "core_of", "pictured", "run_schedule", "run_seed", "shortened"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What one run showed.
+
+    `reasons` say why it did not hold; `symptoms` is that in rough words. `schedule` and `logs` (one file a
+    process) are there unless the run held and nobody asked for logs.
+    """
+
+    core: str
+    seed: int | None
+    outcome: Outcome
+    faults: tuple[FaultKind, ...]
+    steps: int
+    ms: float
+    sent: int
+    lost: int
+    duplicated: int
+    reordered: int
+    delivered: int
+    reasons: tuple[str, ...] = ()
+    symptoms: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    schedule: Schedule | None = None
+    logs: tuple[bytes, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the run is called."""
+        return f"{self.core}-{'schedule' if self.seed is None else self.seed}"
+
+
+@cache
+def core_of(name: str, planted: str | None = None) -> Implementation[Any]:
+    """The implementation of a protocol as groups run it, with a planted fault if one is named.
+
+    Raises:
+        SpecError: no such protocol or fault; the known ones are listed.
+    """
+    bound = bound_protocol(name)
+    if bound.implementation is None:
+        raise SpecError(f"the binding of {name!r} names no implementation that a group could run")
+    if planted is not None and planted not in bound.faults:
+        raise SpecError(
+            f"{name} has no planted fault {planted!r}; {known_names(planted, sorted(bound.faults))}"
+        )
+    return bound.implementation(planted)
+
+
+def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult:  # noqa: B008 - frozen
+    """Take the run that a seed draws, and judge it.
+
+    Raises:
+        SpecError: as `core_of`.
+    """
+    implementation = core_of(core, settings.planted)
+    faults, drawn, weather = draw(seed, settings, implementation.network)
+    ending = run(implementation, drawn, weather, settings)
+    found = symptoms(ending)
+    if not found and not settings.logs:
+        return _result(core, seed, faults, ending, Outcome.HOLDS)
+    met = msgspec.structs.replace(drawn, entries=(*drawn.entries, *weather.met))
+    result = run_schedule(core, met, settings)
+    result = dataclasses.replace(result, seed=seed, faults=faults)
+    if result.symptoms == found:
+        return result
+    told = f"taken again the run went otherwise: {found or 'holds'}, then {result.symptoms or 'holds'}"
+    return dataclasses.replace(result, outcome=Outcome.UNKNOWN, reasons=(told,))
+
+
+def run_schedule(core: str, schedule: Schedule, settings: Settings = Settings()) -> RunResult:  # noqa: B008
+    """Take the run of a schedule with a log, and judge it.
+
+    Raises:
+        SpecError: as `core_of`.
+    """
+    log = Log(schedule.members)
+    ending = run(core_of(core, settings.planted), schedule, Script(schedule), settings, log)
+    found = symptoms(ending)
+    outcome, judged, reasons = judge(ending, log)
+    if found and outcome is Outcome.HOLDS:
+        outcome, reasons = Outcome.UNKNOWN, (f"the judge finds nothing of this: {', '.join(found)}",)
+    result = _result(core, None, (), ending, outcome)
+    return dataclasses.replace(
+        result,
+        reasons=reasons,
+        symptoms=found,
+        findings=judged.findings,
+        schedule=schedule,
+        logs=log.lines(result.name, core, 0, len(schedule.broadcasts)),
+    )
+
+
+def shortened(
+    result: RunResult, settings: Settings, progress: Callable[[Schedule], None] = lambda _: None
+) -> RunResult:
+    """A failing run with a shorter schedule that fails alike; the same if there is none.
+
+    Args: progress: called with each shorter schedule.
+    """
+    assert result.schedule is not None, f"{result.name} was not kept"
+    assert result.symptoms, f"{result.name} has not failed"
+    implementation, symptom = core_of(result.core, settings.planted), result.symptoms[0]
+
+    def fails(schedule: Schedule) -> bool:
+        found = symptoms(run(implementation, schedule, Script(schedule), settings))
+        return symptom in found
+
+    shorter = run_schedule(
+        result.core, shrink(result.schedule, fails, implementation.network, progress), settings
+    )
+    return dataclasses.replace(shorter, seed=result.seed)
+
+
+def pictured(result: RunResult, settings: Settings) -> Diagram:
+    """The space-time diagram of a run that has a schedule."""
+    assert result.schedule is not None, f"{result.name} was not kept"
+    picture = Picture(result.schedule.members)
+    run(core_of(result.core, settings.planted), result.schedule, Script(result.schedule), settings, picture)
+    return picture.diagram(result.name, result.reasons[0] if result.reasons else "", "")
+
+
+def _result(
+    core: str, seed: int | None, faults: tuple[FaultKind, ...], ending: Ending, outcome: Outcome
+) -> RunResult:
+    network = ending.network
+    delivered = sum(map(len, network.deliveries))
+    return RunResult(
+        core, seed, outcome, faults, network.steps, network.now, network.sent, network.lost,
+        network.duplicated, network.reordered, delivered,
+    )  # fmt: skip

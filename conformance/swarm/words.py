@@ -1,0 +1,69 @@
+"""A schedule in words: what it is, then what happens in the order of time, then the fates of datagrams.
+
+This module knows entries, and nothing of what they cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from antiphon.conformance.swarm.schedule import (
+    Broadcast,
+    Cut,
+    Entry,
+    Fate,
+    Jump,
+    Pause,
+    Schedule,
+    Skew,
+    Start,
+)
+
+__all__ = ["told"]
+
+
+def told(schedule: Schedule) -> list[str]:
+    """The lines."""
+    sizes = ", ".join(f"{name} {value:,}" for name, value in (schedule.layers or {}).items())
+    around = f"layers ({sizes})" if schedule.layers is not None else "the bare core"
+    head = f"{schedule.members} members, {around}, {schedule.delay_ms:g} ms a datagram"
+    timed = [(_at(entry), place, _line(entry)) for place, entry in enumerate(_in_time(schedule))]
+    fates = sorted(
+        (entry for entry in schedule.entries if isinstance(entry, Fate)),
+        key=lambda fate: (fate.sender, fate.to, fate.nth),
+    )
+    until = [f"until {schedule.calm_ms:g} ms:"] if fates else []
+    return [head, *(f"{at:>9g} ms  {line}" for at, _, line in sorted(timed)), *until, *map(_fate, fates)]
+
+
+def _in_time(schedule: Schedule) -> Iterator[Entry]:
+    yield from (entry for entry in schedule.entries if not isinstance(entry, Fate | Broadcast))
+    yield from schedule.broadcasts
+
+
+def _at(entry: Entry) -> float:
+    return getattr(entry, "at_ms", 0.0)
+
+
+def _line(entry: Entry) -> str:
+    match entry:
+        case Broadcast(process=process, size_bytes=size):
+            return f"process {process} broadcasts" + (f" {size:,} bytes" if size else "")
+        case Cut(until_ms=until, links=links):
+            cut = ", ".join(f"{sender} to {to}" for sender, to in links)
+            return f"cut until {until:g} ms: {cut}"
+        case Pause(until_ms=until, process=process):
+            return f"process {process} is stopped until {until:g} ms"
+        case Start(process=process):
+            return f"process {process} starts"
+        case Skew(process=process, offset_ms=offset, rate=rate):
+            return f"the clock of process {process} shows {offset:,g} ms and counts {rate:g} in each"
+        case Jump(process=process, by_ms=by):
+            return f"the clock of process {process} jumps by {by:,g} ms"
+    raise AssertionError(entry)
+
+
+def _fate(fate: Fate) -> str:
+    delays = " and ".join(f"{delay:g} ms" for delay in fate.delays_ms)
+    what = f"arrives after {delays}" if delays else "is lost"
+    return f"              datagram {fate.nth} from {fate.sender} to {fate.to} {what}"

@@ -1,0 +1,200 @@
+"""A swarm finds planted faults, raises no false alarm, and gives the same for the same seed everywhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from antiphon.conformance.bindings import bound_protocols
+from antiphon.conformance.history import judge_run
+from antiphon.conformance.swarm import (
+    FaultKind,
+    RunResult,
+    Schedule,
+    ScheduleError,
+    Settings,
+    core_of,
+    keep,
+    pictured,
+    read_schedule,
+    run_schedule,
+    run_seed,
+    run_swarm,
+    shortened,
+    told,
+)
+from antiphon.conformance.swarm.chance import draw
+from antiphon.conformance.trace import load_run
+from antiphon.impl.protocols.core import Network
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import SpecError
+
+
+def first_failure(core: str, fault: str, seeds: int = 100) -> tuple[RunResult, Settings]:
+    settings = Settings(planted=fault)
+    for seed in range(seeds):
+        result = run_seed(core, seed, settings)
+        if result.outcome is not Outcome.HOLDS:
+            return result, settings
+    raise AssertionError(f"{core} with {fault} holds in {seeds} runs")
+
+
+@pytest.mark.parametrize("core", bound_protocols())
+def test_no_core_is_accused_without_a_fault(core: str) -> None:
+    """Thousands of seeds are in docs/swarm.md."""
+    report = run_swarm(core, runs=25, seed=1)
+    assert report.failed == []
+    assert report.outcomes == {Outcome.HOLDS: 25}
+    assert report.delivered == 25 * 50 * 3
+    assert min(report.lost, report.duplicated, report.reordered) > 0
+
+
+@pytest.mark.parametrize("core", bound_protocols())
+def test_what_is_seen_at_a_glance_is_what_the_judge_finds(core: str) -> None:
+    """With a log the whole judge is asked of runs that hold, and nothing changes but that there is a log."""
+    for seed in range(3):
+        result = run_seed(core, seed)
+        logged = run_seed(core, seed, Settings(logs=True))
+        assert (logged.outcome, logged.symptoms, logged.reasons) == (Outcome.HOLDS, (), ())
+        assert (logged.sent, logged.steps, logged.ms) == (result.sent, result.steps, result.ms)
+        assert logged.findings
+        assert len(logged.logs) == 3
+
+
+FOUND = [
+    ("rbp", "accepts-old-tokens", "raises"),
+    ("rbp", "delivers-without-body", "order"),
+    ("rbp", "drops-late-bodies", "liveness"),
+    ("dtp", "acknowledges-again", "raises"),
+    ("sequencer", "forwards-to-all", "violation"),
+    ("sequencer", "leaves-one-out", "liveness"),
+    ("total", "passes-one", "liveness"),
+]
+
+
+@pytest.mark.parametrize(("core", "fault", "symptom"), FOUND)
+def test_a_planted_fault_is_found_and_its_schedule_made_short(core: str, fault: str, symptom: str) -> None:
+    result, settings = first_failure(core, fault)
+    assert result.symptoms[0] == symptom
+    assert result.schedule is not None
+    short = shortened(result, settings)
+    assert short.schedule is not None
+    assert short.outcome is Outcome.VIOLATED
+    assert symptom in short.symptoms
+    assert len(short.schedule.entries) <= 5 < len(result.schedule.entries)
+    assert run_schedule(core, short.schedule).outcome is Outcome.HOLDS, "without the fault nothing is broken"
+
+
+def test_a_run_that_is_given_up_is_no_pass() -> None:
+    result = run_seed("rbp", 1, Settings(steps_max=50))
+    assert result.outcome is Outcome.UNKNOWN
+    assert result.reasons == ("given up after 50 steps",)
+
+
+def test_what_a_run_that_is_given_up_has_broken_stays_broken() -> None:
+    result, settings = first_failure("rbp", "delivers-without-body")
+    early = run_seed("rbp", result.seed or 0, msgspec.structs.replace(settings, steps_max=result.steps - 1))
+    assert early.outcome is Outcome.VIOLATED
+    assert "capped" in early.symptoms
+
+
+def test_the_logs_of_a_run_are_judged_alike_from_their_files(tmp_path: Path) -> None:
+    """`antiphon verify` reads the same directory with the same reader and judge."""
+    result, settings = first_failure("rbp", "drops-late-bodies")
+    home = keep(result, tmp_path, result.name)
+    run = load_run(home)
+    assert run.problems == ()
+    assert judge_run(run).findings == result.findings
+    again = run_schedule("rbp", read_schedule(home / "schedule.json"), settings)
+    assert (again.logs, again.reasons) == (result.logs, result.reasons)
+
+
+def test_a_file_that_is_no_schedule_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScheduleError, match="No such file"):
+        read_schedule(tmp_path / "schedule.json")
+    (tmp_path / "schedule.json").write_text('{"members": "three"}')
+    with pytest.raises(ScheduleError, match=r"not a schedule: .*members"):
+        read_schedule(tmp_path / "schedule.json")
+
+
+_LOGS = (
+    "import sys; from antiphon.conformance.swarm import Settings, run_seed;"
+    "sys.stdout.buffer.write(b''.join(run_seed(sys.argv[1], 11, Settings(logs=True)).logs))"
+)
+
+
+def test_the_same_seed_gives_the_same_log_byte_for_byte() -> None:
+    """Whatever the seed of Python's hashes; that no core depends on it, `check_core` says."""
+    core = "sequencer"
+    written = [
+        subprocess.run(
+            [sys.executable, "-c", _LOGS, core],
+            env=os.environ | {"PYTHONHASHSEED": hash_seed}, capture_output=True, check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    ]  # fmt: skip
+    assert written[0] == written[1] == b"".join(run_seed(core, 11, Settings(logs=True)).logs)
+    assert written[0].count(b'"kind":"deliver"') == 150
+
+
+def test_results_travel_between_processes_and_do_not_depend_on_how_many_there_are() -> None:
+    settings = Settings(messages=10, logs=True)
+    alone, together = (run_swarm("total", runs=60, seed=5, settings=settings, jobs=jobs) for jobs in (1, 2))
+    assert (alone.outcomes, alone.met, alone.sent, alone.lost) == (
+        together.outcomes, together.met, together.sent, together.lost,
+    )  # fmt: skip
+
+
+def test_every_kind_of_fault_is_drawn_in_half_of_the_runs() -> None:
+    """Source: Groce and others, "Swarm Testing", 2012."""
+    counts = Counter(kind for seed in range(400) for kind in draw(seed, Settings(), Network.LOSSY).faults)
+    assert set(counts) == set(FaultKind)
+    assert all(150 < count < 250 for count in counts.values())
+
+
+def test_a_run_meets_the_kinds_of_faults_that_are_asked_for() -> None:
+    for kind in FaultKind:
+        report = run_swarm("rbp", runs=10, seed=1, settings=Settings(faults=(kind,), messages=20))
+        assert set(report.met) == {kind}
+        assert report.outcome is Outcome.HOLDS
+        quiet = kind not in {
+            FaultKind.LOSS, FaultKind.ONE_WAY_CUT, FaultKind.PARTITION, FaultKind.LATE_START,
+        }  # fmt: skip
+        assert (report.lost == 0) is quiet, kind
+        assert (report.duplicated == 0) is (kind is not FaultKind.DUPLICATION), kind
+
+
+def test_an_unknown_core_or_fault_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(SpecError, match="rbp"):
+        core_of("rpb")
+    with pytest.raises(SpecError, match=r"no planted fault 'keeps-tokens'.*keeps-token"):
+        core_of("rbp", "keeps-tokens")
+
+
+def test_a_schedule_is_told_in_words_and_drawn() -> None:
+    result, settings = first_failure("total", "passes-one")
+    short = shortened(result, settings)
+    assert short.schedule is not None
+    lines = told(short.schedule)
+    assert lines[0].startswith("2 members") or lines[0].startswith("3 members")
+    assert any("broadcasts" in line for line in lines)
+    picture = pictured(short, settings)
+    assert picture.lanes == tuple(f"process {p}" for p in range(short.schedule.members))
+    assert any("deliver" in emitted for event in picture.events for emitted in event.emits)
+
+
+def test_a_schedule_is_data() -> None:
+    """It survives JSON, with every kind of entry."""
+    kinds: set[str] = set()
+    for seed in range(20):
+        _, schedule, weather = draw(seed, Settings(), Network.LOSSY)
+        kinds |= {type(entry).__name__ for entry in schedule.entries}
+        assert msgspec.json.decode(msgspec.json.encode(schedule), type=Schedule) == schedule
+        assert weather.met == []
+    assert kinds == {"Broadcast", "Cut", "Pause", "Start", "Skew", "Jump"}
