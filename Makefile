@@ -3,6 +3,7 @@
 #   make check        set up, then the checks of this project on real input: one table of verdicts
 #   make test         set up, then ruff, mypy --strict and pytest
 #   make lint         ruff and mypy alone
+#   make strength     docs/ledger-strength.md: mutants of the families whose section is stale (MUTANTS_ARGS=--fresh: of all)
 #   make check-deep   the whole ledger, its families side by side, every repair left out alone, mutants; the tests with fresh seeds and more examples
 #   make check-exports  SPIN on exported models against our own checker; needs spin and gcc, and says so
 #   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
@@ -14,7 +15,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help check test lint pytest check-deep check-exports lock clean environment install
+.PHONY: help check test lint pytest strength check-deep check-exports lock clean environment install
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,6 +23,7 @@ UV := $(BIN)/uv
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' 2>/dev/null && echo $$python && break; done)
 PYTEST_ARGS ?=
+MUTANTS_ARGS ?=
 UPGRADE ?=
 
 export UV_HTTP_TIMEOUT ?= 300
@@ -45,7 +47,10 @@ lint: install
 pytest: install
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
 
-check-deep: install
+strength: install
+	$(BIN)/antiphon claims --mutants --sample 6 --write docs/ledger-strength.md $(MUTANTS_ARGS)
+
+check-deep: strength
 	$(BIN)/antiphon gate --deep
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --hypothesis-profile=deep $(PYTEST_ARGS)
 

@@ -43,8 +43,8 @@ COMPARISONS = "x"
 LONG_FOR_Z3 = ("RBP-04", "RBP-06", "RBP-37", "RBP-38")
 """Claims of theirs with a counterexample that Z3 finds only after minutes."""
 
-SAMPLE = "12"
-"""How many mutants of each program are asked."""
+SAMPLE = "6"
+"""How many mutants of each text are asked."""
 
 
 @dataclass(frozen=True)

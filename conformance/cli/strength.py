@@ -7,7 +7,7 @@ and specifications, and runs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.text import Text
@@ -35,7 +35,8 @@ def by_mutants(
     json: bool,
 ) -> int:
     """Ask the mutants about these claims, family by family; `whole` are the families of which all claims are
-    chosen. A family is written as soon as it is done.
+    chosen. A family is written as soon as it is done; one whose section is up to date is left, but for
+    `fresh`.
     """
     if write is not None:
         if not whole:
@@ -46,25 +47,39 @@ def by_mutants(
         every = "all mutants" if sample is None else f"{counted(sample, 'mutant')} a program"
         output.out().print(f"{every}, seed {seed}", style="bright_black")
     answers = Answers.private(fresh=fresh)
+    written = strength_text.kept(write.read_text(encoding="utf-8")) if write and write.is_file() else {}
     found: list[FamilyStrength] = []
-    for family in dict.fromkeys(claim.protocol for claim in chosen):
+    asked = list(dict.fromkeys(claim.protocol for claim in chosen))
+    old = asked if fresh or not written else _stale(written, asked)
+    current = [name for name in asked if name not in old]
+    for family in old:
         own = [claim for claim in chosen if claim.protocol == family]
         with claims_bar() as show:
             result = strength(
-                own, deep=deep, sample=sample, seed=seed, answers=answers, progress=show, jobs=jobs
+                own,
+                deep=deep,
+                sample=sample,
+                seed=seed,
+                answers=answers,
+                progress=show,
+                jobs=jobs,
+                hints=strength_text.hints(own, written.get(family, ("", ""))[1]),
             )
         found.append(result)
         if write is not None:
             _write(write, family, result)
         if not json:
             _print(result)
-    outcome = _outcome(found)
+    outcome = _outcome(found) if found else Outcome.HOLDS
     if json:
         listed = [_document(item) for item in found]
         return output.finish(documents.Claims(outcome=outcome, engine="generated", claims=[], mutants=listed))
     if answers.read:
         told = f"{answers.read:,} of {answers.read + answers.asked:,} mutants were asked before, by this code"
         output.out().print(f"{told} (--fresh asks them again)", style="bright_black", soft_wrap=True)
+    if current:
+        told = f"{', '.join(current)}: up to date (--fresh asks again)"
+        output.out().print(told, style="bright_black", soft_wrap=True)
     checks = [item for family in found for item in family.checks]
     undecided = sum(item.is_undecided for item in checks)
     weak = sum(not item.can_fail for item in checks) - undecided
@@ -79,11 +94,7 @@ def check_written(path: Path, asked: Sequence[str], *, json: bool) -> int:
     if not path.is_file():
         raise output.UsageProblem(f"--check {path}: no such file; name the one that --write made")
     written = strength_text.kept(path.read_text(encoding="utf-8"))
-    old = [
-        family
-        for family in asked
-        if written.get(family, ("", ""))[0] != strength_text.digest(claims_of(family))
-    ]
+    old = _stale(written, asked)
     outcome = Outcome.UNKNOWN if old else Outcome.HOLDS
     if json:
         return output.finish(documents.Claims(outcome=outcome, engine="", claims=[], stale=old))
@@ -91,6 +102,15 @@ def check_written(path: Path, asked: Sequence[str], *, json: bool) -> int:
     told = f"{path} is up to date" if not old else f"stale: antiphon claims --mutants {names} --write {path}"
     output.last_line(outcome, told)
     return outcome.exit_code
+
+
+def _stale(written: Mapping[str, tuple[str, str]], asked: Sequence[str]) -> list[str]:
+    """The families whose section, if there is one, does not rest on today's records and specifications."""
+    return [
+        family
+        for family in asked
+        if written.get(family, ("", ""))[0] != strength_text.digest(claims_of(family))
+    ]
 
 
 def _write(path: Path, family: str, result: FamilyStrength) -> None:

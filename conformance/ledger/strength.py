@@ -5,16 +5,20 @@ of its specification, and says how many of them break it.
    as these mutants reach, and its `holds` is reported as unknown; as undecided, where a mutant that touches
    it was not explored to the end. One whose constants leave no state or step that could break it is
    *trivial*, and is refused before any mutant is asked.
-2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. A check that no
-   sampled mutant breaks is asked of the others too until one does, first of those that broke the property in
-   an earlier program, then of those in the method that judges it, then of those that touch it, each briefly;
-   then of those that this left open: a sample never makes a check weak.
-3. Of a protocol, a mutant that can be seen in some program and breaks no check there is asked in the others
-   too, those of deep checks last and briefly, until it breaks one. What then is left is told: there a check
-   is missing, or the text says more than anybody can notice.
-4. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
-5. Programs are asked independently of one another in each of three steps (the sample; the others; what no
-   check noticed), so that the answers do not depend on how many processes share them.
+2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. One is asked in
+   one program after the other until it breaks a check, or can be seen; where it cannot, in `MOST_PROGRAMS`.
+3. One that can be seen in some program and breaks no check there is asked in all others too, until it breaks
+   one: then, briefly, in those of other families that have the changed class as a part, and in those of deep
+   checks. What then is left is told: there a check is missing, or the text says more than anybody can notice.
+4. A check that no sampled mutant breaks is asked of the others too until one does: first of those that are
+   known to have broken the property, from the table that is written, from an earlier program, or from what
+   the ledger records to be violated, then of repairs left out and faults planted, then of those
+   in the method that judges it, then of those that touch it, each briefly and then those that this left open.
+5. Each of these steps ends for each program after `SECONDS` of processor time. What was not asked then leaves
+   a check undecided: it never makes one weak, and neither does a sample.
+6. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
+7. Programs are asked in rounds of one, two, four, …, and independently of one another in each, so that the
+   answers do not depend on how many processes share them, as long as the time is enough.
 
 This file knows which classes are a protocol's text, and nothing of any protocol.
 """
@@ -29,20 +33,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
+import antiphon.model.mutation
 from antiphon.conformance.ledger.checking import program_of
-from antiphon.conformance.ledger.kept import answering_code
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.mutation import BOUNDS, FURTHER, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
+from antiphon.model.mutation.mutants import reached
 from antiphon.spec.catalogue import refinement_of
-from antiphon.spec.claims import Check, Claim, is_borrowed
+from antiphon.spec.claims import Check, Claim, all_claims, is_borrowed
 from antiphon.spec.lang import Program, ir
+from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.variants import Restriction
 from antiphon.spec.lang.walk import nodes
 
@@ -53,7 +60,17 @@ SEED = 7
 SAVED_SECONDS = 10.0
 """How often answers are written down."""
 
+FORM = 2
+"""The form of what is kept; a higher one asks everything anew."""
+
+MOST_PROGRAMS = 6
+"""In so many programs a mutant of the sample is asked whether it can be seen."""
+
+SECONDS = 120.0
+"""So much processor time is spent on one program in each step."""
+
 Anything = Mutant | LeftOut
+Settled = AbstractSet[str]
 Tell = Callable[[Anything], object]
 Work = Callable[["_Plan", Tell], object]
 
@@ -64,8 +81,9 @@ class Strength:
 
     `asked` counts those that touch what the property reads; of them `killed` break it, `kept` change
     something or were not compared, and do not, `equivalent` change nothing within the constants
-    and `open` were not explored far enough. `elsewhere` are further mutants that break it. `trivial` says why
-    it cannot fail with these constants.
+    and `open` were not explored far enough. `elsewhere` are further mutants that break it; `by` is the first
+    that does. `unasked` were left when the time was over. `trivial` says why it cannot fail with these
+    constants.
     """
 
     claim: Claim
@@ -77,6 +95,8 @@ class Strength:
     open: int = 0
     elsewhere: int = 0
     trivial: str = ""
+    by: str = ""
+    unasked: int = 0
 
     @property
     def can_fail(self) -> bool:
@@ -85,8 +105,8 @@ class Strength:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether no mutant breaks it, and some that touches it was not explored to the end."""
-        return self.open > 0 and not self.can_fail
+        """Whether no mutant breaks it, and one that touches it was not explored to the end, or not at all."""
+        return self.open + self.unasked > 0 and not self.can_fail
 
     @property
     def verdict(self) -> str:
@@ -134,7 +154,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class FamilyStrength:
-    """The checks of a family, the mutants, and how they were chosen."""
+    """The checks of a family, the mutants, how they were chosen, and how long they took to be asked."""
 
     family: str
     checks: tuple[Strength, ...]
@@ -142,6 +162,7 @@ class FamilyStrength:
     sample: int | None
     seed: int
     left_out: int
+    seconds: float = 0.0
 
 
 def is_text(part: type) -> bool:
@@ -164,6 +185,8 @@ def strength(
     answers: Answers | None = None,
     progress: Callable[[int, int, str], None] | None = None,
     jobs: int = 1,
+    hints: Mapping[str, str] | None = None,
+    seconds: float = SECONDS,
 ) -> FamilyStrength:
     """Asks the mutants of every specification that these claims check; the claims are of one family.
 
@@ -178,33 +201,43 @@ def strength(
         progress: called before each mutant, or, with several processes, after each program, with its number,
             how many there are, and what it is.
         jobs: how many processes ask; each has one program at a time.
+        hints: by the text of a check, the name of a mutant that broke it.
+        seconds: how much processor time each step spends on one program.
     """
-    claims, answers = tuple(claims), answers or Answers(Cache(None))
-    groups = _groups(item for item in _explored(claims) if deep or not item[1].deep)
-    left_out = sum(1 for _ in held(claims)) - sum(len(checks) for _, checks in groups)
-    if not groups:
-        return FamilyStrength("", (), Tally(), sample, seed, left_out)
-    plans = [_Plan(group, (bounds, further), answers, sample, seed) for group in groups]
-    left = _groups(item for item in _explored(claims) if item[1].deep and not deep)
-    beside = [_Plan(group, (bounds, further), answers, 0, seed, is_deep=True) for group in left]
+    claims, answers, begun = tuple(claims), answers or Answers(Cache(None)), time.monotonic()
+    known = _Known(hints or {}, claims)
+    groups = _groups(item for item in _explored(claims) if not item[1].deep)
+    late = _groups(item for item in _explored(claims) if item[1].deep)
+    limits = _Limits((bounds, further), seconds)
+    plans = [_Plan(group, limits, answers, sample, seed, known) for group in groups]
+    beside = [_Plan(group, limits, answers, 0, seed, known, is_deep=True) for group in late]
+    told = [*plans, *(beside if deep else [])]
+    if not told:
+        return FamilyStrength("", (), Tally(), sample, seed, sum(1 for _ in held(claims)))
     team = _Team(sum(len(plan.sampled) for plan in plans), jobs, progress)
-    team.all_do(plans, _Plan.ask_sample)
     for some in _rounds(plans):
-        team.all_do(some, partial(_Plan.ask_others, breaking=_breaking(plans)))
-    for some in _rounds([*plans, *beside]):
-        team.all_do(some, partial(_Plan.pursue, unnoticed=_unnoticed([*plans, *beside])))
-    answers.read += sum(plan.found.read for plan in (*plans, *beside))
-    answers.asked += sum(plan.found.asked for plan in (*plans, *beside))
-    found = tuple(item for plan in plans for item in plan.strengths())
+        team.all_do(some, partial(_Plan.ask_sample, settled=_settled(plans)))
+    for some in _rounds(told):
+        team.all_do(some, partial(_Plan.ask_others, breaking=_breaking([*plans, *beside])))
+    guests = [
+        _Plan(group, limits, answers, 0, seed, known, is_deep=True)
+        for group in _groups(_elsewhere(claims, _owners([*plans, *beside])))
+    ]
+    everything = [*plans, *guests, *beside]
+    for some in _rounds(everything):
+        team.all_do(some, partial(_Plan.pursue, unnoticed=_unnoticed(everything)))
+    answers.read += sum(plan.found.read for plan in everything)
+    answers.asked += sum(plan.found.asked for plan in everything)
+    found = tuple(item for plan in told for item in plan.strengths())
     order = {id(check): number for number, (_, check) in enumerate(held(claims))}
-    family = claims[0].protocol
     return FamilyStrength(
-        family,
+        claims[0].protocol,
         tuple(sorted(found, key=lambda item: order[id(item.check)])),
-        _tally([*plans, *beside]),
+        _tally(everything),
         sample,
         seed,
-        left_out,
+        len(order) - len(found),
+        time.monotonic() - begun,
     )
 
 
@@ -214,6 +247,29 @@ def held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
         for check in claim.checks:
             if isinstance(check, Check) and check.outcome == "holds" and not is_borrowed(claim, check):
                 yield claim, check
+
+
+def meaning_of(program: Program, properties: Iterable[str]) -> str:
+    """The digest of what a program does and of what some properties say of it; what else could be asked of it
+    has no part in how these come out.
+    """
+    module, asked = program.module, set(properties)
+    parts = replace(
+        module,
+        predicates=tuple(item for item in module.predicates if item.name in asked),
+        step_invariants=tuple(item for item in module.step_invariants if item.name in asked),
+        liveness=tuple(item for item in module.liveness if item.name in asked),
+        properties=tuple(name for name in module.properties if name in asked),
+    )
+    needed = frozenset[str]().union(*(reached(part, module) for part in _parts(parts)))
+    parts = replace(parts, functions=tuple(item for item in module.functions if item.name in needed))
+    return _digest(dump(parts, prose=False))
+
+
+def _parts(module: ir.Module) -> Iterator[object]:
+    """Everything that calls functions."""
+    yield from (*module.procedures, *module.initials, *module.actions, *module.handlers, *module.fair)
+    yield from (*module.predicates, *module.step_invariants, *module.liveness, *module.variables)
 
 
 Group = tuple[Program, list[tuple[Claim, Check]]]
@@ -265,13 +321,15 @@ class Answers:
 class _Found:
     """What the mutants of one program did: the answers of those that were asked about all its properties, by
     their digests; those of others, asked about some; why properties are trivial; which ones each mutant
-    touches. How many answers were read, and how many asked.
+    touches; of which properties which mutants were left when the time was over. How many answers were read,
+    and how many asked.
     """
 
     sample: dict[str, Answer] = field(default_factory=dict)
     others: list[tuple[tuple[str, ...], dict[str, Answer]]] = field(default_factory=list)
     trivial: dict[str, str] = field(default_factory=dict)
     touched: dict[str, frozenset[str]] = field(default_factory=dict)
+    unasked: set[tuple[str, str]] = field(default_factory=set)
     read: int = 0
     asked: int = 0
 
@@ -295,9 +353,14 @@ class _Asking:
         self.properties, self.seen, self.compares, self.briefly = properties, seen, compares, briefly
         self._plan, self._saved = plan, time.monotonic()
         program = plan.program
-        question = (repr(plan.bounds), f"{compares} {briefly}", *properties)
-        self._key = _digest(answering_code(), program.name, program.digest, *question)
+        question = (repr(plan.limits.bounds), f"{compares} {briefly}", *properties)
+        asked = meaning_of(program, plan.properties), repr(sorted(program.constants.items()))
+        self._key = _digest(f"{FORM} {_mutating_code()}", program.name, *asked, *question)
         self._kept = plan.answers.of(self._key)
+
+    def knows(self, mutant: Anything) -> bool:
+        """Whether the answer is kept."""
+        return mutant.digest in self._kept
 
     def ask(self, mutant: Anything) -> None:
         """Have the answer of the mutant, from what is kept if it is there."""
@@ -321,6 +384,43 @@ class _Asking:
         self._saved = time.monotonic()
 
 
+@dataclass(frozen=True)
+class _Limits:
+    """How far each mutant is explored by either engine, and how long a step may take for one program."""
+
+    bounds: tuple[Bounds, Bounds]
+    seconds: float
+
+
+class _Known:
+    """What broke checks before, as it is written: by the text of each check the name of a mutant; and what
+    breaks properties as the ledger records it: a repair left out, a fault planted.
+    """
+
+    def __init__(self, by: Mapping[str, str], claims: Iterable[Claim]) -> None:
+        self.by = by
+        self._recorded: dict[str, dict[str, None]] = {}
+        for check in (item for claim in claims for item in claim.checks if isinstance(item, Check)):
+            if check.outcome == "violated":
+                left = [LeftOut(name) for name in check.without]
+                planted = [
+                    LeftOut(name, planted=True) for name, value in check.constants.items() if value is True
+                ]
+                names = [item.name for item in (*left, *planted)]
+                self._recorded.setdefault(check.property, {}).update(dict.fromkeys(names))
+        self._often: dict[str, Counter[str]] = {}
+        for asked, name in by.items():
+            property = asked.partition(" (")[0].partition(".")[2]
+            self._often.setdefault(property, Counter())[name] += 1
+
+    def of(self, property: str) -> list[str]:
+        """The mutants that broke a property in whatever program, the most frequent first, then those of which
+        it is recorded.
+        """
+        often = self._often.get(property, Counter()).most_common()
+        return [*(name for name, _ in often), *self._recorded.get(property, ())]
+
+
 class _Plan:
     """One program and its checks: the sample is asked about all of them, the other mutants about those that
     none of the sample breaks.
@@ -329,36 +429,41 @@ class _Plan:
     def __init__(
         self,
         group: Group,
-        bounds: tuple[Bounds, Bounds],
+        limits: _Limits,
         answers: Answers,
         sample: int | None,
         seed: int,
+        known: _Known,
         *,
         is_deep: bool = False,
     ) -> None:
         self.program, self.checks = group
-        self.bounds, self.answers, self.is_deep = bounds, answers, is_deep
+        self.limits, self.answers, self.is_deep = limits, answers, is_deep
         self.properties = list(dict.fromkeys(check.property for _, check in self.checks))
         mutants: list[Anything] = [*_mutants(self.program), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
+        self.names = {item.digest: item.name for item in mutants}
         self.sampled: Sequence[Anything] = self.mutants[:sample]
         self.found = _Found()
+        self._known = known
         self._trial: Trial | None = None
 
     @property
     def trial(self) -> Trial:
         """The trial of the program, begun when it is needed."""
         if self._trial is None:
-            self._trial = Trial(self.program, self.properties, *self.bounds)
+            self._trial = Trial(self.program, self.properties, *self.limits.bounds)
         return self._trial
 
     def end_trial(self) -> None:
         """Give its memory back."""
         self._trial = None
 
-    def ask_sample(self, tell: Tell) -> None:
-        """Ask the sample about all properties, and whether they change anything."""
-        self._ask_all(self.sampled, tell, compares=True)
+    def ask_sample(self, tell: Tell, settled: Settled) -> None:
+        """Ask the sample about all properties, and whether they change anything; but for mutants of which
+        this is known.
+        """
+        self._ask_all([item for item in self.sampled if item.digest not in settled], tell, compares=True)
 
     def pursue(self, tell: Tell, unnoticed: AbstractSet[str]) -> None:
         """Ask mutants that no check of another program notices, by their digests, if they were not asked;
@@ -374,60 +479,87 @@ class _Plan:
         if not mutants:
             return
         asking = _Asking(self, self.properties, self.found.sample, compares=compares, briefly=briefly)
+        ends = time.process_time() + self.limits.seconds
         try:
             for mutant in mutants:
-                tell(mutant)
-                asking.ask(mutant)
+                if time.process_time() < ends or asking.knows(mutant):
+                    tell(mutant)
+                    asking.ask(mutant)
         finally:
             asking.save()
 
     def ask_others(self, tell: Tell, breaking: Mapping[str, list[str]]) -> None:
         """Ask the mutants beyond the sample about what none of the sample breaks, until each such property is
-        broken; `breaking` are mutants by the properties that they broke in some program, the last first.
+        broken; `breaking` are names of mutants by the properties that they broke in some program, the last
+        first.
         """
-        found = self.found
-        unbroken = set(self.properties).difference(*(answer.broken for answer in found.sample.values()))
-        found.trivial = {name: why for name in sorted(unbroken) if (why := self.trial.trivial(name))}
+        found, seconds = self.found, self.limits.seconds
+        begun = time.process_time()
+        weak = sorted(set(self.properties).difference(*(answer.broken for answer in found.sample.values())))
         found.touched = {item.digest: self.trial.touched(item) for item in self.mutants}
-        if not (weak := sorted(unbroken - found.trivial.keys())):
-            return
-        brief = self._ask_until_broken(weak, self.mutants[len(self.sampled) :], breaking, tell, briefly=True)
-        weak = [name for name in weak if name in brief.unbroken()]
-        open_by = {digest: answer.open for digest, answer in brief.seen.items()}
-        if far := [item for item in self.mutants if not set(weak).isdisjoint(open_by.get(item.digest, ()))]:
-            self._ask_until_broken(weak, far, breaking, tell)
+        others = [item for item in self.mutants if item.digest not in found.sample]
+        likely = {name for property in weak for name in self._promising(property, breaking)}
+        for is_likely in (True, False):
+            some = [item for item in others if (item.name in likely) == is_likely]
+            weak = self._unbroken_by(weak, some, breaking, tell, begun + seconds / 2, briefly=True)
+            open_by = {digest: answer.open for _, seen in found.others for digest, answer in seen.items()}
+            far = [item for item in some if not set(weak).isdisjoint(open_by.get(item.digest, ()))]
+            weak = self._unbroken_by(weak, far, breaking, tell, begun + seconds, briefly=False)
+            if is_likely:
+                found.trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
+                weak = [name for name in weak if name not in found.trivial]
 
-    def _ask_until_broken(
+    def _promising(self, property: str, breaking: Mapping[str, list[str]]) -> list[str]:
+        """The names of mutants that are known to break a property: here as far as is written, elsewhere."""
+        written = [self._known.by.get(str(check)) for _, check in self.checks if check.property == property]
+        here = [name for name in written if name is not None]
+        return list(dict.fromkeys((*here, *breaking.get(property, ()), *self._known.of(property))))
+
+    def _unbroken_by(
         self,
         properties: Sequence[str],
         mutants: Sequence[Anything],
         breaking: Mapping[str, list[str]],
         tell: Tell,
+        ends: float,
         *,
-        briefly: bool = False,
-    ) -> _Asking:
-        """Ask the mutants about some properties until each is broken, the most promising first."""
+        briefly: bool,
+    ) -> list[str]:
+        """Ask the mutants about some properties until each is broken or the time is over, the most promising
+        first; the properties that none broke.
+        """
+        if not properties or not mutants:
+            return list(properties)
         asking = _Asking(self, properties, {}, briefly=briefly)
         self.found.others.append((tuple(properties), asking.seen))
         left = list(mutants)
         judged = _judged(self.program)
+        places = {
+            property: {name: place for place, name in enumerate(self._promising(property, breaking))}
+            for property in properties
+        }
 
-        def promise(mutant: Anything) -> tuple[float, bool, bool]:
-            known = (breaking.get(name, []) for name in unbroken)
-            places = [found.index(mutant.digest) for found in known if mutant.digest in found]
+        def promise(mutant: Anything) -> tuple[float, bool, bool, bool]:
+            place = min(places[property].get(mutant.name, math.inf) for property in unbroken)
             method = mutant.method.partition("_of_")[0] if isinstance(mutant, Mutant) else ""
             is_far = unbroken.isdisjoint(judged.get(method, ()))
-            return min(places, default=math.inf), is_far, unbroken.isdisjoint(self.trial.touched(mutant))
+            touches = not unbroken.isdisjoint(self.found.touched[mutant.digest])
+            return place, isinstance(mutant, Mutant), is_far, not touches
 
         try:
             while left and (unbroken := asking.unbroken()):
                 mutant = min(left, key=promise)
                 left.remove(mutant)
-                tell(mutant)
-                asking.ask(mutant)
+                if time.process_time() < ends or asking.knows(mutant):
+                    tell(mutant)
+                    asking.ask(mutant)
+                else:
+                    self.found.unasked.update(
+                        (name, mutant.digest) for name in unbroken & self.found.touched[mutant.digest]
+                    )
         finally:
             asking.save()
-        return asking
+        return sorted(asking.unbroken())
 
     def strengths(self) -> Iterator[Strength]:
         """How each check came out."""
@@ -441,11 +573,13 @@ class _Plan:
         name, elsewhere = check.property, 0
         fates: Counter[str] = Counter()
         later: dict[str, Answer] = {}
+        by = ""
         for properties, seen in self.found.others:
             later |= seen if name in properties else {}
         for digest, answer in (*self.found.sample.items(), *later.items()):
             if answer.fate is Fate.INVALID or name in answer.apart:
                 continue
+            by = by or (digest if name in answer.broken else "")
             if name not in self.found.touched[digest]:
                 elsewhere += name in answer.broken
             elif name in answer.broken:
@@ -463,6 +597,8 @@ class _Plan:
             fates["equivalent"],
             fates["open"],
             elsewhere,
+            by=self.names.get(by, ""),
+            unasked=sum(property == name for property, _ in self.found.unasked),
         )
 
 
@@ -514,14 +650,39 @@ def _rounds(plans: Sequence[_Plan]) -> Iterator[Sequence[_Plan]]:
         begin = 2 * begin + 1
 
 
+def _owners(plans: Sequence[_Plan]) -> set[type]:
+    """The classes whose text mutants change that can be seen and were not noticed."""
+    unnoticed = _unnoticed(plans)
+    mutants = (item for plan in plans for item in plan.mutants if item.digest in unnoticed)
+    return {item.owner for item in mutants if isinstance(item, Mutant)}
+
+
+def _elsewhere(claims: Sequence[Claim], owners: AbstractSet[type]) -> Iterator[tuple[Claim, Check]]:
+    """Checks of other records that take no long time, of programs of which one of these classes is a part."""
+    own = {claim.id for claim in claims}
+    for claim, check in _explored(all_claims()):
+        is_quick = claim.id not in own and not check.deep
+        if is_quick and not owners.isdisjoint(program_of(check).text.__mro__ if owners else ()):
+            yield claim, check
+
+
+def _settled(plans: Iterable[_Plan]) -> Settled:
+    """The mutants of the sample that need not be asked further whether they can be seen, by their digests."""
+    answered = [(digest, answer.fate) for plan in plans for digest, answer in plan.found.sample.items()]
+    often = Counter(digest for digest, _ in answered)
+    seen = {digest for digest, fate in answered if fate in (Fate.KILLED, Fate.SURVIVED)}
+    return seen | {digest for digest, count in often.items() if count >= MOST_PROGRAMS}
+
+
 def _breaking(plans: Iterable[_Plan]) -> dict[str, list[str]]:
-    """The mutants that broke each property in some program, the last first."""
+    """The names of the mutants that broke each property in some program, the last first."""
     found: dict[str, list[str]] = {}
     for plan in plans:
         for seen in (plan.found.sample, *(seen for _, seen in plan.found.others)):
             for digest, answer in seen.items():
+                named = plan.names[digest]
                 for name in answer.broken:
-                    found[name] = [digest, *(item for item in found.get(name, []) if item != digest)]
+                    found[name] = [named, *(item for item in found.get(name, []) if item != named)]
     return found
 
 
@@ -573,6 +734,15 @@ def _tally(plans: Sequence[_Plan]) -> Tally:
             tally.invalid += 1
     tally.survivors.sort(key=lambda item: item.mutant)
     return tally
+
+
+@cache
+def _mutating_code() -> str:
+    """A digest of the code that tries mutants. What reads specifications and explores them may change
+    meanwhile: what it finds of the same meaning stays the same.
+    """
+    files = sorted(Path(antiphon.model.mutation.__path__[0]).glob("*.py"))
+    return _digest(*(file.read_text(encoding="utf-8") for file in files))
 
 
 def _digest(*parts: str) -> str:

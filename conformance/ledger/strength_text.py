@@ -1,8 +1,9 @@
 """What the mutants did to the ledger's checks, as a text: a section a family, that is read without running
 anything.
 
-A section carries a digest of what it rests on (the records, and the meaning of every specification that they
-check), so that a stale one is noticed without running anything. How the mutants were chosen stands in it.
+A section carries a digest of what it rests on (the records, what the specifications do that they check, and
+what the asked properties say), so that a stale one is noticed without running anything. How the mutants were
+chosen stands in it, and which one broke each check, so that the next run asks that one first.
 
 This file knows no protocol and runs nothing.
 """
@@ -15,13 +16,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from antiphon.conformance.ledger.checking import program_of
-from antiphon.conformance.ledger.errata import meaning
-from antiphon.conformance.ledger.strength import FamilyStrength, Strength, held
+from antiphon.conformance.ledger.strength import FamilyStrength, Strength, held, meaning_of
 from antiphon.conformance.report.words import counted, settings
 from antiphon.spec.claims import Check, Claim
 from antiphon.spec.claims.survivors import reason_of
 
-FORM = 2
+FORM = 3
 """The form of a section; a higher one makes all sections stale."""
 
 HEAD = """# What would break the ledger's verdicts
@@ -31,27 +31,37 @@ left out, or a fault that it plants made. Made by `antiphon claims --mutants --w
 
 How to read it:
 
-- **touch** counts the mutants whose actions write what the property reads, or do what it judges; **break** are those of them that the check refutes
-  (every such run is taken again by CPython), **keep** those that change something else or were compared with nothing (they are beyond the sample, or
-  have too many states), **same** those that have the same states and the same steps with these constants, **open** those that were not explored to the
-  end. **others** counts mutants that break it although they do not touch it.
+- **by** is the number, in the list below the table, of a mutant that breaks the check: it is asked first when the section is made anew. Of the mutants
+  that were asked in this program, **touch** counts those whose actions write what the property reads, or do what it judges; **break** are those of
+  them that the check refutes (every such run is taken again by CPython), **keep** those that change something else or were compared with nothing,
+  **same** those that have the same states and the same steps with these constants, **open** those that were not explored to the end. **others**
+  counts mutants that break it although they do not touch it.
 - A check that no mutant breaks is *unknown: cannot fail*, as far as these operators reach; *unknown: undecided*, where one that touches it was not
-  explored to the end. One that the constants alone make true (no state that the types allow, and no step in one of them, could break it) is *refused*.
-- Mutants are sampled; a check that none of the sample breaks is asked of all others too until one does, so that *cannot fail* never rests on a sample.
-  Each is explored within 25,000 states by generated Python, and, where that leaves something open, within a million by machine code; by machine code
-  at once where a state has more than 400 bits. What machine code has seen to the end is told from the program by what is judged, and is never *same*.
-  What takes more than about five seconds in the ledger (its deep checks) and refinements are asked of no mutants.
+  explored to the end, or not asked within the time. One that the constants alone make true (no state that the types allow, and no step in one of
+  them, could break it) is *refused*.
+- A check is asked of mutants until one breaks it, so that *cannot fail* never rests on a sample: briefly, within 5,000 states of generated Python,
+  and then, where that leaves something open, within a million of machine code (a state of more than 400 bits: in machine code at once). A program
+  gets 120 seconds of processor time for that. Deep checks (more than about five seconds in the ledger) are asked where the section says so.
+  Refinements are asked of no mutants.
+- A sample of the mutants of each text is asked in one program after the other until it breaks a check or can be seen, in six at most: within 25,000
+  states of generated Python, or a million of machine code. What machine code has seen to the end is told from the program by what is judged.
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
   judge events take other values together, at some time or at the end. *Inner* ones change only what nobody sees (a packet that is sent once more).
-  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, those of deep checks last, within 100,000
-  states. Those that break nothing in any are listed, with the reason: a check is missing there, or the text says more than can be noticed within these constants."""
+  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, then, briefly, in those of other families
+  that have the changed class as a part, and in those of deep checks. Those that break nothing in any are listed, with the reason: a check is missing there, or the text says more than can be noticed within these constants."""
+
+BROKEN_BY = "Broken by:"
+"""Before the list of the mutants to which the rows of a section refer."""
 
 _END = "<!-- end -->"
 
 
 def section(found: FamilyStrength) -> str:
     """The section of one family."""
-    parts = [f"## {found.family.upper()}", _summary(found), _table(found.checks)]
+    numbers = {name: f"{number}" for number, name in enumerate(_breaking(found.checks), 1)}
+    parts = [f"## {found.family.upper()}", _summary(found), _table(found.checks, numbers)]
+    if numbers:
+        parts += [BROKEN_BY, "\n".join(f"{number}. {name}" for name, number in numbers.items())]
     if found.tally.survivors:
         listed = [
             f"- {item.mutant} ({counted(item.programs, 'program')}). {reason_of(item.mutant) or '**No reason.**'}"
@@ -59,6 +69,18 @@ def section(found: FamilyStrength) -> str:
         ]
         parts += ["Seen, and broken by no check:", "\n".join(listed)]
     return "\n\n".join(parts)
+
+
+def hints(claims: Iterable[Claim], body: str) -> dict[str, str]:
+    """Which mutant broke each check, as a section tells it, by the text of the check."""
+    names = dict(re.findall(r"^(\d+)\. (.+)$", body.partition(BROKEN_BY)[2], re.MULTILINE))
+    rows = [line.split(" | ") for line in body.splitlines() if line.startswith("| ")]
+    told = {(row[0][2:], row[1], row[2]): row[9] for row in rows if len(row) == 11}
+    return {
+        str(check): names[number]
+        for claim, check in held(claims)
+        if (number := told.get((claim.id, check.property, _program(check)), "")) in names
+    }
 
 
 def digest(claims: Iterable[Claim]) -> str:
@@ -69,7 +91,7 @@ def digest(claims: Iterable[Claim]) -> str:
     for claim, check in held(claims):
         bound = program_of(check)
         constants = sorted(bound.constants.items())
-        meant.append([claim.id, str(check), check.deep, meaning(bound), constants])
+        meant.append([claim.id, str(check), check.deep, meaning_of(bound, (check.property,)), constants])
     return hashlib.sha256(json.dumps(meant, default=str).encode()).hexdigest()
 
 
@@ -112,15 +134,20 @@ def _summary(found: FamilyStrength) -> str:
     )
 
 
-def _table(checks: Iterable[Strength]) -> str:
-    rows = ["| claim | property | program | touch | break | keep | same | open | others | verdict |"]
-    rows.append("|---|---|---|--:|--:|--:|--:|--:|--:|---|")
+def _breaking(checks: Iterable[Strength]) -> list[str]:
+    """The mutants by which checks are broken, each once, in the order of the checks."""
+    return list(dict.fromkeys(item.by for item in checks if item.by))
+
+
+def _table(checks: Iterable[Strength], numbers: Mapping[str, str]) -> str:
+    rows = ["| claim | property | program | touch | break | keep | same | open | others | by | verdict |"]
+    rows.append("|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|")
     for item in checks:
         check = item.check
         counts = (item.asked, item.killed, item.kept, item.equivalent, item.open, item.elsewhere)
         shown = " | ".join(map(str, counts)) if not item.trivial else " | ".join([""] * len(counts))
         rows.append(
-            f"| {item.claim.id} | {check.property} | {_program(check)} | {shown} | "
+            f"| {item.claim.id} | {check.property} | {_program(check)} | {shown} | {numbers.get(item.by, '')} | "
             f"{item.verdict if item.can_fail else f'**{item.verdict}**'} |"
         )
     return "\n".join(rows)

@@ -16,8 +16,8 @@ import hashlib
 import itertools
 import linecache
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -34,26 +34,45 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one method. `method` is the name that the program's form has for its text; `place` its
-    file and line.
+    """One change of one method. `method` is the name that the program's form has for its text, and
+    `function` that text; `place` its file and line.
     """
 
     method: str
     owner: type
     change: Change
     file: str
+    function: Callable[..., Any] = field(compare=False, repr=False)
+
+    @property
+    def _where(self) -> str:
+        own = self.method.partition("_of_")[0] if f"_of_{self.owner.__name__}" in self.method else self.method
+        return f"{self.owner.__name__}.{own}"
 
     @property
     def place(self) -> str:
         """The class, the method and the line."""
-        own = self.method.partition("_of_")[0] if f"_of_{self.owner.__name__}" in self.method else self.method
-        return f"{self.owner.__name__}.{own}, line {self.change.line}"
+        return f"{self._where}, line {self.change.line}"
 
     @property
+    def name(self) -> str:
+        """What is changed in which method, without the line: the same when the method moves in its file."""
+        return f"{self._where}: {self.change}"
+
+    @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, of what is changed where."""
+        """SHA-256, in hex, of the text of the method and of what is changed in it, wherever in its file it
+        stands.
+        """
         where = f"{self.owner.__module__}.{self.owner.__qualname__}"
-        return hashlib.sha256(repr((where, self.method, self.change.edits)).encode()).hexdigest()
+        source, node = function_of(self.function)
+        first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+        text = "".join(source.lines[first - 1 : node.end_lineno])
+        edits = [
+            (edit.span[0] - first, edit.span[1], edit.span[2] - first, edit.span[3], edit.text)
+            for edit in self.change.edits
+        ]
+        return hashlib.sha256(repr((where, self.method, text, edits)).encode()).hexdigest()
 
     def __str__(self) -> str:
         return f"{self.place}: {self.change}"
@@ -94,6 +113,11 @@ class LeftOut:
         """SHA-256, in hex, of the variant's name and of which way it is switched."""
         return hashlib.sha256(f"{'with' if self.planted else 'without'} {self.variant}".encode()).hexdigest()
 
+    @property
+    def name(self) -> str:
+        """Which variant is switched which way."""
+        return str(self)
+
     def __str__(self) -> str:
         return f"{'fault planted' if self.planted else 'repair left out'}: `{self.variant}`"
 
@@ -123,7 +147,7 @@ def mutants_of(program: Program, is_text: Callable[[type], bool]) -> tuple[Mutan
             except SpecError:
                 continue
             for change in changes_of(node, _context(program, declared)):
-                found.append(Mutant(declared.name, declared.owner, change, source.file))
+                found.append(Mutant(declared.name, declared.owner, change, source.file, declared.function))
     return tuple(found)
 
 

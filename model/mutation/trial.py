@@ -15,6 +15,8 @@ program keeps.
    is larger than that bound, or whose states are wide. One that breaks nothing is told from the program by
    what is judged, and never said to be the same; it is *undecided* where not all states are seen, of it or
    of the program.
+7. Where only what a mutant breaks is asked, and not what it changes, the program itself is not explored: a
+   brief question is one to generated Python, any other to machine code.
 
 This file knows nothing of claims, and of operators nothing but that they make mutants.
 """
@@ -56,8 +58,8 @@ states in another.
 """
 
 BRIEF_STATES = 5_000
-"""How far generated Python goes, and twenty times as far machine code, where a mutant is asked briefly: most
-of what breaks something breaks it early.
+"""How far generated Python goes, and twenty times as far machine code where states are wide, when a mutant is
+asked briefly: most of what breaks something breaks it early.
 """
 
 WIDE_BITS = 400
@@ -145,7 +147,7 @@ class Trial:
         Args:
             mutant: the change.
             properties: only what it does to these is asked, and not whether it changes anything; None: all.
-            briefly: within fewer states, by one engine; what is open then is left open.
+            briefly: within fewer states; what is open then is left open.
         """
         kinds = self.kinds if properties is None else {name: self.kinds[name] for name in properties}
         try:
@@ -209,8 +211,9 @@ class Trial:
     ) -> Answer:
         apart = tuple(name for name in kinds if differing & self._texts_of(name))
         asked = {name: kind for name, kind in kinds.items() if name not in apart}
-        self._explore_original()
-        if self._states is None:
+        if compares:
+            self._explore_original()
+        if self._is_wide or not (briefly or self._states is not None):
             further = _least_of(self.further, 20 * BRIEF_STATES) if briefly else self.further
             return replace(self._ask_large(changed, asked, further, compares=compares), apart=apart)
         actions = frozenset(action for action, names in self._reach.items() if differing & names)

@@ -260,6 +260,7 @@ VSC_DEFINITIONS: tuple[Claim, ...] = (
         "next view.",
         (
             _check(AnyHistory, "SendingViewImpliesSameView", "holds", _HISTORIES),
+            *_holds(AnyHistory, _HISTORIES, "UniformIntegrity", "LocalMonotonicity", "NothingAfterCrash"),
             _shown("SameViewAlone", 9),
             _shown("AllButSendingView", 9),
         ),

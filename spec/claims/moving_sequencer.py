@@ -75,6 +75,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             _check("UniqueMessages", "holds", **_TWO),
             _check("UniqueMessages", "holds", **_TWO, already_sequenced="nothing"),
             _check("UniqueMessages", "holds", **_TWO, recording="when missing"),
+            _check("AllDelivered", "holds", **_ONE, already_sequenced="nothing", length=9),
             _check("TokenHeld", "holds", **_ONE, length=1),
             Check(MovingSequencerChecked, "AllDelivered", "holds", ("start_token",), (), _ONE, 8),
         ),

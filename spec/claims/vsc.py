@@ -333,6 +333,7 @@ VSC: tuple[Claim, ...] = (
             _views("OnlyTheOrder", "holds", _LEVELS),
             _views("SameMembers", "holds", _LEVELS),
             _views("LastIsNext", "holds", _LEVELS),
+            _views("NothingAfterTheLast", "holds", _LEVELS),
             _views("OnlyTheOrder", "violated", _ROTATING, drop_coordinator=True, length=1),
             _views("LastIsNext", "violated", _LEVELS, old_order=True, length=4),
             _views("ViewAfterRotation", "holds", _LEVELS, length=4),
@@ -358,6 +359,7 @@ VSC: tuple[Claim, ...] = (
         (
             _views("NeverBlocked", "holds", _ROTATING),
             _views("NeverBlocked", "holds", _LEVELS),
+            _views("AnsweredByTheFirst", "holds", _LEVELS),
             _views("NobodyIsKilled", "holds", _LEVELS),
             _views("NeverBlocked", "violated", _ROTATING, ordinary_only=True, length=2),
             _views("NobodyIsKilled", "violated", {**_ROTATING, "views": 3}, one_level=True, length=2),

@@ -10,6 +10,8 @@ Source: the definitions of Barchet-Estefanel 2002, section 4.3.2.
 
 from __future__ import annotations
 
+from typing import Self
+
 from antiphon.spec.lang import (
     Map,
     Set,
@@ -20,6 +22,7 @@ from antiphon.spec.lang import (
     invariant,
     on,
     require,
+    step_invariant,
     witness,
 )
 from antiphon.spec.services.events import Broadcast, Crash, Deliver, Install, Message, Process, View
@@ -105,6 +108,15 @@ class AnyHistory(PartitionableSynchrony):
             and not self.synchrony_broken
             for p in self.each(Process)
             for m in self.each(Message)
+        )
+
+    @step_invariant
+    def NothingAfterCrash(self, before: Self) -> bool:
+        """Who has crashed goes to no view and delivers nothing."""
+        return all(
+            before.correct(p)
+            or (self.view_of(p) == before.view_of(p) and self.delivered[p] == before.delivered[p])
+            for p in self.each(Process)
         )
 
     def is_done(self) -> bool:

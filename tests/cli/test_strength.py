@@ -56,6 +56,8 @@ def test_a_family_is_written_in_its_place_and_the_others_stay(
         antiphon("claims", "--mutants", "--protocol", family, "--write", file)
     kept = strength_text.kept(file.read_text())
     assert list(kept) == ["rbc", "msq"]
+    told = antiphon("claims", "--mutants", "--protocol", "msq", "--write", file)
+    assert (told.code, "msq: up to date" in told.out) == (0, True)
     assert kept["msq"][0] == strength_text.digest(claims_of("msq"))
     both = ("--protocol", "msq", "--protocol", "rbc")
     assert antiphon("claims", "--mutants", "--check", file, *both).code == 0

@@ -173,6 +173,16 @@ class TwoViews(Crashes, Views):
         )
 
     @step_invariant
+    def NothingAfterTheLast(self, before: Self) -> bool:
+        """After the last i-view of a view there is none but the first of the next view, which is the same."""
+        return before.closing is None or self.order == before.order
+
+    @step_invariant
+    def AnsweredByTheFirst(self, before: Self) -> bool:
+        """Nothing is answered while the first of the i-view is down."""
+        return self.answers == before.answers or not before.down[before.order[0]]
+
+    @step_invariant
     def LastIsNext(self, before: Self) -> bool:
         """v_i^last = v_{i+1} = v_{i+1}^0."""
         return self.view == before.view or (self.listed == before.order and self.order == self.listed)
