@@ -222,6 +222,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.dtp:DTP",
         family="dtp",
         refinement_at="antiphon.spec.protocols.chang_maxemchuk.refinement:CHANG_MAXEMCHUK",
+        binding_at="antiphon.conformance.bindings.chang_maxemchuk:CHANG_MAXEMCHUK",
+        member_at="antiphon.conformance.cluster.protocols:chang_maxemchuk_member",
     ),
     Entry(
         "pinwheel",

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from antiphon.impl.group import Group
+from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.rbp import rbp
@@ -62,6 +63,11 @@ def dtp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> 
 def sequencer_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
     """A member of a group that runs SEQUENCER; the layers below it make the queues that it needs."""
     return _member(membership, bound, tracer, sequencer())
+
+
+def chang_maxemchuk_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of a group that runs CM; the layers below it make the queues that it needs."""
+    return _member(membership, bound, tracer, chang_maxemchuk())
 
 
 def total_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:

@@ -2,7 +2,8 @@
 
 Two measures of the same run, between two moments at which the group is at rest: which containers that can be
 reached from the endpoints hold more than before, each by its path; and how many bytes more Python has
-allocated, for each message and member. This module must not know any protocol.
+allocated, for each message and member. A core that needs queues has them from its layers. This module must
+not know any protocol.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from antiphon.impl.protocols.core import Implementation
+from antiphon.impl.layers import Layers
+from antiphon.impl.protocols.core import Implementation, Network
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 PAYLOAD_BYTES = 100
@@ -31,7 +33,8 @@ class Growth(NamedTuple):
 def growth(implementation: Implementation[Any], *, members: int = 3, messages: int = 2_000) -> Growth:
     """What grows in a run of so many messages, after a quarter as many, with losses and repetitions."""
     faults = Faults(loss=0.05, duplication=0.1, delay_ms=(1.0, 5.0))
-    network = SimulatedNetwork(implementation, members, seed=1, faults=faults)
+    layers = Layers() if implementation.network is Network.FIFO else None
+    network = SimulatedNetwork(implementation, members, seed=1, faults=faults, layers=layers)
     _deliver(network, messages // 4)
     before = _sizes(network)
     tracing = tracemalloc.is_tracing()

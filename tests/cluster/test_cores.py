@@ -14,11 +14,11 @@ import pytest
 from antiphon.conformance.cluster import ClusterResult, run_cluster
 
 
-@pytest.mark.parametrize(("protocol", "stopped"), [("sequencer", 0), ("total", 2)])
+@pytest.mark.parametrize(("protocol", "stopped"), [("sequencer", 0), ("total", 2), ("chang-maxemchuk", 1)])
 def test_a_member_that_is_stopped_and_goes_on_delivers_what_the_others_do(
     protocol: str, stopped: int, tmp_path: Path
 ) -> None:
-    """SIGSTOP and SIGCONT, several times in a run; process 0 is the one that orders."""
+    """SIGSTOP and SIGCONT, several times in a run; process 0 orders for SEQUENCER and TOTAL."""
     results: list[ClusterResult] = []
 
     def run() -> None:

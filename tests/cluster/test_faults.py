@@ -146,7 +146,11 @@ def test_what_is_violated_stays_so_and_is_told_before_the_faults_of_the_run() ->
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
-        ("protocol", "rpb", "unknown protocol 'rpb'; known: dtp, rbp, sequencer, total; did you mean 'rbp'?"),
+        (
+            "protocol",
+            "rpb",
+            "unknown protocol 'rpb'; known: chang-maxemchuk, dtp, rbp, sequencer, total; did you mean 'rbp'?",
+        ),
         ("processes", 1, "processes is 1; a cluster has 2 to 64"),
         ("messages", 0, "messages is 0"),
         ("loss", 1.0, "loss is 1.0"),

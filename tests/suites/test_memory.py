@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from antiphon.conformance.suites import check_memory
+from antiphon.conformance.suites.memory import growth
+from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Delivery, Implementation, Send
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
 
@@ -21,6 +23,12 @@ BYTES_MAX = 500.0
 def test_a_message_costs_so_many_bytes_for_ever(messages: int) -> None:
     """The same for twice as many: memory grows with the number of messages, and with nothing else."""
     check_memory(rbp(), kept=KEPT, bytes_max=BYTES_MAX, messages=messages)
+
+
+def test_cm_keeps_its_last_n_minus_one_updates() -> None:
+    """Of which each is a batch, larger or smaller than the last one of a run before."""
+    kept = frozenset({"endpoint.core._buffer[]"})
+    assert growth(chang_maxemchuk(), messages=1_000).containers <= kept
 
 
 LEAKED: list[bytes] = []

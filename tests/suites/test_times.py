@@ -1,4 +1,4 @@
-"""RBP keeps to its times, and the suite catches cores that do not."""
+"""RBP and CM keep to their times, and the suite catches cores that do not."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from antiphon.conformance.bindings.rbp_faults import TIME_FAULTS
 from antiphon.conformance.suites import Times, check_times
+from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.rbp import MESSAGES, rbp
 
@@ -16,6 +17,14 @@ RBP = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
 @pytest.mark.parametrize("members", [2, 3, 4])
 def test_rbp_keeps_to_its_times(members: int) -> None:
     check_times(rbp(), RBP, members=(members,))
+
+
+QUEUED = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
+"""MSG and ACK; the queues double four times what they wait, which is more where clocks differ."""
+
+
+def test_cm_keeps_to_its_times() -> None:
+    check_times(chang_maxemchuk(), QUEUED, members=(3,))
 
 
 CAUGHT = {

@@ -86,12 +86,20 @@ class Sequence(Group):
     def receive_message(self, p: Process, m: Message) -> None:
         """A MSG arrives, for the first time or when it is sent again."""
         require(self.source[m] is not None and m not in self.obtained[p])
+        self.obtain(p, m)
+
+    def obtain(self, p: Process, m: Message) -> None:
+        """P has m."""
         self.obtained[p] |= {m}
 
     @action(fairness="weak")
     def receive_ack(self, p: Process) -> None:
         """The next ACK arrives."""
         require(self.acknowledged[p] < self.assigned)
+        self.learn(p)
+
+    def learn(self, p: Process) -> None:
+        """P has the next ACK."""
         self.acknowledged[p] += 1
 
     @action(fairness="weak")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import invariant, obligation, witness
 from antiphon.spec.protocols.chang_maxemchuk.algorithm import ChangMaxemchuk, Number, Sequence
+from antiphon.spec.protocols.chang_maxemchuk.queues import ChangMaxemchukInQueues, InQueues
 from antiphon.spec.services import Process, TotalOrderBroadcast
 
 
@@ -60,3 +61,30 @@ class ChangMaxemchukProperties(ChangMaxemchuk, SequenceProperties):
 
 class ChangMaxemchukChecked(ChangMaxemchukProperties, TotalOrderBroadcast):
     """CM, checked against its own properties and total order broadcast."""
+
+
+class InQueuesProperties(InQueues):
+    """What is asked of CM and of Pinwheel over queues."""
+
+    @invariant
+    def RemovedIsEverywhere(self) -> bool:
+        """What a process has removed from its buffer, every process has obtained."""
+        return all(
+            m in self.buffer[p] or all(m in self.obtained[q] for q in self.each(Process))
+            for p in self.each(Process)
+            for m in self.obtained[p]
+        )
+
+    @witness
+    def SomethingRemoved(self) -> bool:
+        """A process has removed an update."""
+        return any(self.obtained[p] != self.buffer[p] for p in self.each(Process))
+
+    @witness
+    def AckOvertaken(self) -> bool:
+        """An ACK came before one with a lower gsn."""
+        return any(len(self.early[p]) > 0 for p in self.each(Process))
+
+
+class ChangMaxemchukInQueuesChecked(ChangMaxemchukInQueues, InQueuesProperties, ChangMaxemchukChecked):
+    """CM over queues, checked against the properties of CM too."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from antiphon.spec.lang import Set
 from antiphon.spec.protocols.chang_maxemchuk.algorithm import ChangMaxemchuk, Number, Sequence
+from antiphon.spec.protocols.chang_maxemchuk.queues import ChangMaxemchukInQueues
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingView, Position, steps_between
@@ -47,3 +48,11 @@ CHANG_MAXEMCHUK = Refinement(
     sizes={"series": 1, "numbers": "messages"},
     bounds={"processes": 3, "messages": 2},
 )
+
+CHANG_MAXEMCHUK_IN_QUEUES = Refinement(
+    ChangMaxemchukInQueues,
+    ChangMaxemchuk,
+    (Broadcast, Deliver),
+    bounds={"processes": 3, "messages": 2},
+)
+"""Over queues CM does nothing else: an ACK that waits is a stutter, and one that ends a gap several steps."""

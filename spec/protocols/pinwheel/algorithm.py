@@ -53,18 +53,16 @@ class Pinwheel(Sequence):
         require(p == self.holder)
         self.holder = Process((p.index + 1) % self.processes)
 
-    @action(fairness="weak")
-    def receive_message(self, p: Process, m: Message) -> None:
+    def obtain(self, p: Process, m: Message) -> None:
         """`maintains hgsn_j it has received from LTM_j`."""
-        super().receive_message(p, m)
+        super().obtain(p, m)
         q = self.source[m]
         if q is not None:
             self.hear(p, q, self.stamp[m])
 
-    @action(fairness="weak")
-    def receive_ack(self, p: Process) -> None:
+    def learn(self, p: Process) -> None:
         """`the gsn assigned to the message by LTM_i is equal to hgsn_i`."""
-        super().receive_ack(p)
+        super().learn(p)
         q = self.sender[self.acknowledged[p]]
         if q is not None:
             self.hear(p, q, self.acknowledged[p])

@@ -1,0 +1,78 @@
+"""The core of CM: who holds the token gives one update its number, which passes the token on.
+
+The rules and the table of names stand in `antiphon.impl.protocols.updates`. Beyond these:
+
+| paper                                              | here                                    |
+|----------------------------------------------------|-----------------------------------------|
+| `the token is circulated … along the predefined path` | gsn g + 1 is given by process g mod n |
+| one outstanding message (section 4.2, Flow control) | `window` is 1                          |
+| `stable after … n-1 subsequent messages`           | `_stable`                               |
+
+A token that nobody needs stays where it is, since every update comes to its holder.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 3, first paragraph, of J. Chang and N. F. Maxemchuk, "Reliable broadcast
+protocols", ACM Transactions on Computer Systems 2, 1984.
+"""
+
+from __future__ import annotations
+
+from antiphon.impl.protocols.chang_maxemchuk.messages import Ack, Message, Msg
+from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.updates import Updates
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = ["Core"]
+
+
+class Core(Updates):
+    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+
+    protocol = "chang-maxemchuk"
+
+    def __init__(self, me: int, members: int, *, tracer: Tracer = NULL_TRACER) -> None:
+        """Process 0 holds the token.
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+        """
+        super().__init__(me, members, 1, tracer)
+
+    @property
+    def holding(self) -> bool:
+        """`circulated among LTMs along the predefined path`: the last known gsn names this process."""
+        return self._giver() == self.me
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle one message of another member."""
+        del now
+        if isinstance(message, Msg):
+            self._receive_msg(sender, message)
+        else:
+            self._receive_ack(sender, message)
+
+    def _had_turn(self, sender: int, number: int) -> bool:
+        """Each number has its place in the cycle."""
+        return sender == (number - 1) % self.members
+
+    def _giver(self) -> int:
+        """`along the predefined path`: the order of processes, one step an ACK."""
+        return self._acknowledged % self.members
+
+    def _last_possible(self) -> int:
+        """No gsn beyond the own next one is given before that."""
+        return self._acknowledged + (self.me - self._acknowledged) % self.members
+
+    def _unnumbered_max(self) -> int:
+        """One that has no gsn, and one for each gsn that can have been given."""
+        return self.members
+
+    def _stable(self) -> int:
+        """`U becomes stable after … n-1 subsequent messages are acknowledged`."""
+        return self._acknowledged - (self.members - 1)
+
+    def _msg(self, identifier: Identifier, payload: bytes) -> Msg:
+        return Msg(identifier, payload)
+
+    def _ack(self, number: int, identifier: Identifier) -> Ack:
+        return Ack(number, identifier)

@@ -1,0 +1,384 @@
+"""What CM and Pinwheel share: updates come over queues, the token's holder numbers them, all deliver them so.
+
+Rules of this file:
+1. No clock, socket, randomness or thread. Over queues nothing is sent again, so that no timer runs.
+2. One public action is one atomic step, and a step never waits. `deliver` and `act` are the single steps that
+   a process takes of its own accord; `settle` takes them until none is left.
+3. `multicast` is to the others; what a process keeps itself, the text says.
+4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
+   counted in `violations` and changes nothing.
+5. Nothing far ahead is kept: a subclass says how many numbers, and how many updates of one process without a
+   number, can be ahead of what a process knows.
+
+| paper                            | here                                                              |
+|----------------------------------|-------------------------------------------------------------------|
+| LTM_1 .. LTM_n                   | processes 0 .. members - 1                                        |
+| U_id = (i, l)                    | `Identifier(i, l)`                                                |
+| MSGs of LTM_k that came          | the first `_obtained[k]`: a queue leaves none out                 |
+| those of them that have a gsn    | the first `_numbered[k]`, by the ACKs up to `_acknowledged`       |
+| ACKs that came                   | all up to gsn `_acknowledged`, and `_early` beyond a gap          |
+| the local buffer                 | `_buffer`, and `_names`, the U_id of each gsn                     |
+| delivered up to                  | `_status`                                                         |
+
+Where the paper leaves a choice, the holder acknowledges its own MSG first, else that of the process that is
+next in the cycle, and those of one process in the order of sending; so none waits for ever.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, sections 1 to 3.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.protocols.core import (
+    NATURAL_MAX,
+    Delivery,
+    Identifier,
+    Send,
+    Wait,
+    payload_copy,
+    standing,
+)
+from antiphon.impl.protocols.violations import CountsViolations
+from antiphon.impl.tracing import Tracer
+
+__all__ = ["Updates", "UpdatesSnapshot", "UpdatesViolation"]
+
+
+class UpdatesViolation(Violation):
+    """A message that is never sent; it is ignored and counted under exactly one kind.
+
+    All but the first show an order that differs from the own one, or a queue that is none.
+    """
+
+    TOO_FAR_AHEAD = "number_or_update_that_is_too_far_ahead"
+    FOREIGN_UPDATE = "update_of_another_process"
+    UPDATE_LEFT_OUT = "update_that_is_not_the_next_of_its_source"
+    OUT_OF_TURN = "number_or_token_of_a_process_that_did_not_hold_it"
+    TWO_IDENTIFIERS = "two_identifiers_for_one_number"
+    TWO_NUMBERS = "two_numbers_for_one_identifier_or_none_for_one_before_it"
+    NEVER_BROADCAST = "identifier_that_its_source_never_broadcast"
+
+    @property
+    def breaks_order(self) -> bool:
+        """Whether two processes hold different things for true."""
+        return self is not UpdatesViolation.TOO_FAR_AHEAD
+
+
+class UpdatesSnapshot(NamedTuple):
+    """The whole state, immutable and canonical: equal snapshots behave equally."""
+
+    obtained: tuple[int, ...]
+    numbered: tuple[int, ...]
+    acknowledged: int
+    status: int
+    early: tuple[tuple[int, int, Identifier], ...]
+    names: tuple[tuple[int, Identifier], ...]
+    buffer: tuple[tuple[Identifier, bytes], ...]
+    own: Hashable
+    outputs: tuple[Send[Any], ...]
+    violations: tuple[tuple[Violation, int], ...]
+
+
+class Updates(CountsViolations, ABC):
+    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use a core."""
+
+    protocol: str
+    """What `repr` calls it."""
+
+    def __init__(self, me: int, members: int, window: int, tracer: Tracer) -> None:
+        """Nothing is sent; at most `window` own updates will be without a number.
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+        """
+        if members < 2 or not 0 <= me < members:
+            raise InvalidMembership(
+                f"process {me} of {members}: a token needs at least 2 members, numbered from 0 to members - 1"
+            )
+        self.me = me
+        self.members = members
+        self.window = window
+        self._others = tuple(process for process in range(members) if process != me)
+        self._cycle = (*range(me, members), *range(me))
+        self._tracer = tracer
+        self._obtained = [0] * members
+        self._numbered = [0] * members
+        self._acknowledged = 0
+        self._status = 0
+        self._early: dict[int, tuple[int, Identifier]] = {}
+        self._names: dict[int, Identifier] = {}
+        self._buffer: dict[Identifier, bytes] = {}
+        self._outputs: list[Send[Any]] = []
+        self._violations: Counter[Violation] = Counter()
+
+    def start(self, now: float) -> None:
+        """Take part: there is nothing to do before the first message."""
+
+    # What a protocol says ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def receive(self, sender: int, message: Any, now: float) -> None:
+        """Handle one message of another member."""
+
+    @property
+    @abstractmethod
+    def holding(self) -> bool:
+        """Whether this process has the token, and every ACK before."""
+
+    @abstractmethod
+    def _had_turn(self, sender: int, number: int) -> bool:
+        """Whether the sender can have had the token to give this gsn."""
+
+    @abstractmethod
+    def _last_possible(self) -> int:
+        """The highest gsn that can have been given."""
+
+    @abstractmethod
+    def _unnumbered_max(self) -> int:
+        """How many updates of one process can be here without a gsn."""
+
+    @abstractmethod
+    def _stable(self) -> int:
+        """Up to this gsn all processes have all updates."""
+
+    @abstractmethod
+    def _giver(self) -> int:
+        """The process that gives the next gsn, or has given it."""
+
+    @abstractmethod
+    def _msg(self, identifier: Identifier, payload: bytes) -> Any:
+        """MSG(U, U_id)."""
+
+    @abstractmethod
+    def _ack(self, number: int, identifier: Identifier) -> Any:
+        """ACK(t, U_id, g)."""
+
+    # Broadcasting -----------------------------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        """Whether as many own updates as may be have no gsn, so that `broadcast` would be refused."""
+        return self._obtained[self.me] - self._numbered[self.me] >= self.window
+
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
+        """`it multicasts the message MSG(U, U_id)`.
+
+        Raises:
+            Busy: as many own updates as may be have no number yet.
+            GroupFailed: no number is left for it.
+            TypeError, PayloadTooLarge: as `payload_copy`.
+        """
+        del now
+        payload = payload_copy(payload)
+        if NATURAL_MAX in (self._acknowledged, self._obtained[self.me]):
+            raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
+        if self.busy:
+            first = (self.me, self._numbered[self.me] + 1)
+            raise Busy(f"{first} has no number yet; broadcast again when `busy` is false")
+        self._obtained[self.me] += 1
+        identifier = Identifier(self.me, self._obtained[self.me])
+        self._buffer[identifier] = payload
+        self._to_others(self._msg(identifier, payload))
+        if self._tracer.recording:
+            self._tracer.record(tracing.Broadcast(self.me, identifier, payload))
+        return identifier
+
+    # Of its own accord ------------------------------------------------------------------------------------
+
+    def acknowledge(self, now: float) -> bool:
+        """`LTM_t acknowledges MSG(U, U_id) … by multicasting ACK(t, U_id, g)`; it has all before."""
+        del now
+        if not self.holding or not self._has_all or self._acknowledged == NATURAL_MAX:
+            return False
+        source = next((s for s in self._cycle if self._numbered[s] < self._obtained[s]), None)
+        if source is None:
+            return False
+        identifier = Identifier(source, self._numbered[source] + 1)
+        self._learn(self.me, identifier)
+        self._to_others(self._ack(self._acknowledged, identifier))
+        self._collect()
+        if self._tracer.recording:
+            self._tracer.record(tracing.Step(self.me, "acknowledge", identifier, self._acknowledged))
+        return True
+
+    @property
+    def _has_all(self) -> bool:
+        """`receiving all the messages already acknowledged`."""
+        return all(map(int.__le__, self._numbered, self._obtained))
+
+    @property
+    def deliverable(self) -> bool:
+        """Whether the update with the next gsn is here."""
+        name = self._names.get(self._status + 1)
+        return name is not None and name.id <= self._obtained[name.source]
+
+    def deliver(self) -> Delivery | None:
+        """`delivers messages in an orderly way … according to their gsns`; None while the next is missing."""
+        if not self.deliverable:
+            return None
+        self._status += 1
+        name = self._names[self._status]
+        payload = self._buffer[name]
+        self._delivered()
+        self._collect()
+        if self._tracer.recording:
+            self._tracer.record(tracing.Deliver(self.me, name, self._status, payload))
+        return Delivery(name.source, name.id, self._status, payload)
+
+    def act(self, now: float) -> bool:
+        """Take one step with the token; False if there is none."""
+        return self.acknowledge(now)
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Deliver and act until neither does anything; the deliveries come in their order."""
+        deliveries: list[Delivery] = []
+        while True:
+            while (delivery := self.deliver()) is not None:
+                deliveries.append(delivery)
+            if not self.act(now):
+                return deliveries
+
+    def tick(self, now: float) -> None:
+        """Nothing: no timer runs."""
+
+    def next_deadline(self) -> float | None:
+        """None: no timer runs."""
+        return None
+
+    # Receiving --------------------------------------------------------------------------------------------
+
+    def _receive_msg(self, sender: int, message: Any) -> bool:
+        """A MSG is kept: whether it was the next of its source."""
+        name: Identifier = message.identifier
+        if name.source != sender:
+            wrong = UpdatesViolation.FOREIGN_UPDATE
+        elif name.id != self._obtained[sender] + 1:
+            wrong = UpdatesViolation.UPDATE_LEFT_OUT
+        elif self._obtained[sender] - self._numbered[sender] >= self._unnumbered_max():
+            wrong = UpdatesViolation.TOO_FAR_AHEAD
+        else:
+            self._obtained[sender] += 1
+            self._buffer[name] = message.payload
+            return True
+        self._violated(wrong, sender, message)
+        return False
+
+    def _receive_ack(self, sender: int, message: Any) -> None:
+        """An ACK is kept; those that are next are taken."""
+        wrong = self._unassignable(sender, message.number, message.identifier)
+        if wrong is not None:
+            self._violated(wrong, sender, message)
+            return
+        self._early[message.number] = (sender, message.identifier)
+        while (early := self._early.pop(self._acknowledged + 1, None)) is not None:
+            giver, name = early
+            if name.id != self._numbered[name.source] + 1:
+                self._violated(UpdatesViolation.TWO_NUMBERS, giver, message)
+                break
+            self._learn(giver, name)
+        self._collect()
+
+    def _unassignable(self, sender: int, number: int, name: Identifier) -> UpdatesViolation | None:
+        """Why the sender cannot have given this number to this update, or None."""
+        if not self._had_turn(sender, number):
+            return UpdatesViolation.OUT_OF_TURN
+        if number > self._last_possible():
+            return UpdatesViolation.TOO_FAR_AHEAD
+        if number <= self._acknowledged or number in self._early:
+            return UpdatesViolation.TWO_IDENTIFIERS
+        if name.source == self.me and name.id > self._obtained[self.me]:
+            return UpdatesViolation.NEVER_BROADCAST
+        ahead = name.id - self._numbered[name.source]
+        known = any(name == other for _, other in self._early.values())
+        if known or not 0 < ahead <= number - self._acknowledged:
+            return UpdatesViolation.TWO_NUMBERS
+        return None
+
+    def _learn(self, giver: int, name: Identifier) -> None:
+        """The next gsn is that of this update."""
+        del giver
+        self._acknowledged += 1
+        self._numbered[name.source] += 1
+        self._names[self._acknowledged] = name
+
+    def _delivered(self) -> None:
+        """The next update goes to the application."""
+
+    def _collect(self) -> None:
+        """`Stable messages … are immediately removed from the local buffers`, once they are delivered."""
+        stable = min(self._stable(), self._status)
+        while self._names and (first := next(iter(self._names))) <= stable:
+            del self._buffer[self._names.pop(first)]
+
+    # Looking at a core from outside -----------------------------------------------------------------------
+
+    @property
+    def progress(self) -> int:
+        """What was obtained, numbered and delivered."""
+        return sum(self._obtained) + 2 * self._acknowledged + len(self._early) + self._status
+
+    def waits(self) -> tuple[Wait, ...]:
+        """The next number, updates that have one, and the number of the own first update."""
+        waits = []
+        if self._early:
+            waits.append(Wait(f"number {self._acknowledged + 1}", self._giver()))
+        for source in self._others:
+            for number in range(self._obtained[source] + 1, self._numbered[source] + 1):
+                waits.append(Wait(f"message {source}:{number}", source))
+        own = self._numbered[self.me] + 1
+        if own <= self._obtained[self.me] and not self.holding:
+            waits.append(Wait(f"a number for message {self.me}:{own}", self._giver()))
+        return tuple(waits)
+
+    def __repr__(self) -> str:
+        holds = ", holds the token" if self.holding else ""
+        told = f"last number {self._acknowledged}, delivered to {self._status}{holds}"
+        return f"<{self.protocol}: {told}; {standing(self)}>"
+
+    def outputs(self) -> list[Send[Any]]:
+        """Hand over, once, the messages to send, in order."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def _own(self) -> Hashable:
+        """What a protocol knows beyond this."""
+        return ()
+
+    def _resume(self, own: Any) -> None:
+        """Put back what `_own` gave."""
+
+    def snapshot(self) -> UpdatesSnapshot:
+        """The whole state."""
+        return UpdatesSnapshot(
+            tuple(self._obtained),
+            tuple(self._numbered),
+            self._acknowledged,
+            self._status,
+            tuple((number, *self._early[number]) for number in sorted(self._early)),
+            tuple(self._names.items()),
+            tuple(sorted(self._buffer.items())),
+            self._own(),
+            tuple(self._outputs),
+            tuple(sorted(self._violations.items())),
+        )
+
+    def restore(self, snapshot: UpdatesSnapshot, now: float) -> None:
+        """Become what `snapshot` was taken of; parameters and tracer stay."""
+        del now
+        self._obtained, self._numbered = list(snapshot.obtained), list(snapshot.numbered)
+        self._acknowledged, self._status = snapshot.acknowledged, snapshot.status
+        self._early = {number: (giver, name) for number, giver, name in snapshot.early}
+        self._names, self._buffer = dict(snapshot.names), dict(snapshot.buffer)
+        self._resume(snapshot.own)
+        self._outputs, self._violations = list(snapshot.outputs), Counter(dict(snapshot.violations))
+
+    def _to_others(self, message: Any) -> None:
+        for process in self._others:
+            self._outputs.append(Send(process, message))

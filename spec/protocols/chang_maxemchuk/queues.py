@@ -1,0 +1,120 @@
+"""CM over queues: what a process sends to another arrives in the order of sending, and is kept until stable.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 2: "every LTM will receive all messages eventually from its local
+transport module"; section 1: "All LTMs deliver U to local processes in the delivery order and store it in the
+local buffer for retransmission until U is stable".
+
+What is modelled: MSGs and ACKs as packets, `buffer[p]` what p stores, and `early[p]` the gsns of ACKs that
+overtook the ACK of another process, for which they wait. Where `algorithm` lets what was multicast come at
+any time, here it comes when it is the next in its queue.
+What is decided here: of several MSGs the holder acknowledges its own, else that of the process that is next
+in the cycle, and those of one process in the order of sending; so none waits for ever.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.environment.fifo import FifoChannels
+from antiphon.spec.lang import Const, Map, Set, action, everywhere, record, require
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import ChangMaxemchuk, Count, Number, Sequence
+from antiphon.spec.services import Message, Process
+
+
+@record
+class Packet:
+    """MSG(U, U_id), whose number is 0, or ACK(t, U_id, g) from t."""
+
+    message: Message
+    number: Count
+
+
+class InQueues(Sequence, FifoChannels[Packet]):
+    """What CM and Pinwheel share; a queue has room for an MSG and an ACK of each message."""
+
+    room: Const[int] = 3
+
+    buffer: Map[Process, Set[Message]] = everywhere(Set())
+    early: Map[Process, Set[Number]] = everywhere(Set())
+
+    # What is sent -----------------------------------------------------------------------------------------
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """`it multicasts the message MSG(U, U_id)`, and has it."""
+        super().broadcast(p, m)
+        self.buffer[p] |= {m}
+        self.push_to_others(p, Packet(m, 0))
+
+    def give_number(self, p: Process, m: Message) -> None:
+        """`by multicasting ACK(t, U_id, g)`."""
+        super().give_number(p, m)
+        self.push_to_others(p, Packet(m, self.assigned))
+
+    def is_first(self, p: Process, m: Message) -> bool:
+        """Of the messages that p has and that have no number, m is the one to acknowledge."""
+        return all(
+            self.is_numbered(other) or self.rank(p, m) <= self.rank(p, other) for other in self.obtained[p]
+        )
+
+    def rank(self, p: Process, m: Message) -> int:
+        """How far the source of m is from p in the cycle, and of one source which message it is."""
+        s = self.source[m]
+        return 0 if s is None else (s.index - p.index) % self.processes * self.messages + m.index
+
+    # What arrives -----------------------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def receive_message(self, p: Process, s: Process) -> None:  # type: ignore[override]
+        """The next packet from s is a MSG."""
+        require(self.has_packet(s, p) and self.channel[s][p][0].number == 0)
+        m = self.channel[s][p][0].message
+        self.take(s, p)
+        self.buffer[p] |= {m}
+        self.obtain(p, m)
+        self.collect(p)
+
+    @action(fairness="weak")
+    def receive_ack(self, p: Process, s: Process) -> None:  # type: ignore[override]
+        """The next packet from s is an ACK; while one before it is missing it waits."""
+        require(self.has_packet(s, p) and self.channel[s][p][0].number > 0)
+        self.early[p] |= {self.channel[s][p][0].number}
+        self.take(s, p)
+        for k in self.each(Number):
+            if k in self.early[p] and k == self.acknowledged[p] + 1:
+                self.early[p] -= {k}
+                self.learn(p)
+        self.collect(p)
+
+    # What is delivered and removed ------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def deliver(self, p: Process, k: Number) -> None:
+        """`delivers messages in an orderly way … according to their gsns`."""
+        super().deliver(p, k)
+        self.collect(p)
+
+    def is_stable(self, p: Process, k: Number) -> bool:
+        """P knows that all have the update with gsn k."""
+        return False
+
+    def collect(self, p: Process) -> None:
+        """`Stable messages … are immediately removed from the local buffers`, once they are delivered."""
+        for k in self.each(Number):
+            m = self.order[k]
+            if m is not None and k <= self.status[p] and self.is_stable(p, k):
+                self.buffer[p] -= {m}
+
+
+class ChangMaxemchukInQueues(InQueues, ChangMaxemchuk):
+    """CM over queues."""
+
+    @action(fairness="weak")
+    def acknowledge(self, p: Process, m: Message) -> None:
+        """`LTM_t acknowledges … after receiving all the messages already acknowledged`."""
+        require(self.is_first(p, m))
+        super().acknowledge(p, m)
+        self.collect(p)
+
+    def is_stable(self, p: Process, k: Number) -> bool:
+        """`U becomes stable after … n-1 subsequent messages are acknowledged`."""
+        return k + self.processes - 1 <= self.acknowledged[p]
