@@ -92,7 +92,7 @@ def verify(
     path: str | Path,
     *,
     promise: Collection[str] = (TOTAL_ORDER,),
-    master: str = "local[*]",
+    master: str | None = None,
     output: str | Path | None = None,
 ) -> VerifyReport:
     """Judge the logs of many runs on Spark.
@@ -101,7 +101,7 @@ def verify(
         path: a directory of runs (`<run>/process-<p>.ndjson`), or a dataset made from one.
         promise: what the system promises, of `antiphon.conformance.history.PROMISES`: "total-order",
             "virtual-synchrony", "consensus" and others.
-        master: Spark's master.
+        master: Spark's master; without it the session of this process, else all cores of this machine.
         output: keep the tables in this new directory.
 
     Raises:

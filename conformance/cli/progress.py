@@ -122,3 +122,13 @@ def _bar(
     with Bar(*whole, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=total, **fields)
         yield lambda **changed: bar.update(task, **changed)
+
+
+@contextmanager
+def working(title: str, console: Console) -> Iterator[Callable[[str], None] | None]:
+    """Of work that says in words how far it is; None when the console is no terminal."""
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status(title) as status:
+        yield lambda told: status.update(f"{title}: {told}")

@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.progress import working
 from antiphon.conformance.history import PROMISES, TOTAL_ORDER
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
@@ -23,7 +24,10 @@ def verify(
             show_default=False,
         ),
     ],
-    master: Annotated[str, typer.Option("--master", help="Spark's master.")] = "local[*]",
+    master: Annotated[
+        str,
+        typer.Option("--master", help="Spark's master: local[4], spark://HOST:PORT, sc://HOST:PORT, yarn."),
+    ] = "local[*]",
     keep: Annotated[
         Path | None,
         typer.Option("--output", help="Keep the tables in this new directory.", show_default=False),
@@ -48,8 +52,10 @@ def verify(
         ) from error
     console = output.err()
     try:
-        with console.status(f"judging {path} on {master}") if console.is_terminal else console:
-            report = pipeline.verify(path, master=master, output=keep, promise=promise or (TOTAL_ORDER,))
+        with working(f"judging {path} on {master}", console) as tell:
+            report = pipeline.verify(
+                path, master=master, output=keep, promise=promise or (TOTAL_ORDER,), tell=tell
+            )
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
     except pipeline.PipelineError as error:

@@ -1,8 +1,9 @@
 """The smallest histories that break each property, in the notation of `history`; they explain, and judges are
 tested on them.
 
-Some properties imply others: whoever breaks total order breaks prefix order and numbering too, and whoever
-breaks agreement breaks uniform agreement. Beside that, each property has an example that it alone catches.
+Some properties imply others: whoever breaks total order breaks prefix order, global order and numbering too,
+and whoever breaks agreement breaks uniform agreement. Beside that, each property has an example that it
+alone catches.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from antiphon.conformance.history.finding import (
     TRANSITIONAL_SET,
     UNIFORM_AGREEMENT,
     UNIFORM_DELIVERY,
+    UNIFORM_GLOBAL_ORDER,
     UNIFORM_INTEGRITY,
     UNIFORM_NUMBERING,
     UNIFORM_PREFIX_ORDER,
@@ -65,7 +67,8 @@ BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(others)
     for name, others in {
         AGREEMENT: {UNIFORM_AGREEMENT},
-        UNIFORM_TOTAL_ORDER: {UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING},
+        UNIFORM_TOTAL_ORDER: {UNIFORM_PREFIX_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING},
+        UNIFORM_GLOBAL_ORDER: {UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING},
         SAME_VIEW_DELIVERY: {SENDING_VIEW_DELIVERY},
         FIFO: {CAUSAL, RELIABLE_FIFO, RELIABLE_CAUSAL},
         CAUSAL: {RELIABLE_CAUSAL},
@@ -75,7 +78,13 @@ BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
         "MulticastLiveness": {"TerminationOfDelivery", "SafeIndicationLiveness"},
         "Integrity": {UNIFORM_INTEGRITY},
         UNIFORM_INTEGRITY: {"Integrity"},
-        "TotalOrder": {UNIFORM_TOTAL_ORDER, "PrefixOrder", UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING},
+        "TotalOrder": {
+            UNIFORM_TOTAL_ORDER,
+            "PrefixOrder",
+            UNIFORM_PREFIX_ORDER,
+            UNIFORM_GLOBAL_ORDER,
+            UNIFORM_NUMBERING,
+        },
         "PrefixOrder": {UNIFORM_PREFIX_ORDER},
         WEAK_ACCURACY: {STRONG_ACCURACY},
         EVENTUAL_STRONG_ACCURACY: {STRONG_ACCURACY},
@@ -86,7 +95,8 @@ BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
 }
 """What is broken whenever a property is, if it is judged too."""
 
-_ORDER: Final = {UNIFORM_TOTAL_ORDER, UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING}
+_CIRCLE: Final = {UNIFORM_PREFIX_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING}
+_ORDER: Final = {UNIFORM_TOTAL_ORDER, *_CIRCLE}
 
 EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
     name: (text, frozenset(broken))
@@ -105,6 +115,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
         ("missed of a crashed one", "0: +a a ! | 1:", {UNIFORM_AGREEMENT}),
         ("two orders", "0: +a +0:2 a 0:2 | 1: 0:2 a", _ORDER),
         ("two orders, one of a crashed one", "0: +a +0:2 a 0:2 ! | 1: 0:2 a", _ORDER),
+        ("a circle", "0: +a a b ! | 1: +b b c ! | 2: +c c a !", _CIRCLE),
         ("a gap in the order", "0: +a +0:2 a 0:2 | 1: 0:2 !", {UNIFORM_PREFIX_ORDER}),
         ("two numbers of one message", "0: +a a#1 | 1: a#2", {UNIFORM_NUMBERING}),
         ("one number of two messages", "0: +a +0:2 a#1 0:2#1 | 1: a#1 0:2#1", {UNIFORM_NUMBERING}),

@@ -22,6 +22,7 @@ UNIFORM_AGREEMENT: Final = "UniformAgreement"
 AGREEMENT: Final = "Agreement"
 UNIFORM_TOTAL_ORDER: Final = "UniformTotalOrder"
 UNIFORM_PREFIX_ORDER: Final = "UniformPrefixOrder"
+UNIFORM_GLOBAL_ORDER: Final = "UniformGlobalOrder"
 UNIFORM_NUMBERING: Final = "UniformNumbering"
 DATAGRAM_INTEGRITY: Final = "DatagramIntegrity"
 CAUSALITY: Final = "Causality"
@@ -51,6 +52,7 @@ PROPERTIES: Final = (
     AGREEMENT,
     UNIFORM_TOTAL_ORDER,
     UNIFORM_PREFIX_ORDER,
+    UNIFORM_GLOBAL_ORDER,
     UNIFORM_NUMBERING,
     DATAGRAM_INTEGRITY,
     CAUSALITY,
@@ -161,6 +163,7 @@ NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not c
 BY_NOBODY: Final = "broadcast by a correct process, delivered by no correct process"
 OTHER_ORDER: Final = "both deliver both messages, each delivers its own first"
 OTHER_MESSAGE: Final = "deliver different messages at the same position"
+NO_SEQUENCE: Final = "no sequence explains these deliveries"
 OTHER_NUMBER: Final = "delivered under another number than elsewhere"
 NUMBER_TAKEN: Final = "delivered under the number of another message"
 NOT_GREATER: Final = "delivered under a number that is not greater than the last one there"

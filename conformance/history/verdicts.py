@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from antiphon.conformance.history.circles import global_order
 from antiphon.conformance.history.content import foreign_broadcasts, other_payloads
 from antiphon.conformance.history.datagrams import causality, datagram_integrity
 from antiphon.conformance.history.finding import (
@@ -26,6 +27,7 @@ from antiphon.conformance.history.finding import (
     HANDOVER,
     LIVENESS,
     NO_VIOLATION,
+    UNIFORM_GLOBAL_ORDER,
     UNIFORM_INTEGRITY,
     Finding,
     History,
@@ -68,11 +70,13 @@ def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
 
 
 _CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
+    UNIFORM_GLOBAL_ORDER: global_order,
     DATAGRAM_INTEGRITY: datagram_integrity,
     HANDOVER: handover,
     NO_VIOLATION: no_violation,
 }
-"""What judges each property of logs that no service has: of the network, of members, of who writes logs; and
+"""What judges each property of logs that no service has: circles in the orders of all, which a machine would
+need the whole past for; of the network, of members, of who writes logs; and
 `Causality`, which follows from the merge that machines read.
 """
 

@@ -20,18 +20,21 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from antiphon.conformance.pipeline.errors import PipelineError
+from antiphon.conformance.pipeline.scratch import own_directory
 
 OLDEST = 17
 _FLAG = "--add-modules=jdk.incubator.vector"
 _FLAG_UNTIL_23 = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 _WRAPPER = """#!/bin/sh
-# Starts Java without what Spark asks for and this runtime need not have.
+# Starts Java without what Spark asks for and this runtime need not have, in a process group of its own: the
+# terminal's Ctrl-C does not reach it.
 for argument do
   shift
   case "$argument" in
@@ -39,7 +42,7 @@ for argument do
     *) set -- "$@" "$argument" ;;
   esac
 done
-exec {java} "$@"
+exec {python} -I -S -c 'import os, sys; os.setpgid(0, 0); os.execv(sys.argv[1], sys.argv[1:])' {java} "$@"
 """
 
 
@@ -54,21 +57,19 @@ def java_home() -> Iterator[Path]:
     flags = (_FLAG,) if version < 24 else (_FLAG, _FLAG_UNTIL_23)
     refused = []
     for parent in (Path(tempfile.gettempdir()), _cache_directory()):
-        try:
-            parent.mkdir(parents=True, exist_ok=True)
-            home = Path(tempfile.mkdtemp(prefix="antiphon-java-", dir=parent))
-        except OSError as error:
-            refused.append(f"{parent}: {error.strerror}")
-            continue
-        try:
-            wrapper = _write_wrapper(home, java, flags)
+        with ExitStack() as stack:
+            try:
+                parent.mkdir(parents=True, exist_ok=True)
+                home = stack.enter_context(own_directory("java", parent))
+                wrapper = _write_wrapper(home, java, flags)
+            except OSError as error:
+                refused.append(f"{parent}: {error.strerror}")
+                continue
             if _version(wrapper, _FLAG) is None:
                 refused.append(f"{parent}: files there cannot be executed")
                 continue
             yield home
             return
-        finally:
-            shutil.rmtree(home, ignore_errors=True)
     raise PipelineError(
         f"no directory for the Java that Spark starts: {'; '.join(refused)}; set TMPDIR to one"
     )
@@ -129,7 +130,8 @@ def _version(java: Path, *options: str) -> int | None:
 def _write_wrapper(home: Path, java: Path, flags: tuple[str, ...]) -> Path:
     wrapper = home / "bin" / "java"
     wrapper.parent.mkdir()
-    wrapper.write_text(_WRAPPER.format(flags="|".join(flags), java=shlex.quote(str(java))))
+    quoted = {"python": shlex.quote(sys.executable), "java": shlex.quote(str(java))}
+    wrapper.write_text(_WRAPPER.format(flags="|".join(flags), **quoted))
     wrapper.chmod(0o700)
     return wrapper
 

@@ -1,28 +1,48 @@
 """A Spark session is quiet, private to this machine unless told otherwise, and always closed.
 
-1. A local master binds to 127.0.0.1 only. Any other master takes its addresses from Spark's own
-   configuration, since executors elsewhere must reach the driver.
+1. A local master, or a cluster on this machine, binds to the loopback interface only. Any other master takes
+   its addresses from Spark's own configuration, since executors elsewhere must reach the driver.
 2. Spark's log shows errors only; what concerns the user is raised as `PipelineError`.
-3. A session that already runs in this process is used and left running.
+3. A session that already runs in this process, Spark Connect's included, is used and left running, with the
+   settings that it had.
+4. Java has a process group of its own, so that the terminal's Ctrl-C is Python's alone; it ends with Python,
+   whose end of a pipe it holds. What it writes stands in one directory (`scratch`).
+5. The settings that decide how work is cut fit the data, on every master (`settings`).
 
-The environment is changed only while Java starts. This module knows nothing of logs and verdicts.
+The environment is changed only while Java starts, or while a session of Spark Connect is used. This module
+knows nothing of logs and verdicts.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Final
 
+import grpc
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.utils import is_remote
 
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
 from antiphon.conformance.pipeline.java import java_home
+from antiphon.conformance.pipeline.masters import (
+    LOCAL,
+    is_connect,
+    is_local,
+    is_private,
+    require_master,
+    same_master,
+)
+from antiphon.conformance.pipeline.scratch import own_directory
 
 _LOG4J = """status = off
 rootLogger.level = error
@@ -46,40 +66,180 @@ logger.tasks.name = org.apache.spark.util.Utils
 logger.tasks.level = off
 """
 
-_COMMON = {
+_COMMON: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
-    # A file that turns out to be damaged while it is read is judged by what is missing from it.
-    "spark.sql.files.ignoreCorruptFiles": "true",
-    "spark.sql.files.ignoreMissingFiles": "true",
 }
+
+_BYTES_A_TASK: Final = 1 << 20
+"""Less than this many bytes of logs are not worth a task: judging them takes a second or two."""
+
+_BYTES_A_TASK_MAX: Final = 64 << 20
+_POLL_S: Final = 0.5
+CONNECT_S: Final = 8.0
+"""So long a Spark Connect server has to take a connection; the client alone would try for minutes."""
 
 
 @contextmanager
-def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
-    """Give a session on this master, and stop it afterwards if it was started here.
+def spark_session(master: str | None = None) -> Iterator[SparkSession]:
+    """Give a session on this master, and stop it afterwards if it was started here. Without a master it is
+    the session that runs in this process, else one on all cores of this machine.
 
     Raises:
-        InputError: a session with another master runs in this process.
+        InputError: this is no master, nobody answers there, or a session with another master runs in this
+            process.
         PipelineError: there is no Java, or Spark does not start.
     """
     running = SparkSession.getActiveSession()
     if running is not None:
-        if running.sparkContext.master != master:
+        found = _master_of(running)
+        if master is not None and not same_master(found, master):
             raise InputError(
-                f"a Spark session with master {running.sparkContext.master!r} runs in this process; "
+                f"a Spark session with master {found!r} runs in this process; "
                 f"stop it, or use it by naming its master instead of {master!r}"
             )
         yield running
         return
-    with tempfile.TemporaryDirectory(prefix="antiphon-spark-") as scratch, java_home() as home:
-        session = _start(master, home, Path(scratch))
+    master = LOCAL if master is None else master
+    require_master(master)
+    with ExitStack() as stack:
+        if is_connect(master):
+            stack.enter_context(_environment(SPARK_CONNECT_MODE_ENABLED="1", SPARK_REMOTE=None))
+            session = _connect(master)
+        else:
+            stack.enter_context(_without_words_of_py4j())
+            scratch = stack.enter_context(own_directory("spark"))
+            home = stack.enter_context(java_home())
+            session = _start(master, home, scratch)
         try:
             yield session
         finally:
-            session.stop()
+            _stop(session)
+
+
+@contextmanager
+def settings(session: SparkSession, volume: int, most: int) -> Iterator[None]:
+    """Fit the settings that cut work into tasks to so many bytes of logs, and to what can be cut into `most`
+    parts at most; whatever the session had before is restored.
+    """
+    fitting = {
+        "spark.sql.shuffle.partitions": str(parts(volume, most, cores(session))),
+        # Plans that are made anew after each step would join the few parts of small tables into one.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.ansi.enabled": "true",
+        # A file that turns out to be damaged while it is read is an error.
+        "spark.sql.files.ignoreCorruptFiles": "false",
+        "spark.sql.files.ignoreMissingFiles": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    }
+    with _confs(session, fitting):
+        yield
+
+
+def parts(volume: int, most: int, workers: int) -> int:
+    """Into how many parts so many bytes are cut: a few for each core, unless parts would be tiny or huge."""
+    worthwhile = -(-volume // _BYTES_A_TASK)
+    wanted = max(3 * workers, -(-volume // _BYTES_A_TASK_MAX))
+    return max(1, min(worthwhile, wanted, most))
+
+
+def cores(session: SparkSession) -> int:
+    """How many tasks run side by side; what Spark cuts a range into when nothing else is said."""
+    row = session.range(1 << 14).select(F.spark_partition_id().alias("part")).agg(F.max("part")).first()
+    assert row is not None
+    return int(row[0]) + 1
+
+
+@contextmanager
+def telling(session: SparkSession, tell: Callable[[str], None] | None) -> Iterator[None]:
+    """Tell now and then how many tasks of the present step are done. Spark Connect does not say."""
+    if tell is None or is_remote():
+        yield
+        return
+    tracker, over = session.sparkContext.statusTracker(), threading.Event()
+
+    def poll() -> None:
+        while not over.wait(_POLL_S):
+            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            known = [stage for stage in stages if stage is not None]
+            if known:
+                done, of = sum(s.numCompletedTasks for s in known), sum(s.numTasks for s in known)
+                tell(f"{done:,} of {of:,} tasks")
+
+    thread = threading.Thread(target=poll, name="antiphon-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _master_of(session: SparkSession) -> str:
+    if not is_remote():
+        return str(session.sparkContext.master)
+    return f"sc://{session.client._builder.endpoint}"  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _confs(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    before = {name: session.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)
+
+
+def _stop(session: SparkSession) -> None:
+    """Stop a session. After an interrupt this thread's connection to Java still waits for an answer, so that
+    Java is spoken to from another thread.
+    """
+    if is_remote():
+        session.stop()
+        return
+
+    def stop() -> None:
+        session.sparkContext.setLogLevel("OFF")  # the tasks that are broken off complain
+        session.stop()
+
+    thread = threading.Thread(target=stop, name="antiphon-stop")
+    thread.start()
+    thread.join()
+
+
+@contextmanager
+def _without_words_of_py4j() -> Iterator[None]:
+    """What py4j logs of an interrupted call is raised too; it logs on the root logger."""
+
+    def foreign(record: logging.LogRecord) -> bool:
+        return Path(record.pathname).parent.name != "py4j"
+
+    logging.getLogger().addFilter(foreign)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeFilter(foreign)
+
+
+def _connect(master: str) -> SparkSession:
+    from pyspark.sql.connect.client import DefaultChannelBuilder  # here: it asks for packages of its own
+
+    try:
+        with DefaultChannelBuilder(master).toChannel() as channel:
+            grpc.channel_ready_future(channel).result(timeout=CONNECT_S)
+        session = SparkSession.builder.remote(master).getOrCreate()
+        session.range(1).count()
+    except (PySparkException, grpc.FutureTimeoutError) as error:
+        told = first_line(error) if str(error) else f"it says nothing for {CONNECT_S:.0f} seconds"
+        raise InputError(f"the master {master!r} is no Spark Connect server: {told}") from error
+    return session
 
 
 def _start(master: str, home: Path, scratch: Path) -> SparkSession:
@@ -89,48 +249,60 @@ def _start(master: str, home: Path, scratch: Path) -> SparkSession:
     for key, value in _configuration(master, log4j, scratch).items():
         builder = builder.config(key, value)
     with _environment(
-        JAVA_HOME=str(home), PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable
+        JAVA_HOME=str(home),
+        PYSPARK_PYTHON=sys.executable,
+        PYSPARK_DRIVER_PYTHON=sys.executable,
+        SPARK_REMOTE=None,
+        SPARK_CONNECT_MODE_ENABLED=None,
+        SPARK_LOCAL_DIRS=None,
     ):
+        interrupt = signal.getsignal(signal.SIGINT)
         try:
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
+            # The handler that Spark sets speaks to Java, which may be in the middle of an answer.
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGINT, interrupt)
+            return session
         except (PySparkException, Py4JError, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise PipelineError(f"Spark does not start on master {master!r}: {reason}") from error
+            told = f"Spark does not start on master {master!r}: {first_line(error)}"
+            raise (PipelineError if is_local(master) else InputError)(told) from error
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says first."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def _configuration(master: str, log4j: Path, scratch: Path) -> dict[str, str]:
-    configuration = _COMMON | {
-        "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={log4j.as_uri()}"',
-        "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
-    }
-    if master.startswith("local"):
+    for place in ("java", "blocks"):
+        (scratch / place).mkdir()
+    java = f'"-Dlog4j2.configurationFile={log4j.as_uri()}" "-Djava.io.tmpdir={scratch / "java"}"'
+    java += " -XX:-UsePerfData"
+    configuration = _COMMON | {"spark.sql.warehouse.dir": (scratch / "warehouse").as_uri()}
+    if is_local(master):
         # A job here lasts seconds: Java's second compiler would take more of them than it
         # gives back, but without it the default room for compiled code is too small.
-        configuration["spark.driver.extraJavaOptions"] += (
-            " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
-        )
-        parts = str(2 * (os.cpu_count() or 4))
-        configuration |= {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            # Enough for every core of one machine; the default of 200, and plans that are made anew
-            # after each step, suit a cluster.
-            "spark.sql.adaptive.enabled": "false",
-            "spark.sql.shuffle.partitions": parts,
-            "spark.sql.sources.parallelPartitionDiscovery.parallelism": parts,
-        }
-    return configuration
+        java += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+        configuration["spark.local.dir"] = str(scratch / "blocks")
+    if is_private(master):
+        configuration |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return configuration | {"spark.driver.extraJavaOptions": java}
 
 
 @contextmanager
-def _environment(**variables: str) -> Iterator[None]:
+def _environment(**variables: str | None) -> Iterator[None]:
+    """Set these variables for a while; None takes one away."""
     before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+    _set(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        _set(before)
+
+
+def _set(variables: Mapping[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

@@ -6,8 +6,8 @@ one row a run and property, and of each run's damage the first faults; never a d
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Collection, Iterator
+import os
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -29,7 +29,8 @@ from antiphon.conformance.pipeline.dataset import (
 )
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
 from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
-from antiphon.conformance.pipeline.session import spark_session
+from antiphon.conformance.pipeline.scratch import own_directory
+from antiphon.conformance.pipeline.session import settings, spark_session, telling
 from antiphon.conformance.pipeline.verdicts import property_rank, verdicts_of
 from antiphon.model.verdict import Outcome
 
@@ -39,19 +40,22 @@ FAULTS_SHOWN: Final = 20
 
 def verify(
     path: str | Path,
-    master: str = "local[*]",
+    master: str | None = None,
     output: str | Path | None = None,
     promise: Collection[str] = (TOTAL_ORDER,),
+    tell: Callable[[str], None] | None = None,
 ) -> VerifyReport:
     """Judge the logs below `path` (`<run>/process-<p>.ndjson`), or a dataset made from such logs.
 
     With `output`, a directory that must not exist yet, the tables are kept there: `events` by run,
-    `quarantine` and `verdicts`; from a dataset, `verdicts` alone. `master` is Spark's. `promise` is what the
-    system promises, of `PROMISES`. A violated property or a damaged log is a result; see
-    `VerifyReport.outcome`.
+    `quarantine` and `verdicts`; from a dataset, `verdicts` alone. `master` is Spark's; without it
+    the session of this process is used, else all cores of this machine. `promise` is what the system
+    promises, of `PROMISES`. `tell` is told now and then how far the work is. A violated property or a damaged
+    log is a result; see `VerifyReport.outcome`.
 
     Raises:
-        InputError: there is nothing to judge at `path`, `output` exists, or nobody promises that.
+        InputError: there is nothing to judge at `path`, `output` exists, nobody promises that, or this is no
+            master.
         PipelineError: no Java, a full disk, or Spark failed.
     """
     try:
@@ -60,8 +64,12 @@ def verify(
         raise InputError(str(error)) from error
     source = Path(path)
     kept = None if output is None else Path(output)
-    _refuse_early(source, kept)
-    with spark_session(master) as session:
+    volume, runs = _measure(source, kept)
+    with (
+        spark_session(master) as session,
+        settings(session, volume, runs),
+        telling(session, tell),
+    ):
         if is_dataset(source):
             return _judge(open_dataset(session, source), promise, kept)
         with _place_of_dataset(kept) as place:
@@ -69,14 +77,26 @@ def verify(
             return _judge(open_dataset(session, place), promise, kept and place / "verdicts", kept)
 
 
-def _refuse_early(source: Path, kept: Path | None) -> None:
-    """Find wrong usage before Java starts, which takes seconds."""
+def _measure(source: Path, kept: Path | None) -> tuple[int, int]:
+    """How many bytes and runs are to be judged; wrong usage is found before Java starts."""
     if "://" in str(source) or str(source).startswith("file:"):
         raise InputError(f"{source}: name a path on a file system that all machines see, not a URI")
     if kept is not None and kept.exists():
         raise InputError(f"{kept} exists and is not overwritten; name another place or remove it")
-    if not is_dataset(source):
-        list_runs(source)
+    if is_dataset(source):
+        directories = list((source / "events").iterdir())
+    else:
+        directories = [Path(path) for _, path in list_runs(source)]
+    return sum(map(_volume, directories)), len(directories)
+
+
+def _volume(directory: Path) -> int:
+    """How many bytes the files of a directory have; what cannot be read has none, and is told later."""
+    try:
+        with os.scandir(directory) as entries:
+            return sum(entry.stat().st_size for entry in entries if entry.is_file())
+    except OSError:
+        return 0
 
 
 @contextmanager
@@ -84,8 +104,8 @@ def _place_of_dataset(kept: Path | None) -> Iterator[Path]:
     if kept is not None:
         yield kept
         return
-    with tempfile.TemporaryDirectory(prefix="antiphon-verify-") as scratch:
-        yield Path(scratch) / "dataset"
+    with own_directory("verify") as scratch:
+        yield scratch / "dataset"
 
 
 def _judge(

@@ -206,3 +206,9 @@ def test_the_gate_asks_every_family_once(tmp_path: Path) -> None:
         if option == "--protocol"
     ]
     assert sorted(named) == sorted(families())
+
+
+def test_spark_starts_once(tmp_path: Path) -> None:
+    """It takes seconds of every core: all logs are judged by one command."""
+    commands = [row.arguments[0] for column in gate.rows(tmp_path) for row in column]
+    assert commands.count("verify") == 1

@@ -217,7 +217,7 @@ def test_without_a_fault_everything_holds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("faulty", "others"),
     [
-        (Swapping, {"UniformTotalOrder", "UniformPrefixOrder", "UniformNumbering"}),
+        (Swapping, {"UniformTotalOrder", "UniformPrefixOrder", "UniformGlobalOrder", "UniformNumbering"}),
         (Emptying, {"UniformIntegrity"}),
         (Altering, {"UniformIntegrity"}),
         (Doubling, {"UniformIntegrity"}),

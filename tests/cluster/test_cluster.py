@@ -110,7 +110,8 @@ def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResul
     path.write_bytes(b"".join(lines))
     judged = judge_run(load_run(tmp_path))
     violated = {finding.property: str(finding) for finding in judged.findings if finding.offending}
-    assert set(violated) == {"UniformTotalOrder", "UniformPrefixOrder", "UniformNumbering", "Handover"}
+    order = {"UniformTotalOrder", "UniformPrefixOrder", "UniformGlobalOrder", "UniformNumbering"}
+    assert set(violated) == order | {"Handover"}
     assert f"process-1.ndjson:{first + 1} ({other.m})" in violated["UniformPrefixOrder"]
 
 

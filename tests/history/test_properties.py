@@ -250,12 +250,20 @@ def are_prefixes(rows: list[list[str]]) -> bool:
     )
 
 
+def have_a_sequence(rows: list[list[str]]) -> bool:
+    """The relation "somebody delivers one before the other" has no cycle."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_edges_from(pair for row in rows for pair in combinations(row, 2))
+    return bool(nx.is_directed_acyclic_graph(graph))
+
+
 def of_order(logs: History) -> dict[str, bool]:
     """Of the first deliveries of each process, and of numbers."""
     numbered = [(p, event) for p, log in enumerate(logs) for event in log if isinstance(event, Deliver)]
     return {
         "UniformTotalOrder": in_one_order(rows_of(logs)),
         "UniformPrefixOrder": are_prefixes(rows_of(logs)),
+        "UniformGlobalOrder": have_a_sequence(rows_of(logs)),
         "UniformNumbering": all(
             (a.m == b.m) == (a.number == b.number) for _, a in numbered for _, b in numbered
         )

@@ -1,0 +1,117 @@
+"""A master that cannot be one is told at once, before Java starts: its form, and whether anybody listens.
+
+Spark itself takes a minute to give up on an address where nobody listens, and says it in a trace of Java.
+This module knows the forms of masters, and opens no session.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+from antiphon.conformance.pipeline.errors import InputError
+
+LOCAL: Final = "local[*]"
+WAIT_S: Final = 3.0
+"""So long an address has to answer."""
+
+FORMS: Final = "local, local[4], local[*], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn, k8s://URL"
+
+_ON_THIS_MACHINE: Final = re.compile(r"local(\[(\*|[1-9][0-9]*)(, *[1-9][0-9]*)?\])?")
+_CLUSTER_HERE: Final = re.compile(r"local-cluster\[ *[1-9][0-9]* *, *[1-9][0-9]* *, *[1-9][0-9]* *\]")
+_PORTS: Final = {"sc": 15002, "https": 443, "http": 80}
+"""The port of an address that names none."""
+
+
+def is_local(master: str) -> bool:
+    """Whether everything runs on this machine."""
+    return bool(_ON_THIS_MACHINE.fullmatch(master) or _CLUSTER_HERE.fullmatch(master))
+
+
+def is_connect(master: str) -> bool:
+    """Whether it is the address of a Spark Connect server, which has the session."""
+    return master.startswith("sc://")
+
+
+def is_private(master: str) -> bool:
+    """Whether nobody on another machine takes part: all ports can be of the loopback interface."""
+    return is_local(master) or (
+        master.startswith("spark://") and all(_is_loopback(host) for host, _ in _addresses(master))
+    )
+
+
+def same_master(one: str, other: str) -> bool:
+    """Whether both name one master; of Spark Connect servers the address counts, not the parameters."""
+    return one == other or (is_connect(one) and is_connect(other) and _addresses(one) == _addresses(other))
+
+
+def require_master(master: str) -> None:
+    """Refuse what is no master, and one that does not answer.
+
+    Raises:
+        InputError: the message says what was wrong with it, and which forms there are.
+    """
+    if is_local(master):
+        return
+    if master == "yarn":
+        _require_yarn()
+        return
+    if not re.match(r"(spark|sc|k8s)://", master):
+        raise InputError(f"{master!r} is no master of Spark; a master is one of {FORMS}")
+    refused = []
+    for host, port in _addresses(master):
+        try:
+            socket.create_connection((host, port), WAIT_S).close()
+        except OSError as error:
+            refused.append(f"{host}:{port} ({error.strerror or error})")
+        else:
+            return
+    raise InputError(
+        f"nobody answers at the master {master!r}: {', '.join(refused)}; start it, or name another: {FORMS}"
+    )
+
+
+def _require_yarn() -> None:
+    """Spark finds YARN by Hadoop's configuration, and waits for ever where that is the empty one."""
+    places = [os.environ[name] for name in ("YARN_CONF_DIR", "HADOOP_CONF_DIR") if os.environ.get(name)]
+    if not any((Path(place) / "yarn-site.xml").is_file() for place in places):
+        told = " and ".join(places) + (" have" if len(places) > 1 else " has") if places else "there is"
+        raise InputError(
+            f"the master 'yarn' is found by HADOOP_CONF_DIR or YARN_CONF_DIR, and {told} no yarn-site.xml; "
+            f"set one of them to Hadoop's configuration, or name another master: {FORMS}"
+        )
+
+
+def _addresses(master: str) -> list[tuple[str, int]]:
+    """The hosts and ports of a master.
+
+    Raises:
+        InputError: what stands there is none.
+    """
+    scheme, _, rest = master.partition("://")
+    if scheme == "k8s":
+        scheme, _, rest = rest.rpartition("://")
+        scheme = scheme or "https"
+    addresses = []
+    for address in re.split(r"[/;?]", rest)[0].split(","):
+        parts = re.fullmatch(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+)(:(?P<port>[0-9]{1,5}))?", address)
+        port = None if parts is None else int(parts["port"] or _PORTS.get(scheme, 0))
+        if parts is None or port is None or not 0 < port < 65_536:
+            raise InputError(
+                f"{master!r} is no master of Spark: {address!r} is no HOST:PORT; a master is one of {FORMS}"
+            )
+        addresses.append((parts["host"].strip("[]"), port))
+    return addresses
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
