@@ -21,7 +21,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -108,12 +108,15 @@ def spark_session(master: str | None = None) -> Iterator[SparkSession]:
             stack.enter_context(_environment(SPARK_CONNECT_MODE_ENABLED="1", SPARK_REMOTE=None))
             session = _connect(master)
         else:
+            if threading.current_thread() is threading.main_thread():
+                stack.callback(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
             stack.enter_context(_without_words_of_py4j())
             scratch = stack.enter_context(own_directory("spark"))
             home = stack.enter_context(java_home())
             session = _start(master, home, scratch)
         try:
-            yield session
+            with _interrupts():
+                yield session
         finally:
             _stop(session)
 
@@ -133,7 +136,7 @@ def settings(session: SparkSession, volume: int, most: int) -> Iterator[None]:
         "spark.sql.files.ignoreMissingFiles": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     }
-    with _confs(session, fitting):
+    with confs(session, fitting):
         yield
 
 
@@ -183,7 +186,8 @@ def _master_of(session: SparkSession) -> str:
 
 
 @contextmanager
-def _confs(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+def confs(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Set these for a while."""
     before = {name: session.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         session.conf.set(name, value)
@@ -197,6 +201,31 @@ def _confs(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
                 session.conf.set(name, old)
 
 
+@contextmanager
+def _interrupts() -> Iterator[None]:
+    """Make an interrupt a `KeyboardInterrupt`, whatever a call to Java that it breaks off raises instead. The
+    handler that Spark sets would speak to Java, which may be in the middle of an answer.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupted = threading.Event()
+
+    def interrupt(*_: object) -> None:
+        interrupted.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except Exception:
+        if interrupted.is_set():
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _stop(session: SparkSession) -> None:
     """Stop a session. After an interrupt this thread's connection to Java still waits for an answer, so that
     Java is spoken to from another thread.
@@ -206,8 +235,9 @@ def _stop(session: SparkSession) -> None:
         return
 
     def stop() -> None:
-        session.sparkContext.setLogLevel("OFF")  # the tasks that are broken off complain
-        session.stop()
+        with suppress(Py4JError, OSError):  # Java is gone already
+            session.sparkContext.setLogLevel("OFF")  # the tasks that are broken off complain
+            session.stop()
 
     thread = threading.Thread(target=stop, name="antiphon-stop")
     thread.start()
@@ -256,13 +286,8 @@ def _start(master: str, home: Path, scratch: Path) -> SparkSession:
         SPARK_CONNECT_MODE_ENABLED=None,
         SPARK_LOCAL_DIRS=None,
     ):
-        interrupt = signal.getsignal(signal.SIGINT)
         try:
-            session = builder.getOrCreate()
-            # The handler that Spark sets speaks to Java, which may be in the middle of an answer.
-            if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGINT, interrupt)
-            return session
+            return builder.getOrCreate()
         except (PySparkException, Py4JError, OSError) as error:
             told = f"Spark does not start on master {master!r}: {first_line(error)}"
             raise (PipelineError if is_local(master) else InputError)(told) from error
