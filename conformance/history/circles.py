@@ -29,15 +29,15 @@ LINKS_SHOWN: Final = 5
 
 
 class Link(NamedTuple):
-    """A process delivers `message` (its event `index`), then `following` (its event `next_index`), and none
+    """A process delivers `message` (its event `at`), then `following` (its event `next_at`), and none
     between for the first time.
     """
 
     message: str
     following: str
     process: int
-    index: int
-    next_index: int
+    at: int
+    next_at: int
 
 
 def global_order(history: History) -> Finding:
@@ -82,8 +82,8 @@ def circles(links: Iterable[Link]) -> Finding:
         UNIFORM_GLOBAL_ORDER,
         len(left),
         f"{NO_SEQUENCE}: {told}{more}",
-        Place(first.process, first.index, first.message),
-        Place(last.process, last.next_index, last.following),
+        Place(first.process, first.at, first.message),
+        Place(last.process, last.next_at, last.following),
     )
 
 
