@@ -9,7 +9,8 @@ of its specification, and says how many of them break it.
    one program after the other until it breaks a check, or can be seen; where it cannot, in `MOST_PROGRAMS`.
 3. One that can be seen in some program and breaks no check there is asked in all others too, until it breaks
    one: then, briefly, in those of other families that have the changed class as a part, and in those of deep
-   checks. What then is left is told: there a check is missing, or the text says more than anybody can notice.
+   checks. One that adds and takes away nothing but steps which change nothing is the *same*. What then is
+   left is told: there a check is missing, or the text says more than anybody can notice.
 4. A check that no sampled mutant breaks is asked of the others too until one does: first of those that are
    known to have broken the property, from the table that is written, from an earlier program, or from what
    the ledger records to be violated, then of repairs left out and faults planted, then of those
@@ -44,10 +45,12 @@ import antiphon.model.mutation
 from antiphon.conformance.ledger.checking import program_of
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
+from antiphon.model.explore.stuttering import differs_by_stuttering
 from antiphon.model.mutation import BOUNDS, FURTHER, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
 from antiphon.model.mutation.mutants import reached
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, all_claims, is_borrowed
+from antiphon.spec.claims.survivors import reason_of
 from antiphon.spec.lang import Program, ir
 from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.variants import Restriction
@@ -154,7 +157,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class FamilyStrength:
-    """The checks of a family, the mutants, how they were chosen, and how long they took to be asked."""
+    """The checks of a family, the mutants, and how they were chosen."""
 
     family: str
     checks: tuple[Strength, ...]
@@ -162,7 +165,6 @@ class FamilyStrength:
     sample: int | None
     seed: int
     left_out: int
-    seconds: float = 0.0
 
 
 def is_text(part: type) -> bool:
@@ -204,13 +206,13 @@ def strength(
         hints: by the text of a check, the name of a mutant that broke it.
         seconds: how much processor time each step spends on one program.
     """
-    claims, answers, begun = tuple(claims), answers or Answers(Cache(None)), time.monotonic()
+    claims, answers = tuple(claims), answers or Answers(Cache(None))
     known = _Known(hints or {}, claims)
     groups = _groups(item for item in _explored(claims) if not item[1].deep)
     late = _groups(item for item in _explored(claims) if item[1].deep)
     limits = _Limits((bounds, further), seconds)
     plans = [_Plan(group, limits, answers, sample, seed, known) for group in groups]
-    beside = [_Plan(group, limits, answers, 0, seed, known, is_deep=True) for group in late]
+    beside = [_Plan(group, limits, answers, 0, seed, known) for group in late]
     told = [*plans, *(beside if deep else [])]
     if not told:
         return FamilyStrength("", (), Tally(), sample, seed, sum(1 for _ in held(claims)))
@@ -220,7 +222,7 @@ def strength(
     for some in _rounds(told):
         team.all_do(some, partial(_Plan.ask_others, breaking=_breaking([*plans, *beside])))
     guests = [
-        _Plan(group, limits, answers, 0, seed, known, is_deep=True)
+        _Plan(group, limits, answers, 0, seed, known, is_guest=True)
         for group in _groups(_elsewhere(claims, _owners([*plans, *beside])))
     ]
     everything = [*plans, *guests, *beside]
@@ -233,11 +235,10 @@ def strength(
     return FamilyStrength(
         claims[0].protocol,
         tuple(sorted(found, key=lambda item: order[id(item.check)])),
-        _tally(everything),
+        _tally(everything, _stuttering(everything, bounds, seconds)),
         sample,
         seed,
         len(order) - len(found),
-        time.monotonic() - begun,
     )
 
 
@@ -435,10 +436,10 @@ class _Plan:
         seed: int,
         known: _Known,
         *,
-        is_deep: bool = False,
+        is_guest: bool = False,
     ) -> None:
         self.program, self.checks = group
-        self.limits, self.answers, self.is_deep = limits, answers, is_deep
+        self.limits, self.answers, self.is_guest = limits, answers, is_guest
         self.properties = list(dict.fromkeys(check.property for _, check in self.checks))
         mutants: list[Anything] = [*_mutants(self.program), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
@@ -455,6 +456,11 @@ class _Plan:
             self._trial = Trial(self.program, self.properties, *self.limits.bounds)
         return self._trial
 
+    def differs_by_stuttering(self, digest: str, bounds: Bounds) -> bool:
+        """Whether a mutant changes nothing in this program but steps that change nothing."""
+        mutant = next(item for item in self.mutants if item.digest == digest)
+        return differs_by_stuttering(self.program, mutant.of(self.program), bounds)
+
     def end_trial(self) -> None:
         """Give its memory back."""
         self._trial = None
@@ -467,10 +473,10 @@ class _Plan:
 
     def pursue(self, tell: Tell, unnoticed: AbstractSet[str]) -> None:
         """Ask mutants that no check of another program notices, by their digests, if they were not asked;
-        briefly where the checks are deep.
+        briefly in a program of another family.
         """
         wanted = unnoticed - self.found.sample.keys()
-        self._ask_all([item for item in self.mutants if item.digest in wanted], tell, briefly=self.is_deep)
+        self._ask_all([item for item in self.mutants if item.digest in wanted], tell, briefly=self.is_guest)
 
     def _ask_all(
         self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False, briefly: bool = False
@@ -702,13 +708,44 @@ def _judged(program: Program) -> dict[str, set[str]]:
 
 
 def _unnoticed(plans: Sequence[_Plan]) -> set[str]:
-    """The mutants that can be seen in some program and break no check of any."""
-    fates = [(digest, answer.fate) for plan in plans for digest, answer in plan.found.sample.items()]
-    seen, killed = ({name for name, fate in fates if fate is of} for of in (Fate.SURVIVED, Fate.KILLED))
-    return seen - killed
+    """The mutants that can be seen in some program and break no check of any; but for those of which it is
+    said why none need notice them.
+    """
+    explained = {digest for plan in plans for digest, name in plan.names.items() if reason_of(name)}
+    return _seen(plans) - _killed(plans) - explained
 
 
-def _tally(plans: Sequence[_Plan]) -> Tally:
+def _seen(plans: Sequence[_Plan]) -> set[str]:
+    """The mutants that can be seen in some program and break no check of it."""
+    return {digest for plan in plans for digest in plan.found.sample if _fate(plan, digest) is Fate.SURVIVED}
+
+
+def _killed(plans: Sequence[_Plan]) -> set[str]:
+    """The mutants that break a check of some program."""
+    return {digest for plan in plans for digest in plan.found.sample if _fate(plan, digest) is Fate.KILLED}
+
+
+def _fate(plan: _Plan, digest: str) -> Fate | None:
+    """What became of a mutant in one program."""
+    answer = plan.found.sample.get(digest)
+    return None if answer is None else answer.fate
+
+
+def _stuttering(plans: Sequence[_Plan], bounds: Bounds, seconds: float) -> set[str]:
+    """The mutants of the sample that no check notices, and that wherever they can be seen differ from the
+    program in nothing but steps that change nothing; by their digests, as far as the time goes.
+    """
+    ends = time.process_time() + seconds
+    unnoticed = _seen(plans) - _killed(plans)
+    found = set()
+    for digest in sorted(unnoticed):
+        shown = [plan for plan in plans if _fate(plan, digest) is Fate.SURVIVED]
+        if all(time.process_time() < ends and plan.differs_by_stuttering(digest, bounds) for plan in shown):
+            found.add(digest)
+    return found
+
+
+def _tally(plans: Sequence[_Plan], same: AbstractSet[str]) -> Tally:
     names: dict[str, str] = {}
     fates: dict[str, list[Fate]] = {}
     for plan in plans:
@@ -719,7 +756,9 @@ def _tally(plans: Sequence[_Plan]) -> Tally:
                 fates.setdefault(mutant.digest, []).append(answer.fate)
     tally = Tally(tried=len(fates))
     for digest, found in fates.items():
-        if Fate.KILLED in found or Fate.SURVIVED in found:
+        if digest in same:
+            tally.equivalent += 1
+        elif Fate.KILLED in found or Fate.SURVIVED in found:
             tally.changing += 1
             tally.killed += Fate.KILLED in found
             if Fate.KILLED not in found:

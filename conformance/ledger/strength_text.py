@@ -48,7 +48,9 @@ How to read it:
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
   judge events take other values together, at some time or at the end. *Inner* ones change only what nobody sees (a packet that is sent once more).
   One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, then, briefly, in those of other families
-  that have the changed class as a part, and in those of deep checks. Those that break nothing in any are listed, with the reason: a check is missing there, or the text says more than can be noticed within these constants."""
+  that have the changed class as a part, and in those of deep checks. One that adds and takes away nothing but steps that change nothing is *the
+  same*. Those that break nothing in any are listed, with the reason: a check is missing there, or the text says more than can be noticed within
+  these constants."""
 
 BROKEN_BY = "Broken by:"
 """Before the list of the mutants to which the rows of a section refer."""

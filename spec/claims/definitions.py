@@ -147,9 +147,12 @@ DEFINITIONS: tuple[Claim, ...] = (
         "holds",
         "The report says neither. With views {0, 1}, {0, 2}, {0, 1, 2}, for each reading there is a history "
         "that keeps Agreement by it and breaks it by both others.",
-        tuple(
-            _check(ComingAndGoing, name, "holds", _DESTINATIONS, length)
-            for name, length in (("OnlyBySending", 8), ("OnlyBySequencing", 8), ("OnlyByDelivery", 9))
+        (
+            *(
+                _check(ComingAndGoing, name, "holds", _DESTINATIONS, length)
+                for name, length in (("OnlyBySending", 8), ("OnlyBySequencing", 8), ("OnlyByDelivery", 9))
+            ),
+            *_holds(ComingAndGoing, _DESTINATIONS, "UniformIntegrity", "InitialView", "PlacedInAView"),
         ),
     ),
     Claim(
@@ -169,7 +172,12 @@ DEFINITIONS: tuple[Claim, ...] = (
         "not.",
         (
             *_holds(
-                ViewSynchronyChecked, _MACHINE, "ViewAgreement", "PrimaryPartition", "DeliveredAfterAChange"
+                ViewSynchronyChecked,
+                _MACHINE,
+                "ViewAgreement",
+                "PrimaryPartition",
+                "ViewsAreToldOf",
+                "DeliveredAfterAChange",
             ),
             _check(ViewSynchronyChecked, "ViewAgreement", "violated", _PAIR, 2, told_others=True),
             _check(ViewSynchronyChecked, "ViewAgreement", "holds", _PAIR, split_off=True),

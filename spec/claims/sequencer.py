@@ -292,6 +292,7 @@ SEQUENCER: tuple[Claim, ...] = (
             _with(("flush",), "SurvivorsHeard", "violated", _CRASH, 5),
             _with(_FLUSHED, "SurvivorsHeard", "holds", _CRASH),
             _with(_FLUSHED, "SurvivorsHeard", "holds", _CRASHES),
+            _literal("ResentOnFailoverOnly", "holds", _CRASH),
         ),
         defect="design",
         repairs=("flush", "keep_early"),
@@ -463,6 +464,7 @@ SEQUENCER: tuple[Claim, ...] = (
         (
             _literal("UniformAgreement", "holds", _COPY, spec=SequencerCopyChecked),
             _literal("UniformIntegrity", "holds", _COPY, spec=SequencerCopyChecked),
+            _literal("MulticastToAll", "holds", _COPY, spec=SequencerCopyChecked),
             Check(SequencerCopyChecked, "AskedOriginator", "unknown", (), (), _COPY),
             _literal(
                 "UniformAgreement",

@@ -27,17 +27,9 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "OutputBuffer.see: guard dropped: `not self.discarded`": (
             "What p sees after it has discarded m decides nothing: VSC-10 asks what it had seen before."
         ),
-        "ComingAndGoing.place: comparison shifted: `self.view_of(p) > 0` becomes `self.view_of(p) >= 0`": (
-            "A message gets its place from somebody who is in no view yet. DEF-03 shows histories, and more "
-            "histories take none of them away."
-        ),
         "OrderingMachine.submit: guard dropped: `not self.gone[p]`": (
             "Who has crashed hands over a message: one history more. Total order broadcast says of a "
             "message what becomes of it, and of who broadcasts nothing."
-        ),
-        "ViewSynchronousState.found: update left out: `self.current_view[p] = 1`": (
-            "All begin outside of view 1 and install it like any other. Nothing is said of how the first "
-            "view comes about; a joiner begins like that too."
         ),
     }
 )

@@ -8,7 +8,19 @@ is given its place in the order, or the one in which it is delivered.
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, Set, action, emit, everywhere, obligation, on, record, require, witness
+from antiphon.spec.lang import (
+    Map,
+    Set,
+    action,
+    emit,
+    everywhere,
+    invariant,
+    obligation,
+    on,
+    record,
+    require,
+    witness,
+)
 from antiphon.spec.services.events import Broadcast, Deliver, Install, Installed, Message, Process, View
 from antiphon.spec.services.views import PartitionableSynchrony
 
@@ -104,6 +116,11 @@ class ComingAndGoing(Destinations):
         require(v > self.view_of(p) and p in self.listed(v))
         require(not any(w > self.view_of(p) and w < v and p in self.listed(w) for w in self.each(View)))
         emit(Install(p, v, self.listed(v)))
+
+    @invariant
+    def PlacedInAView(self) -> bool:
+        """Who gives a message its place is in a view."""
+        return not any(self.placed_in[m] == 0 for m in self.each(Message))
 
     def is_over(self) -> bool:
         """All are in the last view, and somebody has delivered something."""

@@ -34,6 +34,7 @@ from antiphon.spec.lang import (
     expect,
     initial,
     instance,
+    invariant,
     mutation,
     on,
     require,
@@ -486,6 +487,11 @@ class BoundedMachine(ViewSynchronousMachine):
 
 class ViewSynchronyChecked(BoundedMachine, ViewSynchrony, mutations=FAULTS):
     """The abstract machine, judged by view synchrony."""
+
+    @invariant
+    def ViewsAreToldOf(self) -> bool:
+        """Every process is in the view that it installed last, or was in from the start."""
+        return all(self.current_view[p] == self.view_of(p) for p in self.each(Process))
 
 
 class UniformMachine(ViewSynchronousMachine):

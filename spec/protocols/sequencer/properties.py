@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, everywhere, expect, invariant, obligation, on, witness
+from typing import Self
+
+from antiphon.spec.lang import (
+    Map,
+    everywhere,
+    expect,
+    invariant,
+    obligation,
+    on,
+    step_invariant,
+    witness,
+)
 from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
 from antiphon.spec.protocols.sequencer.design import Number
 from antiphon.spec.protocols.sequencer.readings import relabelling
-from antiphon.spec.protocols.sequencer.shallow_copy import Request, SequencerCopy
+from antiphon.spec.protocols.sequencer.shallow_copy import Copy, Request, SequencerCopy
 from antiphon.spec.services import (
     Deliver,
     Installed,
@@ -61,6 +72,16 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
             self.received_table[p][s] == 0 or s in self.current_members(p)
             for p in self.each(Process)
             for s in self.each(Process)
+        )
+
+    @step_invariant
+    def ResentOnFailoverOnly(self, before: Self) -> bool:
+        """On view change: "If the coord leaves/crashes" the messages are sent again, and else not."""
+        return all(
+            self.installed[p] == before.installed[p]
+            or self.coordinator(p) != before.coordinator(p)
+            or self.channel[p] == before.channel[p]
+            for p in self.each(Process)
         )
 
     @obligation
@@ -152,6 +173,13 @@ class SequencerViews(SequencerChecked):
 
 class SequencerCopyChecked(SequencerCopy, ReliableBroadcast, readings=(relabelling,)):
     """The relabelling of one message, and what must be true of it."""
+
+    @step_invariant
+    def MulticastToAll(self, before: Self) -> bool:
+        """What the coordinator multicasts is on its way to everybody else."""
+        return self.multicast == before.multicast or all(
+            q.index == 0 or Copy(q, Process(0)) in self.network for q in self.each(Process)
+        )
 
     @witness
     def AskedAgain(self) -> bool:

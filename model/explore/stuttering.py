@@ -1,0 +1,39 @@
+"""Whether two programs differ in nothing but steps that change nothing, and in the names of steps.
+
+What is true of a state, of a step that changes something, or of a run without regard to how long it stands
+still, is then the same of both: Lamport's "invariant under stuttering".
+
+This file knows nothing of properties.
+"""
+
+from __future__ import annotations
+
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.engines.python.transitions import PythonTransitions
+from antiphon.model.explore.search import Search
+from antiphon.spec.lang import Program
+
+
+def differs_by_stuttering(program: Program, other: Program, bounds: Bounds) -> bool:
+    """Whether both have the same states, and from each the same steps to others; false where the bounds do
+    not leave time to see that.
+    """
+    if program.variables != other.variables:
+        return False
+    ways = _ways(program, bounds)
+    return ways is not None and ways == _ways(other, bounds)
+
+
+def _ways(program: Program, bounds: Bounds) -> dict[int, frozenset[int]] | None:
+    """From each state those that a step leads to, but for itself; None: beyond the bounds."""
+    transitions = PythonTransitions(program)
+    space = TransitionSpace(transitions)
+    search = Search(space, bounds=bounds)
+    search.run()
+    if not search.walk.complete:
+        return None
+    return {
+        packed: frozenset(after for _, after in transitions.successors(packed)) - {packed}
+        for packed in space.packed
+    }
