@@ -108,6 +108,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.rbp_resilient:RBP_RESILIENT",
         family="rbp",
         refinement_at="antiphon.spec.protocols.rbp_resilient.refinement:RBP_RESILIENT",
+        binding_at="antiphon.conformance.bindings.rbp_resilient:RBP_RESILIENT",
+        member_at="antiphon.conformance.cluster.protocols:rbp_resilient_member",
     ),
     Entry(
         "vsc",

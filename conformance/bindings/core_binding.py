@@ -153,7 +153,7 @@ class CoreBinding(ABC, Generic[M]):
             if step is None:
                 self._shells[me].rest(snapshot, self.waits(me, snapshot))
             else:
-                self._shells[me].step(snapshot, self._asked(step, datagram))
+                self._shells[me].step(snapshot, self.asked(step, datagram))
         except Misreports:
             raise
         except Exception as crash:
@@ -177,7 +177,7 @@ class CoreBinding(ABC, Generic[M]):
         core.receive(envelope.sender, envelope.message, NOW)
 
     def _act(self, core: SteppedCore[M], step: Step) -> None:
-        asked = self._asked(step, None)
+        asked = self.asked(step, None)
         try:
             done, _ = self.driven.single(core, asked.action, asked.payload, NOW)
         except Busy as busy:
@@ -185,7 +185,7 @@ class CoreBinding(ABC, Generic[M]):
         if not done:
             raise Refused(f"process {core.me} has nothing to do for {step.action}")
 
-    def _asked(self, step: Step, datagram: bytes | None) -> Asked:
+    def asked(self, step: Step, datagram: bytes | None) -> Asked:
         """What the step asks of the core."""
         message = next((given for given in step.arguments if isinstance(given, Message)), None)
         if datagram is None and message is not None and step.action in _SENDING:

@@ -208,6 +208,7 @@ def deep_rows() -> tuple[Row, ...]:
         ),
     )
     four = ("--processes", "4", "--messages", "3", "--set", "urgent=true")
+    resilient = ("--processes", "3", "--set", "passes=3", "--set", "urgent=true", "--set", "resilience=2")
     repaired = [name for name in larger if any(claim.repairs for claim in claims_of(name))]
     return (
         *(
@@ -247,6 +248,16 @@ def deep_rows() -> tuple[Row, ...]:
         Row(
             "does the core of TOTAL do what its model does, with three messages?",
             ("lockstep", "total", "--processes", "2", "--messages", "3", "--losses", "1"),
+            _walked,
+        ),
+        Row(
+            "does the core of figure 25 do what its model does, in every order of steps?",
+            ("lockstep", "rbp-resilient", "--losses", "1", "--timeouts", "1", "--set", "passes=3"),
+            _walked,
+        ),
+        Row(
+            "and where it delivers what two of three have?",
+            ("lockstep", "rbp-resilient", *resilient),
             _walked,
         ),
         Row(

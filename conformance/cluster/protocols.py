@@ -18,6 +18,7 @@ from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.rbp import rbp
+from antiphon.impl.protocols.rbp_resilient import rbp_resilient
 from antiphon.impl.protocols.sequencer import sequencer
 from antiphon.impl.protocols.total import total
 from antiphon.impl.tracing import Tracer
@@ -48,6 +49,17 @@ def rbp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> 
     """A member of a group that runs figure 16."""
     protocol = rbp(
         resend_ms=membership.resend_ms, token_ms=membership.token_ms, request_ms=membership.request_ms
+    )
+    return _member(membership, bound, tracer, protocol)
+
+
+def rbp_resilient_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of a group that runs figure 25, and delivers what all members have."""
+    protocol = rbp_resilient(
+        resend_ms=membership.resend_ms,
+        token_ms=membership.token_ms,
+        request_ms=membership.request_ms,
+        silence_ms=0.8 * membership.token_ms,
     )
     return _member(membership, bound, tracer, protocol)
 

@@ -69,7 +69,7 @@ class Queues:
         queues.numbered = list(snapshot.numbered)
         queues._beyond = {number for number in queues.numbers if number > queues.last_number}
         queues._candidates = deque(snapshot.waiting)
-        queues.first = min(queues.numbers, default=1)
+        queues.first = min([queues.last_number + 1, *queues.numbers])
         later = sum(1 for number in queues.number_of.values() if number > queues.last_number)
         queues.bodies = sum(queues.numbered) + later + len(snapshot.waiting) - len(queues.missing)
         return queues

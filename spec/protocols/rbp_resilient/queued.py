@@ -1,0 +1,40 @@
+"""Figure 25 where recvQ is a sequence: of several messages without a number the one that came first is next.
+
+figure25.py decides what line 59 leaves open, `select first msg s.t. (m, B) ∈ recvQ_p`, by who broadcast
+first, so that recvQ is a set and a state is small. No process knows that; what each knows, line 2 keeps: the
+"sequence of received messages".
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import AtMost, Map, Seq, everywhere, require
+from antiphon.spec.protocols.rbp_resilient.bounds import RbpResilientBounded
+from antiphon.spec.protocols.rbp_resilient.figure25 import Body, Sequenced
+from antiphon.spec.services import Process
+
+
+class RbpResilientQueued(RbpResilientBounded):
+    """Figure 25 within bounds, with its repairs and its queue."""
+
+    waiting: Map[Process, Annotated[Seq[Body], AtMost("messages + spare")]] = everywhere(())
+
+    def take_message(self, p: Process, body: Body) -> None:
+        """Line 24: recvQ is in order of reception; what has a number already is not chosen any more."""
+        is_new = body not in self.received[p]
+        super().take_message(p, body)
+        if is_new and body in self.received[p] and not self.is_numbered(p, body):
+            self.waiting[p] += (body,)
+
+    def record(self, p: Process, item: Sequenced) -> None:
+        """Line 26: what gets a number waits for none any more."""
+        super().record(p, item)
+        self.waiting[p] = tuple(body for body in self.waiting[p] if body != item.body)
+
+    def sequence(self, p: Process) -> None:
+        """Lines 59-61: the first of recvQ that has no number gets ts_p + 1."""
+        require(self.can_sequence(p))
+        body = self.waiting[p][0]
+        self.holding[p] = False
+        self.send_token(p, body, self.last_number[p] + 1)
