@@ -65,12 +65,18 @@ def node(
         int | None,
         typer.Option("--metrics", metavar="PORT", help="Answer Prometheus at this port of the loopback."),
     ] = None,
+    multicast: Annotated[
+        str | None,
+        typer.Option("--multicast", metavar="HOST:PORT", help="Send what goes to all there, once."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> int:
     """Be a member of a group: broadcast the lines of standard input, print what is delivered."""
     addresses = _addresses(name, [*(members or ()), *(more or ())], me)
     routes = {process: at for process, at in enumerate(addresses) if process != me}
     settings: dict[str, Any] = {}
+    if multicast is not None:
+        settings["multicast"] = _address("--multicast", multicast)
     if metrics is not None:
         settings["metrics"] = _metrics(metrics)
     tracer = None
@@ -176,14 +182,19 @@ def _addresses(name: str, members: list[str], me: int) -> list[Address]:
     Raises:
         UsageProblem: one cannot be read, or there are too few of them.
     """
-    try:
-        found = [parsed(text) for text in members]
-    except ValueError as error:
-        raise output.UsageProblem(f"--members: {error}") from error
+    found = [_address("--members", text) for text in members]
     if len(found) < 2 or not 0 <= me < len(found):
         told = f"group {name!r} has {len(found)} members, and this is number {me}: write antiphon node NAME"
         raise output.UsageProblem(f"{told} --me 0 --members HOST:PORT HOST:PORT, NAME first, --me from 0")
     return found
+
+
+def _address(option: str, text: str) -> Address:
+    """The address that an option names. Raises `UsageProblem`."""
+    try:
+        return parsed(text)
+    except ValueError as error:
+        raise output.UsageProblem(f"{option}: {error}") from error
 
 
 def _metrics(port: int) -> Any:

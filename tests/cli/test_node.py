@@ -105,6 +105,11 @@ def test_a_group_that_cannot_go_on_or_a_line_that_is_too_long_ends_the_member(
         ),
         (["o", "--members", "h:1", "h:2", "--protocol", "rpb"], "unknown protocol 'rpb'; .* mean 'rbp'"),
         (["o", "--members", "h:1", "h:2", "--key-file", "none"], "key file none: No such file"),
+        (["o", "--members", "h:1", "h:2", "--multicast", "7"], "--multicast: '7' is no address"),
+        (
+            ["o", "--members", "127.0.0.1:0", "127.0.0.1:9", "--multicast", "127.0.0.1:9"],
+            "127.0.0.1:9 is no multicast address",
+        ),
         (["o", "--members", "nowhere.invalid:1", "h:2"], "the own address, nowhere.invalid:1, cannot be"),
     ],
 )
