@@ -242,6 +242,14 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.dtp:DTP",
         family="dtp",
         refinement_at="antiphon.spec.protocols.totem.refinement:TOTEM",
+        binding_at="antiphon.conformance.bindings.totem:TOTEM",
+        member_at="antiphon.conformance.cluster.protocols:totem_member",
+    ),
+    Entry(
+        "totem-ring",
+        "Totem's single ring with its token and updates as messages between the members",
+        "antiphon.spec.protocols.totem.ring_properties:TotemRingChecked",
+        refinement_at="antiphon.spec.protocols.totem.ring_refinement:TOTEM_RING",
     ),
     Entry(
         "horus-nak",

@@ -21,6 +21,7 @@ from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
 from antiphon.impl.protocols.sequencer import sequencer
 from antiphon.impl.protocols.total import total
+from antiphon.impl.protocols.totem import totem
 from antiphon.impl.tracing import Tracer
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
 from antiphon.spec.lang.errors import SpecError
@@ -88,6 +89,11 @@ def total_member(membership: Membership, bound: socket.socket, tracer: Tracer) -
         request_ms=membership.resend_ms, suffix_ms=membership.resend_ms, resend_ms=membership.request_ms
     )
     return _member(membership, bound, tracer, protocol)
+
+
+def totem_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of Totem's ring; the layers below it make the queues that it needs."""
+    return _member(membership, bound, tracer, totem())
 
 
 def _member(

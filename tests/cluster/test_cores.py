@@ -15,7 +15,14 @@ from antiphon.conformance.cluster import ClusterResult, run_cluster
 
 
 @pytest.mark.parametrize(
-    ("protocol", "stopped"), [("sequencer", 0), ("total", 2), ("chang-maxemchuk", 1), ("rbp-resilient", 1)]
+    ("protocol", "stopped"),
+    [
+        ("sequencer", 0),
+        ("total", 2),
+        ("chang-maxemchuk", 1),
+        ("rbp-resilient", 1),
+        ("totem", 1),
+    ],
 )
 def test_a_member_that_is_stopped_and_goes_on_delivers_what_the_others_do(
     protocol: str, stopped: int, tmp_path: Path

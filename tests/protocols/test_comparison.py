@@ -17,6 +17,7 @@ from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChe
 from antiphon.spec.protocols.dtp.figure1 import Figure1
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked, PinwheelProperties
 from antiphon.spec.protocols.totem.properties import TotemChecked, TotemProperties
+from antiphon.spec.protocols.totem.ring_properties import TotemRingChecked
 from antiphon.spec.services import Message, Process
 
 check = Reports.private().check
@@ -31,6 +32,11 @@ MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
         TotemChecked,
         {"processes": 3, "messages": 2, "visits": 8, "instant": True},
         (2298, 5762, 20),
+    ),
+    "Totem's ring": (
+        TotemRingChecked,
+        {"processes": 2, "messages": 3, "visit_max": 2, "unstable_max": 2},
+        (3736, 7658, 23),
     ),
 }
 """Specification, constants; states, transitions and depth."""

@@ -37,6 +37,7 @@ from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, F
 from antiphon.spec.protocols.token_broadcast.refinement import Figure2Ordered, Figure5Ordered
 from antiphon.spec.protocols.total.properties import TotalChecked
 from antiphon.spec.protocols.totem.properties import TotemChecked
+from antiphon.spec.protocols.totem.ring_properties import TotemRingChecked
 from antiphon.spec.protocols.vsc.properties import VscChecked
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services import Process
@@ -112,6 +113,12 @@ STATES = [
         {"processes": 2, "messages": 2, "visits": 6},
         5_287,
         ("submit + assign + learn", "learn", "deliver"),
+    ),
+    (
+        "totem-ring",
+        {"processes": 2, "messages": 2},
+        316,
+        ("submit", "assign + learn + deliver", "learn + deliver"),
     ),
 ]
 
@@ -245,6 +252,7 @@ JUDGED = {
     "dtp": Judged(DtpChecked, ("UniqueNumbers", "AcknowledgedOnce", *UNIFORM), DTP_SMALL),
     "chang-maxemchuk": Judged(ChangMaxemchukChecked, UNIFORM, {"processes": 2, "messages": 2}),
     "pinwheel": Judged(PinwheelChecked, UNIFORM, {"processes": 2, "messages": 1}),
+    "totem-ring": Judged(TotemRingChecked, UNIFORM, {"processes": 2, "messages": 2}),
     "totem": Judged(TotemChecked, UNIFORM, {"processes": 2, "messages": 2, "visits": 4}),
     "total": Judged(TotalChecked, ("Integrity", "TotalOrder", "ViewPrefix"), REFORM),
     "sequencer": Judged(SequencerChecked, ("Integrity", "TotalOrder", "PrefixOrder"), FAILOVER),

@@ -1,0 +1,183 @@
+"""Totem's single ring as processes that exchange messages: the token travels from member to member, and
+updates to all others.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 5, the paragraph on Totem (Amir, Moser, Melliar-Smith, Agarwal, Ciarfella
+1995). `algorithm` has the same paragraph without its messages.
+
+| paper                                             | here                                                  |
+|---------------------------------------------------|-------------------------------------------------------|
+| the token, `seq`                                  | `token[p]`, a `Token` in flight; their `seq`          |
+| `its own message delivery information`            | `told[p]` of the token: what p had delivered          |
+| (an update that was entrusted to the LTM)         | `waiting[p]`                                          |
+| (updates that wait for an earlier one)            | `early[p]`                                            |
+| `the stability of messages`                       | `stable[p]`: up to where p knows that all delivered   |
+| (own numbers that were not stable at the last visit) | `own[p]`                                           |
+
+What is modelled: what a process knows is in its own variables or in messages, so that an implementation can
+be held beside it. Messages come in any order, once each: what is lost the layers below send again, as the
+paragraph speaks of no retransmission. Membership is left out, as there.
+
+What is decided here, because the paragraph is silent:
+1. `Subject to the constraints imposed by the flow control mechanism`: at most `visit_max` updates a visit,
+   and none while the holder does not know of `unstable_max` of its own that they were delivered everywhere.
+2. `If LTM has no messages to multicast, it immediately passes the token`: but after a rotation in which
+   nobody had something to multicast or to deliver, the holder may first rest (`pass_idle` is a timer). What
+   comes to it meanwhile it multicasts.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    AtMost,
+    Between,
+    Const,
+    In,
+    Map,
+    Seq,
+    Set,
+    action,
+    emit,
+    everywhere,
+    initial,
+    record,
+    require,
+)
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import Count, Number
+from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
+
+
+@record
+class Held:
+    """What the token says: the last number that was given, and what each process had delivered."""
+
+    seq: Count
+    told: Map[Process, Count]
+
+
+@record
+class Token:
+    """The token on its way."""
+
+    to: Process
+    seq: Count
+    told: Map[Process, Count]
+
+
+@record
+class Update:
+    """An update with its number, on its way to one process."""
+
+    to: Process
+    number: Number
+    message: Message
+
+
+Packet = Token | Update
+
+
+class TotemRing(Group):
+    """The single ring, member by member."""
+
+    visit_max: Const[int] = 1
+    unstable_max: Const[int] = 1
+
+    network: Set[Packet] = Set()
+    token: Map[Process, Held | None] = everywhere(None)
+    visit: Map[Process, Annotated[int, Between(0, "visit_max")]] = everywhere(0)
+    waiting: Map[Process, Annotated[Seq[Message], AtMost("messages")]] = everywhere(())
+    early: Map[Process, Map[Number, Message | None]] = everywhere(everywhere(None))
+    status: Map[Process, Count] = everywhere(0)
+    stable: Map[Process, Count] = everywhere(0)
+    own: Map[Process, Set[Number]] = everywhere(Set())
+    broadcasts: Count = 0
+
+    @initial
+    def found(self) -> None:
+        """Process 0 has the token, and no number was given."""
+        self.token[Process(0)] = Held(0, Map({p: 0 for p in self.each(Process)}))
+
+    def least(self, p: Process, held: Held) -> int:
+        """What by the token, and by p's own delivery, everybody has delivered."""
+        return min(self.status[q] if q == p else held.told[q] for q in self.each(Process))
+
+    def may_multicast(self, p: Process, held: Held) -> bool:
+        """`subject to the constraints imposed by the flow control mechanism`."""
+        unstable = sum(1 for k in self.own[p] if k > self.least(p, held))
+        return len(self.waiting[p]) > 0 and self.visit[p] < self.visit_max and unstable < self.unstable_max
+
+    def rests(self, p: Process, held: Held) -> bool:
+        """Nothing waits at p, nor did since its last visit: all have told that they delivered all."""
+        return len(self.waiting[p]) == 0 and all(held.told[q] == held.seq for q in self.each(Process))
+
+    @action
+    def broadcast(self, p: Process, m: Message) -> None:
+        """An update is entrusted to p; `a LTM defers multicasting updates until it has hold of the token`."""
+        require(m.index == self.broadcasts)
+        self.broadcasts += 1
+        self.waiting[p] += (m,)
+        emit(Broadcast(p, m))
+
+    @action(fairness="weak")
+    def receive_token(self, packet: Annotated[Token, In("network")]) -> None:
+        """`circulates among LTMs as a point-to-point message`."""
+        self.network -= {packet}
+        self.token[packet.to] = Held(packet.seq, packet.told)
+
+    @action(fairness="weak")
+    def multicast(self, p: Process) -> None:
+        """`increments the seq field … and sets the sequence number of the message to this value`."""
+        held = self.token[p]
+        require(held is not None and self.may_multicast(p, held))
+        if held is not None:
+            m = self.waiting[p][0]
+            number = held.seq + 1
+            self.waiting[p] = self.waiting[p][1:]
+            self.token[p] = Held(number, held.told)
+            self.visit[p] += 1
+            self.own[p] |= {number}
+            self.network |= {Update(q, number, m) for q in self.each(Process) if q != p}
+            self.take_in(p, number, m)
+
+    @action(fairness="weak")
+    def receive_update(self, packet: Annotated[Update, In("network")]) -> None:
+        """An update comes with its number."""
+        self.network -= {packet}
+        self.take_in(packet.to, packet.number, packet.message)
+
+    def take_in(self, p: Process, number: Number, m: Message) -> None:
+        """`a single sequence of message sequence numbers`: p delivers up to the first that is missing."""
+        self.early[p][number] = m
+        for k in self.each(Number):
+            following = self.early[p][k]
+            if k == self.status[p] + 1 and following is not None:
+                self.early[p][k] = None
+                self.status[p] = k
+                emit(Deliver(p, following))
+
+    @action(fairness="weak")
+    def pass_token(self, p: Process) -> None:
+        """`transmits the token with its own message delivery information to the next LTM`."""
+        held = self.token[p]
+        require(held is not None and not self.may_multicast(p, held) and not self.rests(p, held))
+        if held is not None:
+            self.transmit(p, held)
+
+    @action(fairness="weak")
+    def pass_idle(self, p: Process) -> None:
+        """`when no LTM has a message to multicast, the token continues to circulate`, after a rest."""
+        held = self.token[p]
+        require(held is not None and self.rests(p, held))
+        if held is not None:
+            self.transmit(p, held)
+
+    def transmit(self, p: Process, held: Held) -> None:
+        """The token goes to the next of the ring; p knows what it says to be stable."""
+        following = Process((p.index + 1) % self.processes)
+        self.stable[p] = self.least(p, held)
+        self.own[p] -= {k for k in self.own[p] if k <= self.least(p, held)}
+        self.token[p] = None
+        self.visit[p] = 0
+        self.network |= {Token(following, held.seq, held.told | {p: self.status[p]})}

@@ -1,0 +1,69 @@
+"""The ring of messages promises total order broadcast, one token, and bounded numbers ahead of anybody.
+
+Source: J. Kim and C. Kim, 1997, section 5, the paragraph on Totem.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import constraint, invariant, restriction, witness
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import Number
+from antiphon.spec.protocols.totem.ring import Token, TotemRing, Update
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast
+
+
+@restriction("message k comes from the process after the k-th")
+class TakeTurns(TotemRing):
+    """Senders take turns."""
+
+    @constraint("broadcast")
+    def takes_turn(self, p: Process, m: Message) -> bool:
+        """It is p's turn."""
+        return p.index == (m.index + 1) % self.processes
+
+
+class TotemRingBounded(TotemRing, restrictions=(TakeTurns,)):
+    """The ring with what an exploration may leave out."""
+
+
+class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
+    """The ring, checked against its own properties and total order broadcast."""
+
+    @invariant
+    def OneToken(self) -> bool:
+        """One process holds the token, or it is on its way to one."""
+        holders = sum(1 for p in self.each(Process) if self.token[p] is not None)
+        return holders + sum(1 for packet in self.network if isinstance(packet, Token)) == 1
+
+    @invariant
+    def StableIsDelivered(self) -> bool:
+        """What a process takes for stable, everybody has delivered."""
+        return all(self.stable[p] <= self.status[q] for p in self.each(Process) for q in self.each(Process))
+
+    @invariant
+    def NumbersAheadAreBounded(self) -> bool:
+        """No update comes to a process that is further ahead of it than what all may have on their way."""
+        ahead = self.processes * self.unstable_max
+        return all(
+            not isinstance(packet, Update) or packet.number <= self.status[packet.to] + ahead
+            for packet in self.network
+        )
+
+    @witness
+    def GapSeen(self) -> bool:
+        """A process has an update and misses an earlier one."""
+        return any(self.early[p][k] is not None for p in self.each(Process) for k in self.each(Number))
+
+    @witness
+    def HeldBack(self) -> bool:
+        """A process has the token and an update, and has to wait until its last one is known to be stable."""
+        for p in self.each(Process):
+            held = self.token[p]
+            if held is not None and self.visit[p] == 0 and len(self.waiting[p]) > 0:
+                if not self.may_multicast(p, held):
+                    return True
+        return False
+
+    @witness
+    def AllDelivered(self) -> bool:
+        """Everybody has delivered everything, and knows it."""
+        return all(self.stable[p] == self.messages for p in self.each(Process))

@@ -1,0 +1,39 @@
+"""The ring of messages is an ordering machine: who delivers an update first fixes its number.
+
+The token gives a number before anybody delivers under it. Nothing in the ring keeps what was delivered, so
+the history is what was delivered (`given`, which no step reads): assigning, learning and delivering are one
+transition, or the latter two. The token and what it tells order nothing: they are stutters.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Set, on
+from antiphon.spec.protocols.chang_maxemchuk.algorithm import Number
+from antiphon.spec.protocols.totem.ring_properties import TotemRingBounded
+from antiphon.spec.refinement import Refinement
+from antiphon.spec.services.events import Broadcast, Deliver, Message
+from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
+
+
+class TotemRingOrdering(TotemRingBounded, OrderingOfDeliveries):
+    """The ring, seen as the ordering machine."""
+
+    @on(Deliver)
+    def remember(self, event: Deliver) -> None:
+        """What p delivers has the number that p has come to."""
+        p = event.process
+        self.given[p] |= {Assigned(1, k, event.message) for k in self.each(Number) if k == self.status[p]}
+
+    def submitted(self) -> Set[Message]:
+        """Updates are broadcast in the order of their indices."""
+        return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
+
+
+TOTEM_RING = Refinement(
+    TotemRingOrdering,
+    OrderingMachine,
+    (Broadcast, Deliver),
+    steps_between,
+    sizes={"series": 1, "numbers": "messages"},
+    bounds={"processes": 2, "messages": 2},
+)
