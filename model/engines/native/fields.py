@@ -32,14 +32,15 @@ are, and of their table; its slots; with how many nodes no more successors are l
 the keys and the numbers of the nodes of the state that a thread has read last (2 * W words each); the place
 where a successor is written; what is begun of its root: both sides, which of them are asked for, its parent.
 """
-SLEEPING, EXPLORED, SLEEPY, FREE, ORDINALS, CODES, ASLEEP, SIFTED = range(42, 50)
-"""Fields for sleep sets (`runtime`), of `SLEEP` words each: addresses of those of known states, of the steps
-that were taken from the state at hand with the sleep set of the successor at hand behind it, and of those of
-the successors in the buffer; for each ordinal the steps that are independent of the one that has it. Where
-a step's number is not its ordinal: the ordinal of each step (a byte), the step of each ordinal (32 bits), and
-for each step whether it sleeps in the state at hand (a byte). How many successors in the buffer are sifted.
+SLEEPING, EXPLORED, SLEEPY, FREE, ORDINALS, CODES, ASLEEP, SIFTED, RING = range(42, 51)
+"""Fields for sleep sets (`runtime`), of `SLEEP` words each: addresses of those of known states that wait, of
+the steps that were taken from the state at hand with the sleep set of the successor at hand behind it, and of
+those of the successors in the buffer; for each ordinal the steps that are independent of the one that has it.
+Where a step's number is not its ordinal: the ordinal of each step (a byte), the step of each ordinal (32
+bits), and a byte for each step behind one with the mark of those that sleep in the state at hand. How many
+successors in the buffer are sifted; which bits of a state's number say where its sleep set is.
 """
-FIELDS = 50
+FIELDS = 51
 
 DIRECT, WHOLE, FINGERPRINT, TREE, WALK = range(5)
 """How a table keeps states; with `WALK` there is none (`walks`)."""

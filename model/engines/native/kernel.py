@@ -201,7 +201,7 @@ def uncollected() -> Iterator[None]:
 
 
 _ARGUMENTS = {
-    "hash_row": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "settle": 2,
+    "hash_row": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "absorb": 2, "settle": 2,
     "origin": 4, "empty": 1, "rebuild": 4, "move": 5, "lookup": 3, "recover": 4, "link": 3,
     "sweep": 2, "read": 4, "enter_nodes": 3, "root_of": 2, "scan": 4, "fill": 4, "walk_all": 3,
 }  # fmt: skip

@@ -19,6 +19,7 @@ MEMORY = {"word": ("i64", 8), "half": ("i32", 4), "byte": ("i8", 1)}
 """Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store; `prefetch(address)`
 asks for a cache line. `unaligned_word(address)` and `set_unaligned_half(address, value)` take any address;
 `count_bits(value)` counts those that are 1, `first_bit(value)` is the place of the lowest of them.
+`copy_words(to, from, count)` copies a constant number of words, to another place or the same.
 `equal_words(address, mask, value)` has a bit for each word of a cache line, 1 where what `mask` leaves of it
 is the value.
 """
@@ -32,6 +33,10 @@ _ATOMIC = {
 """On words that several threads write, after base and index; `compare_swap` and `fetch_add` give what was
 there before.
 """
+_BITS = {
+    "count_bits": "call i64 @llvm.ctpop.i64(i64 {0})",
+    "first_bit": "call i64 @llvm.cttz.i64(i64 {0}, i1 true)",
+}
 _ARITHMETIC = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "udiv", ast.Mod: "urem",
     ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "lshr",
@@ -40,6 +45,7 @@ _COMPARISONS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "ult", ast.LtE: "ule", as
 
 DECLARATIONS = """\
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.ctpop.i64(i64)
 declare i64 @llvm.cttz.i64(i64, i1)
 """
@@ -263,22 +269,28 @@ class _Function:
             short = self.emit(f"trunc i64 {self.value(arguments[1])} to i32")
             self.lines.append(f"  store i32 {short}, ptr {pointer}, align 1")
             return "0"
-        if name == "count_bits":
-            return self.emit(f"call i64 @llvm.ctpop.i64(i64 {self.value(arguments[0])})")
-        if name == "first_bit":
-            return self.emit(f"call i64 @llvm.cttz.i64(i64 {self.value(arguments[0])}, i1 true)")
+        if name in _BITS:
+            return self.emit(_BITS[name].format(self.value(arguments[0])))
         if name == "equal_words":
             return self.equal_words(*map(self.value, arguments))
         if name == "prefetch":
             pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")
             self.lines.append(f"  call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
             return "0"
+        if name == "copy_words":
+            return self.copy_words(*map(self.value, arguments))
         if name == "high_product":
             left, right = (self.emit(f"zext i64 {self.value(argument)} to i128") for argument in arguments)
             product = self.emit(f"mul i128 {left}, {right}")
             return self.emit(f"trunc i128 {self.emit(f'lshr i128 {product}, 64')} to i64")
         passed = ", ".join(f"i64 {self.value(argument)}" for argument in arguments)
         return self.emit(f"call i64 @{name}({passed})")
+
+    def copy_words(self, to: str, source: str, count: str) -> str:
+        target, origin = (self.emit(f"inttoptr i64 {address} to ptr") for address in (to, source))
+        copied = f"ptr align 8 {target}, ptr align 8 {origin}, i64 {8 * int(count)}, i1 false"
+        self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64({copied})")
+        return "0"
 
     def equal_words(self, address: str, mask: str, value: str) -> str:
         pointer = self.emit(f"inttoptr i64 {address} to ptr")

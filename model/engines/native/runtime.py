@@ -7,6 +7,8 @@ A block of states is explored in three phases, each of which all threads may run
 2. `insert`: the table is divided into regions by hash, one a thread; a thread enters what falls into its region, of all buffers, in order.
 3. `settle`: what was entered first is new; a thread numbers the new states of its own buffer, beginning where the buffers before it end.
 
+A thread that is alone does 2 and 3 at once: `absorb`.
+
 The winner of two equal successors is the first in order of discovery, whatever the number of threads; so are numbers, parents and traces.
 
 What is kept of a state is a row: its words, or with `TREE` the one word that stands for them (`tree`).
@@ -65,6 +67,7 @@ from antiphon.model.engines.native.fields import (
     PRINTS,
     RECENT,
     REGION,
+    RING,
     SCRATCH,
     SIFTED,
     SLEEPING,
@@ -92,6 +95,7 @@ LINE = (1 << 64) - 8
 ALL = (1 << 64) - 1
 FOUND_FROM = 3
 SIFTED_TOGETHER = 128
+MARKS = 256
 
 W: int
 ROW: int
@@ -110,6 +114,7 @@ byte: Any
 set_word: Any
 set_half: Any
 set_byte: Any
+copy_words: Any
 unaligned_word: Any
 set_unaligned_half: Any
 prefetch: Any
@@ -152,11 +157,13 @@ def hash_row(row: int) -> int:
 
 def same(left: int, right: int) -> int:
     """Whether two states are equal."""
+    differs = 0
     index = 0
     while index < W:
-        if word(left, index) != word(right, index):
-            return 0
+        differs = differs | (word(left, index) ^ word(right, index))
         index += 1
+    if differs != 0:
+        return 0
     return 1
 
 
@@ -203,19 +210,13 @@ def note(context: int, state: int, code: int, status: int) -> int:
 
 def copy(target: int, source: int) -> int:
     """Write a state in the place of another."""
-    index = 0
-    while index < W:
-        set_word(target, index, word(source, index))
-        index += 1
+    copy_words(target, source, W)
     return 0
 
 
 def copy_row(target: int, source: int) -> int:
     """Write a row in the place of another."""
-    index = 0
-    while index < ROW:
-        set_word(target, index, word(source, index))
-        index += 1
+    copy_words(target, source, ROW)
     return 0
 
 
@@ -236,13 +237,15 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
         return out
     if MODE == TREE:
         keep_pending(context)
-    if SLEEP:
-        put_to_sleep(context, code)
-        mark(context, code)
-    if MODE == TREE:
+        if SLEEP:
+            put_to_sleep(context, code, word(context, EXPLORED) + 8 * SLEEP)
+            mark(context, code)
         begin_root(context, out)
         set_word(word(context, PENDING), FOUND_FROM, parent)
         return out
+    if SLEEP:
+        put_to_sleep(context, code, word(context, SLEEPY) + word(context, USED) * 8 * SLEEP)
+        mark(context, code)
     keep(context, parent)
     return out + 8 * W
 
@@ -262,34 +265,31 @@ def mark(context: int, code: int) -> int:
     return 0
 
 
-def put_to_sleep(context: int, code: int) -> int:
-    """The sleep set of the successor by a step: what was taken, or sleeps, and is independent of that step."""
+def put_to_sleep(context: int, code: int, target: int) -> int:
+    """Write the sleep set of the successor by a step: what was taken, or sleeps, and is independent of that step."""
     explored = word(context, EXPLORED)
     free = word(context, FREE) + ordinal_of(context, code) * 8 * SLEEP
     index = 0
     while index < SLEEP:
-        set_word(explored, SLEEP + index, word(explored, index) & word(free, index))
+        set_word(target, index, word(explored, index) & word(free, index))
         index += 1
     return 0
 
 
 def keep_pending(context: int) -> int:
     """Keep the successor whose tree is begun, if there is one."""
-    row = word(context, BUFFER) + word(context, USED) * 8
+    place = word(context, USED)
     if has_pending(context):
-        set_word(row, 0, end_root(context))
+        set_word(word(context, BUFFER), place, end_root(context))
+        copy_words(word(context, SLEEPY) + place * 8 * SLEEP, word(context, EXPLORED) + 8 * SLEEP, SLEEP)
         keep(context, word(word(context, PENDING), FOUND_FROM))
     return 0
 
 
 def keep(context: int, parent: int) -> int:
-    """Keep the row that stands at the end of the buffer, until it is sifted."""
+    """Keep the row that stands at the end of the buffer with its sleep set, until it is sifted."""
     place = word(context, USED)
     set_half(word(context, FROM), place, parent)
-    index = 0
-    while index < SLEEP:
-        set_word(word(context, SLEEPY) + place * 8 * SLEEP, index, word(word(context, EXPLORED), SLEEP + index))
-        index += 1
     set_word(context, USED, place + 1)
     return 0
 
@@ -354,27 +354,35 @@ def remember(recent: int, row: int, hashed: int) -> int:
 
 def move_row(context: int, kept: int, place: int) -> int:
     """Move a successor in the buffer, with its parent and its sleep set."""
-    copy_row(word(context, BUFFER) + kept * 8 * ROW, word(context, BUFFER) + place * 8 * ROW)
-    set_half(word(context, FROM), kept, half(word(context, FROM), place))
-    index = 0
-    while index < SLEEP:
-        set_word(word(context, SLEEPY) + kept * 8 * SLEEP, index, word(word(context, SLEEPY) + place * 8 * SLEEP, index))
-        index += 1
+    rows = word(context, BUFFER)
+    parents = word(context, FROM)
+    sleepy = word(context, SLEEPY)
+    copy_words(rows + kept * 8 * ROW, rows + place * 8 * ROW, ROW)
+    set_half(parents, kept, half(parents, place))
+    copy_words(sleepy + kept * 8 * SLEEP, sleepy + place * 8 * SLEEP, SLEEP)
     return 0
 
 
-def tell(context: int, sleeping: int, value: int) -> int:
-    """Write down by their numbers that the steps of a sleep set sleep, or no longer do."""
+def tell(context: int, sleeping: int) -> int:
+    """Write down by their numbers which steps sleep in the state at hand: in the first byte the mark of those that do, which no other has."""
     asleep = word(context, ASLEEP)
+    codes = word(context, CODES)
+    mine = byte(asleep, 0) + 1
+    if mine == MARKS:
+        mine = 1
+        index = 0
+        while index < word(context, MOST):
+            set_byte(asleep, index, 0)
+            index += 1
+    set_byte(asleep, 0, mine)
     index = 0
     while index < SLEEP:
         left = word(sleeping, index)
         while left != 0:
-            ordinal = index * 64 + count_bits((left ^ (left - 1)) >> 1)
-            set_byte(asleep, half(word(context, CODES), ordinal), value)
+            set_byte(asleep, half(codes, index * 64 + first_bit(left)) + 1, mine)
             left = left & (left - 1)
         index += 1
-    return 0
+    return asleep
 
 
 def find_successors(context: int, number: int, faults: int) -> int:
@@ -388,18 +396,17 @@ def find_successors(context: int, number: int, faults: int) -> int:
         explored = word(context, EXPLORED)
         sleeping = explored + 16 * SLEEP
         if word(context, RECENT) != 0:
-            sleeping = word(context, SLEEPING) + number * 8 * SLEEP
+            sleeping = word(context, SLEEPING) + (number & word(context, RING)) * 8 * SLEEP
+        slept = 0
         index = 0
         while index < SLEEP:
             set_word(explored, index, word(sleeping, index))
-            set_word(context, TRANSITIONS, word(context, TRANSITIONS) + count_bits(word(sleeping, index)))
+            slept += count_bits(word(sleeping, index))
             index += 1
-    if ORDINAL:
-        tell(context, sleeping, 1)
-        successors(context, state_of(context, number), out, number, faults, word(context, ASLEEP))
-        tell(context, sleeping, 0)
-    else:
-        successors(context, state_of(context, number), out, number, faults, sleeping)
+        set_word(context, TRANSITIONS, word(context, TRANSITIONS) + slept)
+        if ORDINAL:
+            sleeping = tell(context, sleeping)
+    successors(context, state_of(context, number), out, number, faults, sleeping)
     if MODE == TREE:
         keep_pending(context)
     if word(context, RECENT) == 0 or word(context, USED) - word(context, SIFTED) >= SIFTED_TOGETHER:
@@ -466,27 +473,33 @@ def set_slot(table: int, position: int, value: int) -> int:
 
 def enter(context: int, mine: int, region: int, place: int) -> int:
     """Enter the successor number `place` of the buffer of `mine`, unless it is known; whether it is new is returned."""
-    hashed = word(word(mine, HASHES), place)
-    row = word(mine, BUFFER) + place * 8 * ROW
+    position = free_slot(context, mine, region, place)
     slots = word(context, REGION)
-    table = word(context, TABLE) + region * slots * BYTES
-    position = home(context, hashed)
-    wanted = tag_of(hashed)
-    if MODE == DIRECT:
-        wanted = word(row, 0) + 1
-    if MODE == FINGERPRINT:
-        wanted = hashed
-    if BYTES == 8:
-        position = search_lines(context, table, position, wanted, row)
-    else:
-        position = search_slots(context, table, position, wanted, row)
     if position == slots:
         return 0
-    if NUMBERED:
-        wanted = wanted | PROVISIONAL | (word(mine, NUMBER) * word(context, CAPACITY) + place)
-    set_slot(table, position, wanted)
+    value = PROVISIONAL | (word(mine, NUMBER) * word(context, CAPACITY) + place)
+    set_slot(word(context, TABLE) + region * slots * BYTES, position, content(mine, place, value))
     set_word(word(mine, SLOTS), place, region * slots + position + 1)
     return 1
+
+
+def free_slot(context: int, mine: int, region: int, place: int) -> int:
+    """The slot of a region for the successor number `place` of the buffer of `mine`, or how many slots there are when it is known."""
+    row = word(mine, BUFFER) + place * 8 * ROW
+    hashed = word(word(mine, HASHES), place)
+    table = word(context, TABLE) + region * word(context, REGION) * BYTES
+    if BYTES == 8:
+        return search_lines(context, table, home(context, hashed), content(mine, place, 0), row)
+    return search_slots(context, table, home(context, hashed), tag_of(hashed), row)
+
+
+def content(mine: int, place: int, reference: int) -> int:
+    """What a slot holds of the successor number `place` of the buffer of `mine`."""
+    if MODE == DIRECT:
+        return word(word(mine, BUFFER), place) + 1
+    if MODE == FINGERPRINT:
+        return word(word(mine, HASHES), place)
+    return tag_of(word(word(mine, HASHES), place)) | reference
 
 
 def search_lines(context: int, table: int, position: int, wanted: int, row: int) -> int:
@@ -576,12 +589,32 @@ def insert(context: int, region: int) -> int:
     return 0
 
 
+def absorb(context: int, number: int) -> int:
+    """Enter and number the new states of the only buffer, from `number` on, and empty it: what `insert` and `settle` do for several threads."""
+    used = word(context, USED)
+    hashes = word(context, HASHES)
+    table = word(context, TABLE)
+    place = 0
+    while place < used:
+        if place + FAR < used:
+            prefetch(table + home(context, word(hashes, place + FAR)) * BYTES)
+        if NUMBERED:
+            if place + NEAR < used:
+                ask(context, 0, word(hashes, place + NEAR))
+        position = free_slot(context, context, 0, place)
+        if position != word(context, REGION):
+            set_slot(table, position, content(context, place, number + 1))
+            keep_state(context, place, number)
+            number += 1
+        place += 1
+    empty(context)
+    return number
+
+
 def settle(context: int, number: int) -> int:
     """Number the new states of this thread's buffer, from `number` on, and empty the buffer."""
     slots = word(context, SLOTS)
     used = word(context, USED)
-    buffer = word(context, BUFFER)
-    row = row_of(context, number)
     table = word(context, TABLE)
     place = 0
     while place < used:
@@ -590,22 +623,25 @@ def settle(context: int, number: int) -> int:
                 prefetch(table + word(slots, place + FAR) * BYTES)
         slot = word(slots, place)
         if slot != 0:
-            copy_row(row, buffer + place * 8 * ROW)
-            row = row + 8 * ROW
-            if number % EVERY == 0:
-                set_half(word(context, PARENTS), number // EVERY, half(word(context, FROM), place))
-            index = 0
-            while index < SLEEP:
-                set_word(word(context, SLEEPING) + number * 8 * SLEEP, index, word(word(context, SLEEPY) + place * 8 * SLEEP, index))
-                index += 1
+            keep_state(context, place, number)
             number += 1
             if NUMBERED:
                 set_unaligned_half(table + (slot - 1) * BYTES, number)
-            if MODE == FINGERPRINT:
-                set_word(word(context, PRINTS), number - 1, word(table, slot - 1))
         place += 1
     empty(context)
     return number
+
+
+def keep_state(context: int, place: int, number: int) -> int:
+    """The successor number `place` of the buffer of this thread becomes a known state with a number."""
+    copy_row(row_of(context, number), word(context, BUFFER) + place * 8 * ROW)
+    if number % EVERY == 0:
+        set_half(word(context, PARENTS), number // EVERY, half(word(context, FROM), place))
+    sleeping = word(context, SLEEPING) + (number & word(context, RING)) * 8 * SLEEP
+    copy_words(sleeping, word(context, SLEEPY) + place * 8 * SLEEP, SLEEP)
+    if MODE == FINGERPRINT:
+        set_word(word(context, PRINTS), number, word(word(context, HASHES), place))
+    return 0
 
 
 def origin(context: int, number: int, first: int, last: int) -> int:
@@ -723,10 +759,11 @@ def read(context: int, first: int, last: int, out: int) -> int:
 
 FUNCTIONS = (
     hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, ordinal_of, mark, put_to_sleep, take, keep_pending, keep, sift, remember, move_row, tell, find_successors, expand, has_room, home,
-    tag_of, slot_at, set_slot, enter, search_lines, search_slots, row_in, ask, insert, settle, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
+    tag_of, slot_at, set_slot, enter, free_slot, content, search_lines, search_slots, row_in, ask, insert, absorb, settle,
+    keep_state, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
     *edges.FUNCTIONS,
 )  # fmt: skip
 EXPORTED = (
-    "hash_row", "expand", "insert", "settle", "origin", "empty", "rebuild", "move", "lookup", "read", *orbits.EXPORTED,
+    "hash_row", "expand", "insert", "absorb", "settle", "origin", "empty", "rebuild", "move", "lookup", "read", *orbits.EXPORTED,
     *edges.EXPORTED,
 )  # fmt: skip

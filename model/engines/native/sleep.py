@@ -27,8 +27,8 @@ from antiphon.model.ground.words import WORD
 
 COMPARED, COMPARED_AGAIN = 1 << 12, 8
 """When so many states are expanded, steps get their bits; and again with so many times as many."""
-FORGOTTEN = 1 << 21
-"""So many bytes of sets are given back at a time."""
+RING = 1 << 12
+"""There is room for the sets of so many states at first; a power of two, as it stays."""
 
 
 Counts = npt.NDArray[np.int64]
@@ -41,29 +41,32 @@ class SleepSets:
         kernel: the machine code; without sleep sets this takes no memory.
         threads: how many threads find successors.
         capacity: how many successors the buffer of each holds.
-        most: how many states there may be.
+        tell: writes a field of the contexts of all threads.
     """
 
-    def __init__(self, kernel: Kernel, threads: int, capacity: int, most: int) -> None:
+    def __init__(
+        self, kernel: Kernel, threads: int, capacity: int, tell: Callable[[str, int], None]
+    ) -> None:
         self._kernel, self._capacity = kernel, capacity
         self._ordinals, self._bytes = WORD * kernel.sleep, 8 * kernel.sleep
         self._one_to_one = kernel.codes.count <= self._ordinals
         self._compare_at = 0 if self._one_to_one else COMPARED
-        self._forgotten = 0
-        self._of_states = Area(self._bytes * most)
+        self._tell, self._ring = tell, RING if self._bytes else 1
+        self._of_states = Area(self._bytes * self._ring)
         self._of_successors = Area(self._bytes * capacity * threads)
         self._each = max(128, 3 * self._bytes)
         self._explored = Area(self._each * threads)
         self._free = Area(self._ordinals * self._bytes)
         self._places, self._codes = Area(kernel.codes.count), Area(4 * self._ordinals)
-        self._flags = kernel.codes.count + 128
+        self._flags = kernel.codes.count + 1 + 128
         self._asleep = Area(self._flags * threads)
 
     def fields(self, thread: int) -> dict[str, int]:
         """What the context of a thread says of them."""
         return {
-            "SLEEPING": self._of_states.address, "FREE": self._free.address, "ORDINALS": self._places.address,
-            "CODES": self._codes.address, "ASLEEP": self._asleep.address + self._flags * thread,
+            "SLEEPING": self._of_states.address, "RING": self._ring - 1, "FREE": self._free.address,
+            "ORDINALS": self._places.address, "CODES": self._codes.address,
+            "ASLEEP": self._asleep.address + self._flags * thread,
             "SLEEPY": self._of_successors.address + self._bytes * self._capacity * thread,
             "EXPLORED": self._explored.address + self._each * thread,
         }  # fmt: skip
@@ -72,14 +75,29 @@ class SleepSets:
         """State `first` is expanded next, and those before it have been; `taken` says how often each step
         was.
         """
-        if not self._bytes:
-            return
-        if self._bytes * first >= self._forgotten + FORGOTTEN:
-            self._of_states.release(self._forgotten, self._bytes * first)
-            self._forgotten = self._bytes * first
-        if first >= self._compare_at:
+        if self._bytes and first >= self._compare_at:
             self._compare(np.array(taken()))
             self._compare_at = 1 << 62 if self._one_to_one else COMPARED_AGAIN * max(1, first)
+
+    def room(self, first: int, last: int) -> None:
+        """Make room for the sets of the states first..last - 1, as many as wait at once: each stands where
+        the last bits of its number say.
+        """
+        if not self._bytes or last - first <= self._ring:
+            return
+        old, before = self._of_states, self._ring
+        while last - first > self._ring:
+            self._ring *= 2
+        self._of_states = Area(self._bytes * self._ring)
+        begin, size = first % before, self._bytes * before
+        kept = old.read(0, size)
+        kept = kept[self._bytes * begin :] + kept[: self._bytes * begin]  # from that of state `first` on
+        start = self._bytes * (first % self._ring)
+        self._of_states.write(start, kept[: self._bytes * self._ring - start])
+        self._of_states.write(0, kept[self._bytes * self._ring - start :])
+        old.close()
+        self._tell("SLEEPING", self._of_states.address)
+        self._tell("RING", self._ring - 1)
 
     def _compare(self, taken: Counts) -> None:
         """Give steps their bits, and forget all sets, which are of the bits before."""

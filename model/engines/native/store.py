@@ -94,7 +94,7 @@ class Store:
         self.initial = 0
         self.parents = Area(4 * MOST_STATES // self.every, self._file("parents"))
         self.prints = Area(8 * MOST_STATES if kernel.mode == fields.FINGERPRINT else 0, self._file("prints"))
-        self.sleep = SleepSets(kernel, threads, self.capacity, MOST_STATES)
+        self.sleep = SleepSets(kernel, threads, self.capacity, self.set)
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
@@ -358,9 +358,9 @@ class Store:
                 break
         used = sum(self._contexts[thread][fields.USED] for thread in range(threads))
         self.room(used)
+        self.sleep.room(first, self.known + used)
         if threads == 1 and self.threads == 1:
-            functions["insert"](self.address(), 0)
-            self.known = functions["settle"](self.address(), self.known)
+            self.known = functions["absorb"](self.address(), self.known)
         else:
             self._each(self.threads if threads > 1 else 1, lambda thread: self._insert(thread, threads))
             begins = [self.known]

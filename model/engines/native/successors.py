@@ -3,7 +3,8 @@ hands each successor to `take`.
 
 `i64 @successors(i64 context, ptr state, i64 out, i64 parent, i64 faults, i64 sleeping)` writes them one
 behind the other, from `out` on. Without `faults` the steps of the environment are left out; so are those
-that sleep: `sleeping` is the address of a word with a bit for each step, or of bytes, one for each. Nobody
+that sleep: `sleeping` is the address of a word with a bit for each step, or of a byte and behind it one for
+each, which equals it where the step sleeps. Nobody
 writes to the state meanwhile: what one step has read of it (`noalias readonly`) another knows.
 
 This file writes the loops that `enumeration` has planned; it knows nothing of tables.
@@ -42,14 +43,17 @@ class SleepSet:
     def __init__(self, *, many: bool) -> None:
         self._many = many
         self.begin = ["  %sleep = inttoptr i64 %sleeping to ptr"]
-        if not many:
+        if many:
+            self.begin.append("  %mark = load i8, ptr %sleep")
+            self.begin.append("  %marks = getelementptr i8, ptr %sleep, i64 1")
+        else:
             self.begin.append("  %asleep = load i64, ptr %sleep")
 
     def has(self, body: Writer, code: str) -> str:
         """Whether a step is among them."""
         if self._many:
-            at = body.emit(f"getelementptr i8, ptr %sleep, i64 {code}")
-            return body.emit(f"trunc i8 {body.emit(f'load i8, ptr {at}')} to i1")
+            at = body.emit(f"getelementptr i8, ptr %marks, i64 {code}")
+            return body.emit(f"icmp eq i8 {body.emit(f'load i8, ptr {at}')}, %mark")
         return body.emit(f"trunc i64 {body.emit(f'lshr i64 %asleep, {code}')} to i1")
 
 
