@@ -2,27 +2,24 @@
 usage, failure or interruption.
 
 Typer's own code for wrong usage is 2 and Python's for a crash is 1; here 2 means unknown and 1 violated, so
-both are mapped. One file a command, and only the command that is asked for is loaded.
+both are mapped. One file a command, and only the command that is asked for is loaded; for the list of all
+only their files are read. What is raised is imported where it is caught: whoever raised it had it loaded.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
 import traceback
-from collections.abc import Iterable
-from importlib import import_module
+from collections.abc import Callable, Iterable
+from importlib import import_module, resources
 from typing import Annotated, Any
 
 import typer
 
 import antiphon
-from antiphon.conformance.cli.documents import Error
-from antiphon.conformance.cli.options import ungrouped
-from antiphon.conformance.cli.output import FAILURE, INTERRUPTED, USAGE, UsageProblem, print_json
-from antiphon.conformance.replay import NotBound
-from antiphon.model.export import TraceFileError
-from antiphon.model.verdict import InternalError
-from antiphon.spec.lang import SpecError
+
+USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 
 COMMANDS: tuple[str, ...] = (
     "gate", "check", "claims", "errata", "refine", "find", "simulate", "lockstep", "stateful", "swarm",
@@ -35,8 +32,8 @@ ELSEWHERE = {"check-exports": "export"}
 """A command that shares its module with another."""
 
 
-def commands(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """The command line with these commands, loaded."""
+def commands(names: Iterable[str] = COMMANDS, *, loaded: bool = True) -> typer.Typer:
+    """The command line with these commands, loaded, or with their names and documentation alone."""
     app = typer.Typer(
         name="antiphon",
         help="A formal model calls, a real implementation answers, and the two must sing the same.",
@@ -50,9 +47,36 @@ def commands(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(_options)
     for name in names:
-        module = import_module(f"antiphon.conformance.cli.{ELSEWHERE.get(name, name)}")
-        app.command(name)(ungrouped(getattr(module, name.replace("-", "_"))))
+        app.command(name)(_loaded(name) if loaded else _outlined(name))
     return app
+
+
+def _loaded(name: str) -> Callable[..., Any]:
+    from antiphon.conformance.cli.options import ungrouped
+
+    module = import_module(f"antiphon.conformance.cli.{ELSEWHERE.get(name, name)}")
+    return ungrouped(getattr(module, name.replace("-", "_")))
+
+
+def _outlined(name: str) -> Callable[..., Any]:
+    """A command that is documented as the one of this name, and does nothing."""
+    file = resources.files("antiphon.conformance.cli") / f"{ELSEWHERE.get(name, name)}.py"
+
+    def outline() -> None: ...
+
+    outline.__doc__ = next(
+        ast.get_docstring(node)
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name == name.replace("-", "_")
+    )
+    return outline
+
+
+def _asked(given: list[str]) -> typer.Typer:
+    """The command line as far as these arguments can ask for it."""
+    if given and given[0] in COMMANDS:
+        return commands(given[:1])
+    return commands(loaded=not set(given).isdisjoint(COMMANDS))
 
 
 _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
@@ -76,9 +100,7 @@ def _options(
 def run(given: list[str]) -> int:
     """Run the command line with these arguments; the exit code."""
     try:
-        result = commands(given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS)(
-            given, standalone_mode=False
-        )
+        result = _asked(given)(given, standalone_mode=False)
     except KeyboardInterrupt:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     except typer.Abort:
@@ -86,20 +108,31 @@ def run(given: list[str]) -> int:
     except _WrongUsage as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         return _complain(given, "usage", message or "a command is missing", USAGE, hint=True)
-    except (UsageProblem, TraceFileError, SpecError, NotBound) as error:
-        return _complain(given, "usage", str(error), USAGE)
     except BrokenPipeError:
         _silence()
         return FAILURE
-    except Exception as error:  # noqa: BLE001 - our failure, which must not look like a verdict
-        return _fail(given, error)
+    except Exception as error:  # noqa: BLE001 - ours, unless it says otherwise: it must not look like a verdict
+        return _complain(given, "usage", str(error), USAGE) if _is_refusal(error) else _fail(given, error)
     if result == INTERRUPTED:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     return result if isinstance(result, int) else 0
 
 
+def _is_refusal(error: Exception) -> bool:
+    """Whether this says that something cannot be done as it was asked."""
+    from antiphon.conformance.cli.output import UsageProblem
+    from antiphon.conformance.replay import NotBound
+    from antiphon.model.export import TraceFileError
+    from antiphon.spec.lang import SpecError
+
+    return isinstance(error, UsageProblem | TraceFileError | SpecError | NotBound)
+
+
 def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: bool = False) -> int:
     if "--json" in given:
+        from antiphon.conformance.cli.documents import Error
+        from antiphon.conformance.cli.output import print_json
+
         print_json(Error(antiphon=antiphon.__version__, kind=kind, message=message, exit_code=code))
     sys.stderr.write(f"antiphon: {message}\n")
     if hint:
@@ -110,6 +143,8 @@ def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: boo
 
 def _fail(given: list[str], error: Exception) -> int:
     """Our own failure: the traceback, and what to do with it."""
+    from antiphon.model.verdict import InternalError
+
     if not isinstance(error, InternalError):
         traceback.print_exception(error)
     message = (

@@ -28,7 +28,6 @@ from antiphon.conformance.cli.documents import Document, Error
 from antiphon.conformance.report import diagram, text_diagram, words
 from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import beginning, described, trace_changes
-from antiphon.model.export import save
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
@@ -37,7 +36,6 @@ from antiphon.programs import called
 if TYPE_CHECKING:
     from antiphon.model.explore import Counts
 
-USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 WIDTH = 110
 """Columns of text that is not for a terminal."""
 
@@ -206,6 +204,8 @@ def keep(trace: Trace | None, file: Path | None) -> str | None:
     """
     if trace is None or file is None:
         return None
+    from antiphon.model.export import save
+
     try:
         save(trace, file)
     except OSError as error:
