@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound
+from antiphon.conformance.bindings.binding import Bound, with_faults
 from antiphon.conformance.bindings.chang_maxemchuk_faults import FAULTS
 from antiphon.conformance.bindings.updates import UpdatesBinding, driven
-from antiphon.impl.protocols.chang_maxemchuk import MESSAGES, Core, Message
+from antiphon.impl.protocols.chang_maxemchuk import MESSAGES, Core, Message, chang_maxemchuk
 from antiphon.impl.protocols.chang_maxemchuk.messages import Msg
 from antiphon.spec.protocols.chang_maxemchuk import queues as spec
 from antiphon.spec.protocols.chang_maxemchuk.bounds import ChangMaxemchukBounded
@@ -31,5 +31,6 @@ CHANG_MAXEMCHUK = Bound(
     small={"processes": 3, "messages": 2, "first": 2, "step": 2},
     random={"processes": 3, "messages": 6},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    implementation=with_faults(chang_maxemchuk, FAULTS),
 )
 """CM, while its members stay."""

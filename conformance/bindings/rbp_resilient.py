@@ -27,14 +27,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused
+from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of, payload_of
 from antiphon.conformance.bindings.rbp_resilient_driven import driven
 from antiphon.conformance.bindings.rbp_resilient_faults import FAULTS
 from antiphon.conformance.bindings.shell import Asked
 from antiphon.impl.protocols.core import Identifier, Send
 from antiphon.impl.protocols.rbp import messages as wire_messages
-from antiphon.impl.protocols.rbp_resilient import Core, Snapshot, Timer
+from antiphon.impl.protocols.rbp_resilient import Core, Snapshot, Timer, rbp_resilient
 from antiphon.spec.lang import SpecError, Step, program
 from antiphon.spec.protocols.rbp_resilient import figure25 as spec
 from antiphon.spec.protocols.rbp_resilient.queued import RbpResilientQueued
@@ -300,6 +300,7 @@ RBP_RESILIENT = Bound(
     every={"timeouts": 1, "passes": 2},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "passes": 6, "urgent": True},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    implementation=with_faults(rbp_resilient, FAULTS),
     never=frozenset({"crash", "detect_sequencer", "detect_successor", "detect_inactivity"})
     | {"suspect_sequencer", "suspect_successor", "stray", "install"},
 )

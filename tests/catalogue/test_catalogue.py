@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.bindings import Bound
+from antiphon.conformance.bindings import Bound, bound_protocol, bound_protocols
+from antiphon.impl.tracing import NULL_TRACER
 from antiphon.spec.catalogue import (
     ENTRIES,
     Entry,
@@ -38,6 +39,15 @@ def test_every_place_holds_what_its_name_says(entry: Entry) -> None:
     assert entry.refinement is None or isinstance(entry.refinement, Refinement)
     assert not entry.binding_at or isinstance(resolve(entry.binding_at), Bound)
     assert not entry.member_at or callable(resolve(entry.member_at))
+
+
+@pytest.mark.parametrize("name", bound_protocols())
+def test_what_is_bound_runs_in_a_swarm(name: str) -> None:
+    """Its `Bound` says `implementation=with_faults(NAME, FAULTS)`."""
+    make = bound_protocol(name).implementation
+    assert make is not None
+    for fault in (None, *bound_protocol(name).faults):
+        assert make(fault).core(0, 3, NULL_TRACER).members == 3
 
 
 @EVERY_ENTRY
