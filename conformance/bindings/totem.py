@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound
+from antiphon.conformance.bindings.binding import Bound, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.bindings.shell import Asked, Driven
 from antiphon.conformance.bindings.totem_faults import FAULTS
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier
-from antiphon.impl.protocols.totem import MESSAGES, Core, Message, Snapshot, Timer
+from antiphon.impl.protocols.totem import MESSAGES, Core, Message, Snapshot, Timer, totem
 from antiphon.impl.protocols.totem import messages as wire_messages
 from antiphon.model.engines import compiled_machine
 from antiphon.spec.lang import Map, Step, program
@@ -185,5 +185,6 @@ TOTEM = Bound(
     small={"processes": 2, "messages": 3, "visit_max": 2, "unstable_max": 2},
     random={"processes": 3, "messages": 4, "visit_max": 2, "unstable_max": 2},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    implementation=with_faults(totem, FAULTS),
 )
 """Totem's ring."""

@@ -55,7 +55,7 @@ def swarm(
         Around, typer.Option("--layers", help="Whether layers stand around the core; it may need them.")
     ] = "drawn",
     bound: Annotated[
-        float, typer.Option("--bound-ms", help="All has to be delivered so long after the last fault.")
+        float, typer.Option("--bound-ms", help="When faults are over, something is delivered in each.")
     ] = 20_000.0,
     steps: Annotated[int, typer.Option("--max-steps", help="Give a run up after so many steps.")] = 20_000,
     schedule: Annotated[

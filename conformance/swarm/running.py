@@ -1,7 +1,8 @@
 """A schedule is run on the real cores, layers and encoder, on the simulated network and in virtual time.
 
 A run goes on until everything is delivered everywhere and a moment longer (what comes late or twice may still
-do harm), until `bound_ms` after the last fault, or until it has taken too many steps. What it left is an
+do harm), until after the last fault nothing is delivered anywhere for `bound_ms`, or until it has taken too
+many steps. What it left is an
 `Ending`; this module judges nothing, and knows no protocol.
 """
 
@@ -95,9 +96,11 @@ class _Run:
 
         network.script(ends, lambda: None)  # that time goes on to there, even when nothing happens
         try:
-            done = network.run(
-                until=delivered, limit_ms=ends + settings.bound_ms, limit_steps=settings.steps_max
-            )
+            before, limit_ms, done = -1, ends, False
+            while not done and self._deliveries > before:  # or else nothing was delivered in `bound_ms`
+                before, limit_ms = self._deliveries, limit_ms + settings.bound_ms
+                steps = settings.steps_max - network.steps
+                done = network.run(until=delivered, limit_ms=limit_ms, limit_steps=steps)
             ending.capped = not done and network.steps >= settings.steps_max
             if done:
                 network.run(until=never, limit_ms=network.now + LINGER_MS, limit_steps=settings.steps_max)
@@ -107,6 +110,10 @@ class _Run:
         if self.log is not None and not (ending.failed or ending.capped):
             self.log.end()
         return ending
+
+    @property
+    def _deliveries(self) -> int:
+        return sum(map(len, self.network.deliveries))
 
     def _log_deliveries(self) -> None:
         """Log what applications got since the last time."""

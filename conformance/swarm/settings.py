@@ -38,8 +38,9 @@ class FaultKind(StrEnum):
 class Settings(Struct, frozen=True, kw_only=True):
     """One setting of a swarm.
 
-    `planted` names the fault that the core shall have. After the last fault everything has to be delivered
-    within `bound_ms`; a run that takes more than `steps_max` is given up. `logs`: keep them of every run.
+    `planted` names the fault that the core shall have. After the last fault something has to be delivered
+    in each `bound_ms` until everything is; a run that takes more than `steps_max` is given up. `logs`: keep
+    them of every run.
     """
 
     members: int = 3
