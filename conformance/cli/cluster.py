@@ -37,6 +37,9 @@ def cluster(
     encrypted: Annotated[
         bool, typer.Option("--encrypted", help="Encrypt every datagram, with a key of the run.")
     ] = False,
+    late: Annotated[
+        float, typer.Option("--late", help="The last process starts so many seconds after the others.")
+    ] = 0.0,
     directory: Annotated[
         Path, typer.Option("--directory", help="Where the logs go, in a new directory.")
     ] = Path("runs"),
@@ -48,7 +51,7 @@ def cluster(
         ClusterSettings(
             protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication,
             reordering=reordering,
-            seed=seed, encrypted=encrypted, deadline_s=deadline,
+            seed=seed, encrypted=encrypted, late_s=late, deadline_s=deadline,
         )  # fmt: skip
     except ValueError as error:
         raise output.UsageProblem(str(error)) from error
@@ -68,6 +71,7 @@ def cluster(
         seed,
         directory,
         encrypted=encrypted,
+        late_s=late,
         deadline_s=deadline,
         console=output.err(),
     )

@@ -38,8 +38,8 @@ class Faults(msgspec.Struct, frozen=True, kw_only=True):
 class Counts(msgspec.Struct, kw_only=True):
     """What a link, or all of them, did so far, in datagrams.
 
-    `refused` counts what the operating system would not carry, `strange` what came from elsewhere
-    and was not let in.
+    `refused` counts what the operating system would not carry, or was for a process that had not started,
+    `strange` what came from elsewhere and was not let in.
     """
 
     offered: int = 0

@@ -52,6 +52,7 @@ def run_cluster(
     directory: Path | str = "runs",
     *,
     encrypted: bool = False,
+    late_s: float = 0.0,
     deadline_s: float = 120.0,
     resend_ms: float = 20.0,
     token_ms: float = 5.0,
@@ -60,8 +61,9 @@ def run_cluster(
 ) -> ClusterResult:
     """Run a cluster once and judge it. The logs go to a new directory under `directory`.
 
-    `messages` are broadcast in all; the probabilities are per datagram; the run is given up after
-    `deadline_s` seconds. `console` shows the progress if it is a terminal.
+    `messages` are broadcast in all; the probabilities are per datagram; the last process starts `late_s`
+    seconds after the others, and the run is given up after `deadline_s`. `console` shows the progress if it
+    is a terminal.
 
     Raises:
         ValueError: a setting is out of range; the message says which and what is allowed.
@@ -70,7 +72,7 @@ def run_cluster(
     settings = ClusterSettings(
         protocol=protocol, processes=processes, messages=messages,
         loss=loss, duplication=duplication, reordering=reordering, seed=seed, encrypted=encrypted,
-        deadline_s=deadline_s, resend_ms=resend_ms, token_ms=token_ms, request_ms=request_ms,
+        late_s=late_s, deadline_s=deadline_s, resend_ms=resend_ms, token_ms=token_ms, request_ms=request_ms,
     )  # fmt: skip
     word = re.sub(r"\W+", "-", Path(protocol).name)
     home = _new_directory(Path(directory), f"{word}-{processes}x{messages}-{seed}")
@@ -124,12 +126,19 @@ async def _play(
     key: bytes | None,
 ) -> None:
     """Start, connect, wait, stop. Raises NodeFailed for the first node that fails."""
-    for process in range(settings.processes):
-        nodes.append(await Node.start(_orders(settings, home, relay, process, key), home, on_news))
-    ports = await asyncio.gather(*(node.bound for node in nodes))
-    relay.start(dict(enumerate(ports)))
-    for node in nodes:
-        node.tell(control.START)
+
+    async def begin(processes: range) -> None:
+        for process in processes:
+            nodes.append(await Node.start(_orders(settings, home, relay, process, key), home, on_news))
+        ports = await asyncio.gather(*(nodes[process].bound for process in processes))
+        relay.start(dict(zip(processes, ports, strict=True)))
+        for process in processes:
+            nodes[process].tell(control.START)
+
+    punctual = settings.processes - (settings.late_s > 0)
+    await begin(range(punctual))
+    await asyncio.sleep(settings.late_s)
+    await begin(range(punctual, settings.processes))
     await asyncio.gather(*(node.finished for node in nodes))
     await asyncio.gather(*(node.stop() for node in nodes))
 

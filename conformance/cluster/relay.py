@@ -49,9 +49,12 @@ class Relay:
         return {to: pipe.getsockname() for (by, to), pipe in self._sockets.items() if by == sender}
 
     def start(self, ports: Mapping[int, int]) -> None:
-        """Forward from now on, process p being at `ports[p]`. Needs the running event loop."""
+        """Forward from now on, process p being at `ports[p]`. Needs the running event loop.
+
+        What is for a process that has no port yet is refused; another call tells of it.
+        """
         self._loop = asyncio.get_running_loop()
-        self._addresses = {process: (LOOPBACK, port) for process, port in ports.items()}
+        self._addresses |= {process: (LOOPBACK, port) for process, port in ports.items()}
         for pair, pipe in self._sockets.items():
             self._loop.add_reader(pipe, self._readable, pair, pipe)
 
@@ -77,7 +80,7 @@ class Relay:
                 data, address = pipe.recvfrom(_DATAGRAM_BYTES_MAX)
             except OSError:
                 break
-            if address != self._addresses[pair[0]]:
+            if address != self._addresses.get(pair[0]):
                 link.counts.strange += 1
                 continue
             self._forward(pair, link.offer(data, now))
@@ -86,10 +89,12 @@ class Relay:
     def _forward(self, pair: Pair, leaving: list[bytes]) -> None:
         """Send to the receiver, from the socket that it knows the sender by."""
         sender, receiver = pair
-        back = self._sockets[receiver, sender]
+        back, address = self._sockets[receiver, sender], self._addresses.get(receiver)
         for data in leaving:
             try:
-                back.sendto(data, self._addresses[receiver])
+                if address is None:
+                    raise OSError(f"process {receiver} has not started")
+                back.sendto(data, address)
             except OSError:
                 self.links[pair].counts.refused += 1
 

@@ -21,6 +21,8 @@ class ClusterSettings:
 
     `encrypted` runs have a key that is drawn for the run and told to nobody but the processes.
 
+    The last process starts `late_s` seconds after the others have begun.
+
     The probabilities are per datagram. `resend_ms`, `token_ms` and `request_ms` are the first
     waiting times of the implementation's three timers: on the loopback interface an answer takes
     a millisecond, so they are short. The run is given up after `deadline_s` seconds.
@@ -34,6 +36,7 @@ class ClusterSettings:
     reordering: float = 0.05
     seed: int = 7
     encrypted: bool = False
+    late_s: float = 0.0
     deadline_s: float = 120.0
     resend_ms: float = 20.0
     token_ms: float = 5.0
@@ -53,6 +56,8 @@ class ClusterSettings:
             value = getattr(self, name)
             if not 0.0 <= value < 1.0:
                 raise ValueError(f"{name} is {value}; a probability here is at least 0 and less than 1")
+        if not 0.0 <= self.late_s < self.deadline_s:
+            raise ValueError(f"late_s is {self.late_s}; it is at least 0 and less than deadline_s")
         for name in ("deadline_s", "resend_ms", "token_ms", "request_ms"):
             value = getattr(self, name)
             if not (value > 0 and math.isfinite(value)):

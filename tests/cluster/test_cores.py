@@ -52,6 +52,18 @@ def test_a_member_that_is_stopped_and_goes_on_delivers_what_the_others_do(
     assert min(result.counts.dropped, result.counts.duplicated, result.counts.reordered) > 0
 
 
+@pytest.mark.parametrize("protocol", ["rbp", "sequencer"])
+def test_a_member_that_starts_late_delivers_everything(protocol: str, tmp_path: Path) -> None:
+    """What the others send to it before, and what they have begun, is made up for."""
+    result = run_cluster(protocol=protocol, messages=60, loss=0.1, late_s=0.7, directory=tmp_path)
+    assert result.reasons == ()
+    assert result.outcome == "holds"
+    assert result.delivered == (60, 60, 60)
+    assert result.links["0:2"].refused > 0
+    assert result.links["0:1"].refused == result.links["2:0"].refused == 0
+    assert result.seconds > 0.7
+
+
 def _nodes() -> list[psutil.Process]:
     children = psutil.Process(os.getpid()).children()
     return [child for child in children if any("cluster.node" in word for word in child.cmdline())]
