@@ -14,6 +14,7 @@ This file knows nothing of states or of their table.
 
 from __future__ import annotations
 
+import ctypes
 import zlib
 from collections.abc import Callable, Sequence
 
@@ -41,18 +42,19 @@ class SleepSets:
         kernel: the machine code; without sleep sets this takes no memory.
         threads: how many threads find successors.
         capacity: how many successors the buffer of each holds.
+        most: how many states there may be.
         tell: writes a field of the contexts of all threads.
     """
 
     def __init__(
-        self, kernel: Kernel, threads: int, capacity: int, tell: Callable[[str, int], None]
+        self, kernel: Kernel, threads: int, capacity: int, most: int, tell: Callable[[str, int], None]
     ) -> None:
         self._kernel, self._capacity = kernel, capacity
         self._ordinals, self._bytes = WORD * kernel.sleep, 8 * kernel.sleep
         self._one_to_one = kernel.codes.count <= self._ordinals
         self._compare_at = 0 if self._one_to_one else COMPARED
-        self._tell, self._ring = tell, RING if self._bytes else 1
-        self._of_states = Area(self._bytes * self._ring)
+        self._tell, self._ring = tell, RING
+        self._of_states = Area(self._bytes * most)
         self._of_successors = Area(self._bytes * capacity * threads)
         self._each = max(128, 3 * self._bytes)
         self._explored = Area(self._each * threads)
@@ -85,18 +87,14 @@ class SleepSets:
         """
         if not self._bytes or last - first <= self._ring:
             return
-        old, before = self._of_states, self._ring
         while last - first > self._ring:
-            self._ring *= 2
-        self._of_states = Area(self._bytes * self._ring)
-        begin, size = first % before, self._bytes * before
-        kept = old.read(0, size)
-        kept = kept[self._bytes * begin :] + kept[: self._bytes * begin]  # from that of state `first` on
-        start = self._bytes * (first % self._ring)
-        self._of_states.write(start, kept[: self._bytes * self._ring - start])
-        self._of_states.write(0, kept[self._bytes * self._ring - start :])
-        old.close()
-        self._tell("SLEEPING", self._of_states.address)
+            before, self._ring = self._ring, 2 * self._ring
+            begin, address = first % before, self._of_states.address
+            if first % self._ring == begin:  # those that came round go on behind the others
+                ctypes.memmove(address + self._bytes * before, address, self._bytes * begin)
+            else:
+                source, moved = address + self._bytes * begin, before - begin
+                ctypes.memmove(source + self._bytes * before, source, self._bytes * moved)
         self._tell("RING", self._ring - 1)
 
     def _compare(self, taken: Counts) -> None:

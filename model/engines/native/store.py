@@ -94,7 +94,7 @@ class Store:
         self.initial = 0
         self.parents = Area(4 * MOST_STATES // self.every, self._file("parents"))
         self.prints = Area(8 * MOST_STATES if kernel.mode == fields.FINGERPRINT else 0, self._file("prints"))
-        self.sleep = SleepSets(kernel, threads, self.capacity, self.set)
+        self.sleep = SleepSets(kernel, threads, self.capacity, 2 * MOST_STATES, self.set)
         self.region = 0
         self.table = Area(0)
         buffered = self.capacity * threads
