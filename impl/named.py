@@ -1,5 +1,6 @@
 """A protocol is chosen by its name: the package of `antiphon.impl.protocols` with that name makes it.
 
+A stack of layers is named by their names: `TOTAL:MBRSHIP:FRAG:NAK:COM` is `horus` with that stack.
 The package `chang_maxemchuk` has one function `chang_maxemchuk`, which takes its settings and is
 known as `chang-maxemchuk`. Only the package that is asked for is loaded. This module must not know any.
 """
@@ -29,8 +30,10 @@ def implementation(name: str, **settings: Any) -> Implementation[Any]:
 
     Raises:
         UnknownProtocol: no protocol has this name; those that there are are listed.
-        TypeError, ValueError: it has no such setting, or the setting is impossible.
+        TypeError, ValueError: it has no such setting, or the setting is impossible; or the stack is no stack.
     """
+    if ":" in name:
+        return implementation("horus", stack=name, **settings)
     known = known_protocols()
     if name not in known:
         near = difflib.get_close_matches(name, known, 1)

@@ -257,6 +257,7 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.horus.fifo_stacks:NakStack",
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
+        binding_at="antiphon.conformance.bindings.horus:NAK",
     ),
     Entry(
         "horus-frag",
@@ -264,6 +265,7 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.horus.fifo_stacks:FragStack",
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
+        binding_at="antiphon.conformance.bindings.horus:FRAG",
     ),
     Entry(
         "horus-total",
@@ -304,6 +306,7 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS",
+        member_at="antiphon.conformance.cluster.protocols:horus_member",
     ),
     Entry(
         "total",

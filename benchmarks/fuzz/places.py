@@ -185,11 +185,14 @@ class Place:
 
 
 def places(protocols: list[str], draw: random.Random) -> list[Place]:
-    """All places of all these protocols; the frames are the same for all, and stand at the first."""
+    """All places of all these protocols; the frames are the same for all, and stand at the first that reads
+    a frame's content without links.
+    """
     kinds = [(name, kind) for name in protocols for kind in ("decoder", "core", "layers")]
+    lossy = (name for name in protocols if implementation(name).network is Network.LOSSY)
+    framed = next(lossy, protocols[0])
     return [
-        Place(kind, name, draw)
-        for name, kind in [*kinds, (protocols[0], "plain frame"), (protocols[0], "sealed frame")]
+        Place(kind, name, draw) for name, kind in [*kinds, (framed, "plain frame"), (framed, "sealed frame")]
     ]
 
 

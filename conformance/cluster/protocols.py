@@ -7,6 +7,7 @@ the harness meets the implementation's interface; it must not know datagrams, re
 from __future__ import annotations
 
 import inspect
+import re
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from antiphon.impl.group import Group
 from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.dtp import dtp
+from antiphon.impl.protocols.horus import IllFormedStack, horus
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
 from antiphon.impl.protocols.sequencer import sequencer
@@ -96,6 +98,29 @@ def totem_member(membership: Membership, bound: socket.socket, tracer: Tracer) -
     return _member(membership, bound, tracer, totem())
 
 
+def horus_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of a group that runs the stack of Horus' paper."""
+    return _member(membership, bound, tracer, _stacked(membership))
+
+
+def _stacked(membership: Membership, *stack: str) -> Implementation[Any]:
+    """A stack of layers with the times of a cluster."""
+    return horus(*stack, tell_ms=membership.token_ms, ask_ms=membership.request_ms)
+
+
+def _stack_maker(stack: str) -> Member:
+    """What makes members of a stack of layers. Raises SpecError: it is none, or orders nothing."""
+    try:
+        horus(stack)
+    except IllFormedStack as refused:
+        raise SpecError(str(refused)) from refused
+
+    def made(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+        return _member(membership, bound, tracer, _stacked(membership, stack))
+
+    return made
+
+
 def _member(
     membership: Membership, bound: socket.socket, tracer: Tracer, protocol: Implementation[Any]
 ) -> Group:
@@ -111,17 +136,23 @@ def _member(
     )
 
 
+_STACK = re.compile(r"[A-Z]+(:[A-Z]+)+")
+"""Names of layers, top first."""
+
+
 def known_protocols() -> tuple[str, ...]:
     """The names of the catalogue that a cluster understands, sorted."""
     return tuple(sorted(entry.name for entry in ENTRIES if entry.member_at))
 
 
 def maker(protocol: str) -> Member:
-    """What makes the members of a protocol.
+    """What makes the members of a protocol, or of a stack such as TOTAL:MBRSHIP:FRAG:NAK:COM.
 
     Raises:
         SpecError: neither does the catalogue name one, nor does one stand there; the known ones are listed.
     """
+    if _STACK.fullmatch(protocol):
+        return _stack_maker(protocol)
     if is_place(protocol):
         placed: Member = stands_at(protocol, _MEMBER)
         return placed

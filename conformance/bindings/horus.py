@@ -1,0 +1,241 @@
+"""Horus' layers NAK and FRAG and their cores speak of the same things by these names.
+
+| paper                          | specification `Nak`, `Frag`   | implementation, the layer's snapshot   |
+|--------------------------------|-------------------------------|----------------------------------------|
+| sequence number                | cast[p], place of a unit      | cast, place                            |
+| buffered messages              | oldest[p], up to cast[p]      | oldest, buffer                         |
+| (needed next, known to be used) | expected[p][q], known[p][q]   | expected, known                        |
+| (came too early)               | early[p][q]                   | early                                  |
+| protocol status                | acknowledged[p][q]; owed[p]   | acknowledged; owed                     |
+| fragments without a last one   | gathered[p][q]                | gathered                               |
+| message                        | Message(k), its unit          | payload k, in as many bytes as parts   |
+| in flight                      | network, a set of envelopes   | the encoded datagrams                  |
+
+The calls between the layers are compared, too, each as the event that the specification's layer emits
+(`horus_calls`). A unit names the message that the specification hands down, and the core hands down its
+bytes: which message it is, is compared when it comes up. NAK is specified with statuses that a member can
+send by what it knows (`local_status`), and with the repair `await_room`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from antiphon.conformance.bindings.binding import Bound
+from antiphon.conformance.bindings.core_binding import NOW, CoreBinding
+from antiphon.conformance.bindings.horus_calls import NAK_LEVEL, Calls, header_of, observed
+from antiphon.conformance.bindings.horus_faults import FRAG_FAULTS, NAK_FAULTS, Fault
+from antiphon.conformance.bindings.shell import Asked, Driven
+from antiphon.impl import tracing
+from antiphon.impl.protocols.core import Delivery, Identifier
+from antiphon.impl.protocols.horus import MESSAGES, Core, Frame, Snapshot
+from antiphon.impl.protocols.horus import nak as layer
+from antiphon.impl.protocols.horus.com import Addressed
+from antiphon.impl.protocols.horus.process import Settings, timer
+from antiphon.model.engines import compiled_machine
+from antiphon.spec.lang import Spec, Step, program
+from antiphon.spec.protocols.horus import boundaries as spec
+from antiphon.spec.protocols.horus.frag import Piece
+from antiphon.spec.protocols.horus.local_status import FragByMember, NakByMember
+from antiphon.spec.services import Message, Process
+
+INTERVAL_MS = 16.0
+
+FRAG_LEVEL = NAK_LEVEL + 1
+
+
+class HorusBinding(CoreBinding[Frame]):
+    """A stack of layers whose top an application uses, or one with a fault."""
+
+    internal: frozenset[str] = frozenset()
+
+    exempt: Mapping[str, str] = {
+        "lost": "counts the faults of the network, which is not the implementation's",
+        "outside": "the endpoints outside the view: members stay, nobody is",
+    }
+
+    def __init__(
+        self, specification: type[Spec], stack: tuple[str, ...], fault: Fault | None, **constants: Any
+    ) -> None:
+        bounded = program(specification, repairs=("await_room",), **constants)
+        self.senders = int(bounded.constants["senders"])
+        self.bytes = int(bounded.constants.get("fragments", 1))
+        buffer = int(bounded.constants["buffer"])
+        super().__init__(bounded, driven(stack, int(bounded.constants["processes"]), buffer, fault))
+        self._recorder = Calls(self.senders)
+        self._machine = compiled_machine(bounded)
+
+    def packet(self, sender: int, to: int, message: Frame) -> spec.Envelope:
+        """The specification's envelope that a frame on its way stands for."""
+        del sender
+        addressed = msgspec.msgpack.decode(message.body, type=Addressed)
+        source = Process(addressed.source)
+        return spec.Envelope(Process(to), source, header_of(source, addressed.body))
+
+    def asked(self, step: Step, datagram: bytes | None) -> Asked:
+        """Messages are as large as can be; a NAK names whom it asks."""
+        asked = super().asked(step, datagram)
+        match step:
+            case Step("broadcast", (_, Message(index=index))):
+                return Asked(asked.action, asked.datagram, b"%0*d" % (self.bytes, index))
+            case Step("ask", (_, Process(index=of))):
+                return Asked(f"ask {of}", asked.datagram)
+        return asked
+
+    def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
+        """Nothing: a member moves when it is told something, or a timer expires."""
+        del me, snapshot
+        return frozenset()
+
+    def waits(self, me: int, snapshot: Snapshot) -> list[str]:
+        """The timers that the specification would let expire; what the others know decides nothing."""
+        (state,) = self._machine.initial()
+        values: dict[str, Any] = dict(zip(self.program.variables, state, strict=True))
+        for name, value in self.project(me, snapshot).items():
+            values[name] = (*values[name][:me], value, *values[name][me + 1 :])
+        waits = []
+        for step in self._machine.enabled(tuple(values.values())):
+            match step:
+                case Step("ask", (Process(index=p), Process(index=of))) if p == me:
+                    waits.append(timer(NAK_LEVEL, layer.ASK, of))
+                case Step("tell", (Process(index=p),)) if p == me:
+                    waits.append(timer(NAK_LEVEL, layer.TELL, me))
+        return waits
+
+    def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
+        """What the snapshot says, in the specification's values."""
+        del me
+        nak = snapshot.layers[NAK_LEVEL]
+        assert isinstance(nak, layer.NakSnapshot)
+        return {
+            "cast": nak.cast,
+            "oldest": nak.oldest,
+            "expected": nak.expected,
+            "known": nak.known,
+            "early": tuple(
+                frozenset(spec.Unit(Process(q), place) for place, _ in early)
+                for q, early in enumerate(nak.early)
+            ),
+            "acknowledged": nak.acknowledged,
+            "owed": frozenset(map(Process, nak.owed)),
+        }
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """Every variable is a map over processes."""
+        raise AssertionError(f"{variable}: {shares}")
+
+
+class NakBinding(HorusBinding):
+    """NAK:COM."""
+
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        planted = None if fault is None else NAK_FAULTS[fault]
+        super().__init__(NakByMember, ("NAK", "COM"), planted, **constants)
+
+
+class FragBinding(HorusBinding):
+    """FRAG:NAK:COM, with fragments of one byte."""
+
+    exempt: Mapping[str, str] = {
+        **HorusBinding.exempt,
+        "pieces": "what was handed down: its bytes are compared when they come up",
+        "harmed": "nothing is lost, since the window sees to that",
+    }
+
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        planted = None if fault is None else FRAG_FAULTS[fault]
+        super().__init__(FragByMember, ("FRAG", "NAK", "COM"), planted, **constants)
+
+    def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
+        """Fragments too; they are of the message after those that came up."""
+        gathered: Any = snapshot.layers[FRAG_LEVEL]
+        pieces = tuple(
+            tuple(Piece(snapshot.ids[q] + 1, part, False) for part in range(1, len(parts) + 1))
+            for q, parts in enumerate(gathered.gathered)
+        )
+        return {**super().project(me, snapshot), "handed": snapshot.last_id, "gathered": pieces}
+
+
+def driven(stack: tuple[str, ...], members: int, buffer: int, fault: Fault | None) -> Driven[Frame]:
+    """What a shell and its judge need to know of a stack's cores."""
+    intervals_ms = {
+        timer(NAK_LEVEL, name, of): INTERVAL_MS for name in (layer.ASK, layer.TELL) for of in range(members)
+    }
+
+    def core(me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> Core:
+        settings = Settings(buffer, 1, ask_ms=INTERVAL_MS, tell_ms=INTERVAL_MS, backoff_max=backoff_max)
+        kind = fault or Core
+        if isinstance(tracer, Calls):
+            kind = observed(kind, tracer)
+        return kind(stack, me, members, settings, tracer=tracer)
+
+    return Driven(
+        MESSAGES,
+        intervals_ms,
+        core,
+        _single,
+        _rest,
+        _reported,
+        partial(_busy, buffer),
+        _timers,
+        rested=_rested,
+        ending=frozenset(timer(NAK_LEVEL, layer.TELL, of) for of in range(members)),
+    )
+
+
+def _single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, object]:
+    if action == "broadcast":
+        return True, core.broadcast(payload, now)
+    name, _, of = action.partition(" ")
+    done = core.expire(timer(NAK_LEVEL, name, int(of or core.me)), now)
+    return done, done
+
+
+def _rest(core: Core, now: float) -> list[Delivery]:
+    return core.settle(now)
+
+
+def _rested(core: Core) -> list[Delivery]:
+    return core.settle(NOW)
+
+
+def _reported(
+    me: int, before: Snapshot, after: Snapshot, asked: Asked
+) -> tuple[object, tuple[tracing.Event, ...]]:
+    if asked.action != "broadcast":
+        return True, (tracing.Step(me, asked.action.partition(" ")[0]),)
+    name = Identifier(me, after.last_id)
+    delivered = tracing.Deliver(me, name, before.delivered + 1, asked.payload)
+    return name, (tracing.Broadcast(me, name, asked.payload), delivered)
+
+
+def _busy(buffer: int, me: int, snapshot: Snapshot) -> bool:
+    del me
+    nak: Any = snapshot.layers[NAK_LEVEL]
+    full: bool = nak.cast - nak.oldest + 1 >= buffer
+    return full
+
+
+def _timers(snapshot: Snapshot) -> tuple[tuple[str, float, int], ...]:
+    return snapshot.timers
+
+
+NAK = Bound(
+    NakBinding,
+    small={"processes": 2, "messages": 2, "casts": 2, "buffer": 2, "losses": 1},
+    random={"processes": 3, "messages": 4, "casts": 2, "buffer": 2, "senders": 2, "losses": 2},
+    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in NAK_FAULTS.items()},
+)
+"""NAK:COM, while the view stays."""
+
+FRAG = Bound(
+    FragBinding,
+    small={"processes": 2, "messages": 1, "casts": 2, "buffer": 2, "losses": 1},
+    random={"processes": 3, "messages": 3, "casts": 6, "buffer": 4, "senders": 2, "losses": 2},
+    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FRAG_FAULTS.items()},
+)
+"""FRAG:NAK:COM, while the view stays."""

@@ -1,0 +1,52 @@
+"""COM says who sent what: it pushes the own address, and filters out what comes from outside the view.
+
+Source: van Renesse and others 1995: "COM keeps track of the source of messages (by pushing the address of the
+source endpoint on each outgoing message), and filters out spurious messages from endpoints not in its view."
+The view is all members, who stay; what they claim to be another's is a violation.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from antiphon.impl.protocols.core import Process
+from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive, Send, popped, pushed
+from antiphon.impl.protocols.horus.violations import HorusViolation
+
+__all__ = ["Com"]
+
+
+class Addressed(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A body with the address of its source."""
+
+    source: Process
+    body: bytes
+
+
+_DECODER = msgspec.msgpack.Decoder(Addressed)
+
+
+class Com(Layer):
+    """The layer COM, which keeps nothing."""
+
+    def down(self, call: Down) -> None:
+        """Push the address."""
+        body = pushed(Addressed(self.me, call.body))
+        self.below(Cast(body) if isinstance(call, Cast) else Send(call.to, body))
+
+    def up(self, call: Receive) -> None:
+        """Pop the address, and compare it with where the message came from."""
+        addressed = popped(_DECODER, call.body)
+        if addressed is None:
+            self.violated(HorusViolation.MALFORMED, call.origin)
+        elif addressed.source != call.origin or addressed.source >= self.members:
+            self.violated(HorusViolation.FALSE_SOURCE, call.origin)
+        else:
+            self.above(Receive(addressed.source, addressed.body))
+
+    def snapshot(self) -> tuple[()]:
+        """Nothing."""
+        return ()
+
+    def restore(self, snapshot: tuple[()]) -> None:
+        """Nothing is kept."""

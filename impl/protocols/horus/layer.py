@@ -1,0 +1,130 @@
+"""A layer hears calls from above and from below, and makes calls to both: all that any two layers share.
+
+Rules of every layer:
+1. Downcalls are `Cast`, to every other member of the view, and `Send`, to one. Only COM is sent a `Send`.
+   The one upcall is `Receive`: the window of NAK makes LOST_MESSAGE impossible. Bodies are bytes.
+2. A call is a step of the layer, which may call its neighbours in turn. It never waits, and reads no clock.
+3. A member's own copy of a cast needs no layer: who casts has it. TOTAL hands it up at its place.
+4. What a layer keeps follows from its calls, is its own, and is in its snapshot.
+5. A layer decides which of its timers wait for something; when they ring is decided by the stack.
+
+This module must not know any layer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import msgspec
+
+from antiphon.impl.protocols.core import Wait
+from antiphon.impl.protocols.horus.violations import HorusViolation
+
+__all__ = ["Cast", "Down", "Layer", "Receive", "Send", "Timer", "popped", "pushed"]
+
+H = TypeVar("H")
+
+
+class Cast(NamedTuple):
+    """Down: to every other member of the view."""
+
+    body: bytes
+
+
+class Send(NamedTuple):
+    """Down: to one member."""
+
+    to: int
+    body: bytes
+
+
+class Receive(NamedTuple):
+    """Up: what `origin` cast, or sent to this member."""
+
+    origin: int
+    body: bytes
+
+
+Down = Cast | Send
+
+
+class Timer(NamedTuple):
+    """What a layer waits to do, and which member it concerns."""
+
+    name: str
+    of: int
+
+
+def _unlinked(call: object, _: object = None) -> None:
+    raise AssertionError(f"{call}: this layer stands in no stack")
+
+
+class Layer(ABC):
+    """A layer of member `me`; a stack sets `below`, `above` and `violated` before anything is called."""
+
+    intervals: ClassVar[tuple[str, ...]] = ()
+    """The names of its timers; a stack knows how long each waits first."""
+
+    def __init__(self, me: int, members: int) -> None:
+        self.me = me
+        self.members = members
+        self.others = tuple(process for process in range(members) if process != me)
+        self.below: Callable[[Down], None] = _unlinked
+        self.above: Callable[[Receive], None] = _unlinked
+        self.violated: Callable[[HorusViolation, int], None] = _unlinked
+
+    @abstractmethod
+    def down(self, call: Down) -> None:
+        """Handle a call from above."""
+
+    @abstractmethod
+    def up(self, call: Receive) -> None:
+        """Handle a call from below."""
+
+    @property
+    def full(self) -> bool:
+        """Whether the application should cast nothing more for now."""
+        return False
+
+    @property
+    def progress(self) -> int:
+        """A number that grows with all that brings this layer further."""
+        return 0
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What has to come from other members before this layer can go on."""
+        return ()
+
+    def timers(self) -> frozenset[Timer]:
+        """What the layer waits to do."""
+        return frozenset()
+
+    def expire(self, timer: Timer) -> None:
+        """Do what one of `timers` waits to do."""
+        raise AssertionError(f"{timer}: {type(self).__name__} waits for nothing")
+
+    @abstractmethod
+    def snapshot(self) -> Hashable:
+        """The whole state, immutable and canonical."""
+
+    @abstractmethod
+    def restore(self, snapshot: Any) -> None:
+        """Become what `snapshot` was taken of."""
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def pushed(header: msgspec.Struct) -> bytes:
+    """A header with what stands behind it, as bytes."""
+    return _ENCODER.encode(header)
+
+
+def popped(decoder: msgspec.msgpack.Decoder[H], body: bytes) -> H | None:
+    """The header of these bytes, or None if no layer pushes such a one."""
+    try:
+        return decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,52 @@
+"""MBRSHIP of a group whose members stay: one view, in which everything is sent and delivered.
+
+Source: van Renesse and others 1995: "each member that remains connected to the system is guaranteed to have
+all messages from the previous view". Here no view is previous: a member that stops is waited for, and the
+properties of view synchrony hold because no view ends. The view's number is pushed, so that its place is
+there when views will change.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from antiphon.impl.protocols.core import Natural
+from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive, popped, pushed
+from antiphon.impl.protocols.horus.violations import HorusViolation
+
+__all__ = ["Mbrship"]
+
+VIEW = 1
+
+
+class InView(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A body with the view in which it was sent."""
+
+    view: Natural
+    body: bytes
+
+
+_DECODER = msgspec.msgpack.Decoder(InView)
+
+
+class Mbrship(Layer):
+    """The layer MBRSHIP, with the first view for ever."""
+
+    def down(self, call: Down) -> None:
+        """Push the view."""
+        self.below(Cast(pushed(InView(VIEW, call.body))))
+
+    def up(self, call: Receive) -> None:
+        """Pop the view; there is no other."""
+        header = popped(_DECODER, call.body)
+        if header is None or header.view != VIEW:
+            self.violated(HorusViolation.MALFORMED, call.origin)
+        else:
+            self.above(Receive(call.origin, header.body))
+
+    def snapshot(self) -> tuple[()]:
+        """Nothing."""
+        return ()
+
+    def restore(self, snapshot: tuple[()]) -> None:
+        """Nothing is kept."""

@@ -1,0 +1,269 @@
+"""NAK numbers what is cast, asks for what is missing, and fills every gap in the order of each source.
+
+| paper                                                              | here                                |
+|--------------------------------------------------------------------|-------------------------------------|
+| `pushes a sequence number on each outgoing message`                | `Data.place`                        |
+| `sends back a negative acknowledgement (NAK)`                      | `Negative`, timer ASK               |
+| `buffers some messages for retransmission`                         | `_buffer`, from `oldest` on         |
+| `If not, it will send a place holder`                              | `PlaceHolder`                       |
+| `Each endpoint will occasionally multicast its protocol status`    | `Status`, timer TELL                |
+| `so buffered messages may be flushed`                              | `_release`                          |
+| `window-based flow control may be implemented`                     | at most `buffer` casts are kept     |
+
+Repair AWAIT_ROOM: the window is implemented. What is cast beyond it waits in `_waiting`, so that nothing
+falls out of the buffer which somebody lacks. A place holder then answers only a NAK that is no longer needed,
+and "a LOST_MESSAGE event" never results.
+
+What is decided here: a member cannot see whether its status would be news to another. It says how many it has
+cast only to who has not acknowledged all; such a status, and every message, is answered with a status.
+
+Source: van Renesse and others 1995, on NAK.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import ClassVar, NamedTuple
+
+import msgspec
+
+from antiphon.impl.protocols.core import Natural, Wait
+from antiphon.impl.protocols.horus.layer import (
+    Cast,
+    Down,
+    Layer,
+    Receive,
+    Send,
+    Timer,
+    popped,
+    pushed,
+)
+from antiphon.impl.protocols.horus.violations import HorusViolation
+
+__all__ = ["ASK", "TELL", "Data", "Header", "Nak", "NakSnapshot", "Negative", "PlaceHolder", "Status"]
+
+ASK, TELL = "ask", "tell"
+
+
+class _Header(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """What NAK pushes."""
+
+
+class Data(_Header, frozen=True, tag=1):
+    """A message with its sequence number, the first time or again."""
+
+    place: Natural
+    body: bytes
+
+
+class PlaceHolder(_Header, frozen=True, tag=2):
+    """Sent for a message that is not buffered any more."""
+
+    place: Natural
+
+
+class Negative(_Header, frozen=True, tag=3):
+    """The sender lacks this number."""
+
+    place: Natural
+
+
+class Status(_Header, frozen=True, tag=4):
+    """What the sender has of the receiver's casts; and how many it has cast, if that has to be answered."""
+
+    received: int
+    sent: int
+
+
+Header = Data | PlaceHolder | Negative | Status
+_DECODER: msgspec.msgpack.Decoder[Header] = msgspec.msgpack.Decoder(Header)
+
+
+class NakSnapshot(NamedTuple):
+    """The whole state."""
+
+    cast: int
+    oldest: int
+    buffer: tuple[bytes, ...]
+    waiting: tuple[bytes, ...]
+    expected: tuple[int, ...]
+    known: tuple[int, ...]
+    early: tuple[tuple[tuple[int, bytes], ...], ...]
+    acknowledged: tuple[int, ...]
+    owed: tuple[int, ...]
+
+
+class Nak(Layer):
+    """The layer NAK."""
+
+    intervals: ClassVar[tuple[str, ...]] = (ASK, TELL)
+
+    def __init__(self, me: int, members: int, buffer: int) -> None:
+        """Raises ValueError: nothing could be cast."""
+        if buffer < 1:
+            raise ValueError(f"buffer is {buffer}; a member that may keep nothing casts nothing")
+        super().__init__(me, members)
+        self._room = buffer
+        self._cast, self._oldest = 0, 1
+        self._buffer: deque[bytes] = deque()
+        self._waiting: deque[bytes] = deque()
+        self._expected = [1] * members
+        self._known = [0] * members
+        self._early: list[dict[int, bytes]] = [{} for _ in range(members)]
+        self._acknowledged = [0] * members
+        self._owed: set[int] = set()
+
+    # Downwards --------------------------------------------------------------------------------------------
+
+    @property
+    def full(self) -> bool:
+        """Whether the buffer has no room for another cast."""
+        return self._cast - self._oldest + 1 >= self._room
+
+    def down(self, call: Down) -> None:
+        """A number is pushed, as soon as there is room in the buffer."""
+        self._waiting.append(call.body)
+        self._flow()
+
+    def _flow(self) -> None:
+        while self._waiting and not self.full:
+            body = self._waiting.popleft()
+            self._cast += 1
+            self._buffer.append(body)
+            self.below(Cast(pushed(Data(self._cast, body))))
+
+    # Upwards ----------------------------------------------------------------------------------------------
+
+    def up(self, call: Receive) -> None:
+        """A header is popped."""
+        origin = call.origin
+        header = popped(_DECODER, call.body)
+        wrong = HorusViolation.MALFORMED if header is None else self._impossible(origin, header)
+        if wrong is not None:
+            self.violated(wrong, origin)
+            return
+        match header:
+            case Data(place=place, body=body):
+                self._take_in(origin, place, body)
+            case PlaceHolder():
+                pass  # the number came meanwhile
+            case Negative(place=place):
+                self._answer(origin, place)
+            case Status(received=received, sent=sent):
+                self._note(origin, received, sent)
+
+    def _impossible(self, origin: int, header: Header) -> HorusViolation | None:
+        """Why no correct member says this now, or None."""
+        last = self._expected[origin] - 1 + self._room
+        match header:
+            case Data(place=place):
+                return HorusViolation.NUMBER_AHEAD if place > last else None
+            case PlaceHolder(place=place):
+                return HorusViolation.GAVE_UP if place >= self._expected[origin] else None
+            case Negative(place=place):
+                return HorusViolation.NEVER_CAST if place > self._cast else None
+            case Status(received=received, sent=sent):
+                if not 0 <= received <= self._cast or sent < 0:
+                    return HorusViolation.NEVER_CAST
+                return HorusViolation.NUMBER_AHEAD if sent > last else None
+
+    def _take_in(self, origin: int, place: int, body: bytes) -> None:
+        """A message: old, next or early."""
+        self._owed.add(origin)
+        if place >= self._expected[origin]:
+            self._known[origin] = max(self._known[origin], place)
+            self._early[origin].setdefault(place, body)
+            self._pass_up(origin)
+
+    def _pass_up(self, origin: int) -> None:
+        """Everything that is next, in order."""
+        while (body := self._early[origin].pop(self._expected[origin], None)) is not None:
+            self._expected[origin] += 1
+            self.above(Receive(origin, body))
+
+    def _answer(self, origin: int, place: int) -> None:
+        """A retransmission if the message is still buffered, else a place holder."""
+        kept = place >= self._oldest
+        header = Data(place, self._buffer[place - self._oldest]) if kept else PlaceHolder(place)
+        self.below(Send(origin, pushed(header)))
+
+    def _note(self, origin: int, received: int, sent: int) -> None:
+        """What `origin` has is noted, and a number that it has used is known."""
+        self._acknowledged[origin] = max(self._acknowledged[origin], received)
+        self._known[origin] = max(self._known[origin], sent)
+        if sent:
+            self._owed.add(origin)
+        self._release()
+        self._flow()
+
+    def _release(self) -> None:
+        """What everybody has is not buffered any more."""
+        everywhere = min(self._acknowledged[process] for process in self.others)
+        while self._oldest <= everywhere:
+            self._buffer.popleft()
+            self._oldest += 1
+
+    # Timers -----------------------------------------------------------------------------------------------
+
+    def _lacks(self, process: int) -> bool:
+        """A number of this member is missing."""
+        return self._expected[process] <= self._known[process]
+
+    def _tells(self, process: int) -> bool:
+        """A status for this member may be news to it."""
+        return process in self._owed or self._acknowledged[process] < self._cast
+
+    def timers(self) -> frozenset[Timer]:
+        """Ask each member of whom something is missing; tell those to whom a status may be news."""
+        asking = {Timer(ASK, process) for process in self.others if self._lacks(process)}
+        return frozenset(asking | {Timer(TELL, self.me) for process in self.others if self._tells(process)})
+
+    def expire(self, timer: Timer) -> None:
+        """A negative acknowledgement for the first missing number, or the status."""
+        if timer.name == ASK:
+            self.below(Send(timer.of, pushed(Negative(self._expected[timer.of]))))
+            return
+        for process in filter(self._tells, self.others):
+            sent = self._cast if self._acknowledged[process] < self._cast else 0
+            self.below(Send(process, pushed(Status(self._expected[process] - 1, sent))))
+        self._owed.clear()
+
+    # Looking at it ----------------------------------------------------------------------------------------
+
+    @property
+    def progress(self) -> int:
+        """What was cast, came, and was acknowledged."""
+        came = sum(self._expected) + sum(self._known) + sum(len(early) for early in self._early)
+        return self._cast + came + sum(self._acknowledged)
+
+    def waits(self) -> tuple[Wait, ...]:
+        """Missing numbers, and what was not acknowledged."""
+        missing = [
+            Wait(f"message {self._expected[process]}", process)
+            for process in self.others
+            if self._lacks(process)
+        ]
+        late = [process for process in self.others if self._acknowledged[process] < self._cast]
+        return (*missing, *(Wait(f"acknowledgement of message {self._cast}", process) for process in late))
+
+    def snapshot(self) -> NakSnapshot:
+        """The whole state."""
+        return NakSnapshot(
+            self._cast,
+            self._oldest,
+            tuple(self._buffer),
+            tuple(self._waiting),
+            tuple(self._expected),
+            tuple(self._known),
+            tuple(tuple(sorted(early.items())) for early in self._early),
+            tuple(self._acknowledged),
+            tuple(sorted(self._owed)),
+        )
+
+    def restore(self, snapshot: NakSnapshot) -> None:
+        """Become what `snapshot` was taken of."""
+        self._cast, self._oldest = snapshot.cast, snapshot.oldest
+        self._buffer, self._waiting = deque(snapshot.buffer), deque(snapshot.waiting)
+        self._expected, self._known = list(snapshot.expected), list(snapshot.known)
+        self._early = [dict(early) for early in snapshot.early]
+        self._acknowledged, self._owed = list(snapshot.acknowledged), set(snapshot.owed)

@@ -1,0 +1,307 @@
+"""A stack of layers is a core like any other: an application on top, the network below, and one clock.
+
+Rules of this file:
+1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
+2. A call goes down or up through the layers in one step, and no layer waits. `settle` only hands over what
+   came up.
+3. A layer's timer runs exactly while the layer says that it waits for something; it knows no time itself.
+4. What a layer does not know how to read it counts in `violations`, and nothing has changed.
+5. What is kept is bounded by the layers: a member is busy while one of them is full.
+
+A message needs no identifier in it: casts of one member come up in their order, and all of them, so that they
+are counted here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.protocols.core import (
+    NATURAL_MAX,
+    PAYLOAD_BYTES_MAX,
+    Delivery,
+    Identifier,
+    Send,
+    Wait,
+    payload_copy,
+)
+from antiphon.impl.protocols.deadlines import Deadlines
+from antiphon.impl.protocols.horus.calculus import ORDERED, properties
+from antiphon.impl.protocols.horus.com import Com
+from antiphon.impl.protocols.horus.frag import Frag
+from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive
+from antiphon.impl.protocols.horus.layer import Timer as LayerTimer
+from antiphon.impl.protocols.horus.mbrship import Mbrship
+from antiphon.impl.protocols.horus.messages import HEADER_BYTES_MAX, Frame
+from antiphon.impl.protocols.horus.nak import ASK, TELL, Nak
+from antiphon.impl.protocols.horus.total import PASS, Total
+from antiphon.impl.protocols.horus.violations import HorusViolation
+from antiphon.impl.protocols.violations import CountsViolations
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = ["Core", "Settings", "Snapshot", "timer"]
+
+
+class Settings(NamedTuple):
+    """What the layers of a stack are told: sizes, and first waiting times, which double up to a bound.
+
+    All members of a group have the same sizes.
+    """
+
+    buffer: int = 64
+    """How many of its casts a member keeps for those that lack them; also its window."""
+    fragment_bytes: int = 32_768
+    """The maximum size of what FRAG hands down in one piece."""
+    rest_ms: float = 5.0
+    """How long TOTAL's token stays with each member."""
+    tell_ms: float = 10.0
+    """How long NAK waits before it tells its status."""
+    ask_ms: float = 10.0
+    """How long NAK waits for a message that is late before it asks for it again."""
+    backoff_max: int = 8
+    """The longest waiting time, in first ones."""
+
+
+def timer(level: int, name: str, of: int) -> str:
+    """A layer's timer that concerns one member, by the layer's level from the bottom, from 0."""
+    return f"{level} {name} {of}"
+
+
+class Snapshot(NamedTuple):
+    """The whole state of a stack, immutable and canonical: the layers' from the bottom, and the rest."""
+
+    layers: tuple[Hashable, ...]
+    last_id: int
+    ids: tuple[int, ...]
+    delivered: int
+    timers: tuple[tuple[str, float, int], ...]
+    outputs: tuple[Send[Frame], ...]
+    deliveries: tuple[Delivery, ...]
+    violations: tuple[tuple[Violation, int], ...]
+
+
+class Core(CountsViolations):
+    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+
+    def __init__(
+        self,
+        stack: tuple[str, ...],
+        me: int,
+        members: int,
+        settings: Settings | None = None,
+        *,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """A stack of these layers, top first; it has to be well-formed (`calculus.flaw`).
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+            ValueError: a size or a waiting time is not positive, or a fragment does not fit a datagram.
+        """
+        if members < 2 or not 0 <= me < members:
+            raise InvalidMembership(
+                f"process {me} of {members}: a group has at least 2 members, numbered from 0 to members - 1"
+            )
+        settings = settings or Settings()
+        self.me = me
+        self.members = members
+        self.stack = stack
+        self._others = tuple(process for process in range(members) if process != me)
+        self._own_comes_up = ORDERED in properties(stack)
+        self._tracer = tracer
+        self._now = 0.0
+        self._last_id = 0
+        self._ids = [0] * members
+        self._delivered = 0
+        self._outputs: list[Send[Frame]] = []
+        self._deliveries: list[Delivery] = []
+        self._violations: Counter[Violation] = Counter()
+        self._layers = [_layer(name, me, members, stack, settings) for name in reversed(stack)]
+        self._link()
+        intervals_ms = {ASK: settings.ask_ms, TELL: settings.tell_ms, PASS: settings.rest_ms}
+        self._timers = {
+            timer(level, name, process): (layer, LayerTimer(name, process))
+            for level, layer in enumerate(self._layers)
+            for name in layer.intervals
+            for process in range(members)
+        }
+        self._deadlines = Deadlines(
+            {name: intervals_ms[of.name] for name, (_, of) in self._timers.items()}, settings.backoff_max
+        )
+
+    def _link(self) -> None:
+        """Each layer calls its neighbours; the lowest calls the network, the highest the application."""
+        for below, above in zip(self._layers, self._layers[1:], strict=False):
+            below.above, above.below = above.up, below.down
+        self._layers[0].below, self._layers[-1].above = self._transmit, self._deliver
+        for layer in self._layers:
+            layer.violated = self._refused
+
+    def start(self, now: float) -> None:
+        """Take part: who has a token lets it rest."""
+        self._now = now
+        self._watch()
+
+    # The application --------------------------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        """Whether a layer is full."""
+        return any(layer.full for layer in self._layers)
+
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
+        """Cast it.
+
+        Raises:
+            Busy: a layer is full.
+            GroupFailed: no number is left for it.
+            TypeError, PayloadTooLarge: as `payload_copy`.
+        """
+        payload = payload_copy(payload)
+        if NATURAL_MAX in (self._last_id, self._delivered):
+            raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
+        if self.busy:
+            full = [name for name, layer in zip(self.stack[::-1], self._layers, strict=True) if layer.full]
+            raise Busy(f"{' and '.join(full)} full; broadcast again when `busy` is false")
+        self._now = now
+        self._last_id += 1
+        identifier = Identifier(self.me, self._last_id)
+        if self._tracer.recording:
+            self._tracer.record(tracing.Broadcast(self.me, identifier, payload))
+        self._layers[-1].down(Cast(payload))
+        if not self._own_comes_up:
+            self._deliver(Receive(self.me, payload))
+        self._watch()
+        return identifier
+
+    def _deliver(self, call: Receive) -> None:
+        """What comes up is the next message of its origin."""
+        source, payload = call
+        self._ids[source] += 1
+        self._delivered += 1
+        identifier = Identifier(source, self._ids[source])
+        self._deliveries.append(Delivery(*identifier, self._delivered, payload))
+        if self._tracer.recording:
+            self._tracer.record(tracing.Deliver(self.me, identifier, self._delivered, payload))
+
+    # The network ------------------------------------------------------------------------------------------
+
+    def receive(self, sender: int, message: Frame, now: float) -> None:
+        """Handle one message of another member."""
+        self._now = now
+        self._layers[0].up(Receive(sender, message.body))
+        self._watch()
+
+    def _transmit(self, call: Down) -> None:
+        """Equal messages to one member after the other are one object, as those to all are."""
+        receivers = self._others if isinstance(call, Cast) else (call.to,)
+        last = self._outputs[-1] if self._outputs else None
+        again = last is not None and last.to < receivers[0] and last.message.body == call.body
+        frame = last.message if last is not None and again else Frame(call.body)
+        self._outputs += [Send(process, frame) for process in receivers]
+
+    def _refused(self, kind: HorusViolation, sender: int) -> None:
+        self._violated(kind, sender, kind.value)
+
+    # Time -------------------------------------------------------------------------------------------------
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Hand over, once, what came up, in order."""
+        self._now = now
+        deliveries, self._deliveries = self._deliveries, []
+        return deliveries
+
+    def expire(self, name: str, now: float) -> bool:
+        """Do what the timer of this name waits to do, whatever its deadline; False if there is nothing."""
+        self._now = now
+        layer, waiting = self._timers[name]
+        if waiting not in layer.timers():
+            return False
+        if self._tracer.recording:
+            self._tracer.record(tracing.Step(self.me, waiting.name))
+        layer.expire(waiting)
+        self._deadlines.put_off(name, now)
+        self._watch()
+        return True
+
+    def tick(self, now: float) -> None:
+        """Let every timer expire whose deadline has come."""
+        self._now = now
+        for name in self._deadlines.due(now):
+            self.expire(name, now)
+
+    def next_deadline(self) -> float | None:
+        """The `now` from which `tick` has something to do; None while no layer waits for anything."""
+        return self._deadlines.next()
+
+    def _watch(self) -> None:
+        """Exactly those timers run that a layer has something to do for."""
+        waiting = [(layer, layer.timers()) for layer in self._layers if layer.intervals]
+        for name, (layer, of) in self._timers.items():
+            if any(other is layer and of in timers for other, timers in waiting):
+                self._deadlines.start(name, self._now)
+            else:
+                self._deadlines.stop(name)
+
+    # Looking at a core from outside -----------------------------------------------------------------------
+
+    @property
+    def progress(self) -> int:
+        """What was broadcast and came up, and how far each layer is."""
+        return self._last_id + self._delivered + sum(layer.progress for layer in self._layers)
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What each layer waits for, the highest first, with the layer's name."""
+        named = zip(self.stack, reversed(self._layers), strict=True)
+        return tuple(
+            Wait(f"{name}'s {wait.what}", wait.of) for name, layer in named for wait in layer.waits()
+        )
+
+    def outputs(self) -> list[Send[Frame]]:
+        """Hand over, once, the messages to send, in order."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def snapshot(self) -> Snapshot:
+        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        return Snapshot(
+            tuple(layer.snapshot() for layer in self._layers),
+            self._last_id,
+            tuple(self._ids),
+            self._delivered,
+            self._deadlines.relative(self._now),
+            tuple(self._outputs),
+            tuple(self._deliveries),
+            tuple(sorted(self._violations.items())),
+        )
+
+    def restore(self, snapshot: Snapshot, now: float) -> None:
+        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        self._now = now
+        for layer, taken in zip(self._layers, snapshot.layers, strict=True):
+            layer.restore(taken)
+        self._last_id, self._ids, self._delivered = snapshot.last_id, list(snapshot.ids), snapshot.delivered
+        self._deadlines.resume(snapshot.timers, now)
+        self._outputs, self._deliveries = list(snapshot.outputs), list(snapshot.deliveries)
+        self._violations = Counter(dict(snapshot.violations))
+
+
+def _layer(name: str, me: int, members: int, stack: tuple[str, ...], settings: Settings) -> Layer:
+    """The layer of this name, with what it has to be told."""
+    headers = HEADER_BYTES_MAX * len(stack)
+    if not 1 <= settings.fragment_bytes <= PAYLOAD_BYTES_MAX - headers:
+        told = f"fragment_bytes is {settings.fragment_bytes}; with the headers of {len(stack)} layers"
+        raise ValueError(f"{told} it is at least 1 and at most {PAYLOAD_BYTES_MAX - headers}")
+    made: dict[str, Any] = {
+        "COM": lambda: Com(me, members),
+        "NAK": lambda: Nak(me, members, settings.buffer),
+        "FRAG": lambda: Frag(me, members, settings.fragment_bytes, PAYLOAD_BYTES_MAX + headers),
+        "MBRSHIP": lambda: Mbrship(me, members),
+        "TOTAL": lambda: Total(me, members),
+    }
+    layer: Layer = made[name]()
+    return layer

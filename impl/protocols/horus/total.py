@@ -1,0 +1,171 @@
+"""TOTAL orders by a token: its holder numbers what it casts, and all deliver number after number.
+
+| paper                                                              | here                                |
+|--------------------------------------------------------------------|-------------------------------------|
+| `it utilizes a token`                                              | `_token`, the next number           |
+| `A special "oracle" at each member decides who should get the      | the next in rank, when the timer    |
+| token next`                                                        | PASS rings                          |
+| `Another deterministic rule decides who the first token holder in  | process 0                           |
+| this view is (e.g., the lowest ranked member)`                     |                                     |
+
+The flush and what is ordered in it belong to the change of a view, and the view stays.
+
+Source: van Renesse and others 1995, on TOTAL.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import ClassVar, NamedTuple
+
+import msgspec
+
+from antiphon.impl.protocols.core import Natural, Process, Wait
+from antiphon.impl.protocols.horus.layer import (
+    Cast,
+    Down,
+    Layer,
+    Receive,
+    Timer,
+    popped,
+    pushed,
+)
+from antiphon.impl.protocols.horus.violations import HorusViolation
+
+__all__ = ["PASS", "Ordered", "Token", "Total", "TotalSnapshot"]
+
+PASS = "pass_token"
+
+WAITING_MAX = 32
+"""How many own messages may wait for the token."""
+
+AHEAD_MAX = 2**16
+"""More numbers than the windows below let get ahead of what a member has."""
+
+
+class _Body(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """What TOTAL pushes."""
+
+
+class Ordered(_Body, frozen=True, tag=1):
+    """A message with its number."""
+
+    number: Natural
+    body: bytes
+
+
+class Token(_Body, frozen=True, tag=2):
+    """The token, for one member, with the number that it gives next."""
+
+    to: Process
+    number: Natural
+
+
+_DECODER: msgspec.msgpack.Decoder[Ordered | Token] = msgspec.msgpack.Decoder(Ordered | Token)
+
+
+class TotalSnapshot(NamedTuple):
+    """The whole state."""
+
+    waiting: tuple[bytes, ...]
+    token: int
+    next_number: int
+    numbered: tuple[tuple[int, int, bytes], ...]
+
+
+class Total(Layer):
+    """The layer TOTAL: `_token` is the next number to give, or 0 without the token."""
+
+    intervals: ClassVar[tuple[str, ...]] = (PASS,)
+
+    def __init__(self, me: int, members: int) -> None:
+        super().__init__(me, members)
+        self._waiting: deque[bytes] = deque()
+        self._token = 1 if me == 0 else 0
+        self._next_number = 1
+        self._numbered: dict[int, tuple[int, bytes]] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether as many own messages wait for the token as may."""
+        return len(self._waiting) >= WAITING_MAX
+
+    def down(self, call: Down) -> None:
+        """The holder numbers it, others wait for the token."""
+        self._waiting.append(call.body)
+        self._send_numbered()
+
+    def _send_numbered(self) -> None:
+        """A holder numbers and sends what waits."""
+        while self._token and self._waiting:
+            body, number = self._waiting.popleft(), self._token
+            self._token += 1
+            self._numbered[number] = (self.me, body)
+            self.below(Cast(pushed(Ordered(number, body))))
+        self._deliver_numbered()
+
+    def up(self, call: Receive) -> None:
+        """A message with a number, or the token; an own one that comes back was taken when it was cast."""
+        if call.origin == self.me:
+            return
+        body = popped(_DECODER, call.body)
+        wrong = HorusViolation.MALFORMED if body is None else self._impossible(body)
+        if wrong is not None:
+            self.violated(wrong, call.origin)
+        elif isinstance(body, Ordered):
+            self._numbered[body.number] = (call.origin, body.body)
+            self._deliver_numbered()
+        elif isinstance(body, Token) and body.to == self.me:
+            self._token = body.number
+            self._send_numbered()
+
+    def _impossible(self, body: Ordered | Token) -> HorusViolation | None:
+        """Why no correct member says this now, or None."""
+        if isinstance(body, Token):
+            second = body.to == self.me and (self._token != 0 or body.number < self._next_number)
+            return HorusViolation.SECOND_TOKEN if second else None
+        number = body.number
+        if number < self._next_number or number in self._numbered or 0 < self._token <= number:
+            return HorusViolation.TWO_MESSAGES
+        return HorusViolation.NUMBER_AHEAD if number >= self._next_number + AHEAD_MAX else None
+
+    def _deliver_numbered(self) -> None:
+        """Everything that is next, in the order of the numbers."""
+        while (item := self._numbered.pop(self._next_number, None)) is not None:
+            self._next_number += 1
+            self.above(Receive(*item))
+
+    # The token ----------------------------------------------------------------------------------------------
+
+    def timers(self) -> frozenset[Timer]:
+        """A holder gives the token away after a while."""
+        return frozenset({Timer(PASS, self.me)} if self._token else ())
+
+    def expire(self, timer: Timer) -> None:
+        """The oracle has chosen the next in rank."""
+        del timer
+        number, self._token = self._token, 0
+        self.below(Cast(pushed(Token((self.me + 1) % self.members, number))))
+
+    # Looking at it ------------------------------------------------------------------------------------------
+
+    @property
+    def progress(self) -> int:
+        """What was delivered, or waits for an earlier number."""
+        return self._next_number + len(self._numbered)
+
+    def waits(self) -> tuple[Wait, ...]:
+        """The token, which comes from the member before."""
+        before = (self.me - 1) % self.members
+        return (Wait("the token", before),) if self._waiting and not self._token else ()
+
+    def snapshot(self) -> TotalSnapshot:
+        """The whole state."""
+        numbered = tuple((number, *self._numbered[number]) for number in sorted(self._numbered))
+        return TotalSnapshot(tuple(self._waiting), self._token, self._next_number, numbered)
+
+    def restore(self, snapshot: TotalSnapshot) -> None:
+        """Become what `snapshot` was taken of."""
+        self._waiting = deque(snapshot.waiting)
+        self._token, self._next_number = snapshot.token, snapshot.next_number
+        self._numbered = {number: (source, body) for number, source, body in snapshot.numbered}

@@ -1,0 +1,69 @@
+"""NAK as a member can do it: a status is sent by what the member knows itself.
+
+`Nak` sends a status only where it would change something at its reader, which nobody but the model can see.
+Here a member says how many messages it has cast to who has not acknowledged all of them, and such a status,
+like every message, is answered with a status. That is enough for everybody to get everything, and for the
+group to fall silent.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "Each endpoint will occasionally multicast its
+protocol status, so buffered messages may be flushed".
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.environment import Losses
+from antiphon.spec.lang import Map, Set, action, emit, everywhere, on, require
+from antiphon.spec.protocols.horus.boundaries import ComReceive, ComSend, Data, Envelope, Status
+from antiphon.spec.protocols.horus.fifo_stacks import OverFrag, OverNak
+from antiphon.spec.protocols.horus.properties import FifoBroadcast, NakChecked
+from antiphon.spec.services import Process
+
+
+class LocalStatus(NakChecked):
+    """NAK, whose members see no other's variables. State: `owed[p]` to whom p owes an answer."""
+
+    owed: Map[Process, Set[Process]] = everywhere(Set())
+
+    @on(ComReceive)
+    def owe(self, call: ComReceive) -> None:
+        """A message is answered, and a status that says how many there are."""
+        source = call.source
+        header = call.header
+        if source is not None and (
+            isinstance(header, Data) or (isinstance(header, Status) and header.sent > 0)
+        ):
+            self.owed[call.process] |= {source}
+
+    def lacks(self, p: Process, q: Process) -> bool:
+        """By what p knows, q has not got all that p cast."""
+        return self.acknowledged[p][q] < self.cast[p]
+
+    def has_news(self, p: Process, q: Process) -> bool:
+        """Whether the status of p may change anything at q, as far as p can tell."""
+        return q in self.owed[p] or self.lacks(p, q)
+
+    @action(fairness="weak")
+    def tell(self, p: Process) -> None:
+        """The status; how many messages there are it says only to who has not acknowledged all."""
+        require(any(q != p and self.has_news(p, q) for q in self.each(Process)))
+        for q in self.each(Process):
+            if q != p and self.has_news(p, q):
+                sent = self.cast[p] if self.lacks(p, q) else 0
+                emit(ComSend(p, q, Status(self.expected[p][q] - 1, sent)))
+        self.owed[p] = Set()
+
+
+class NakByMember(LocalStatus, OverNak, Losses[Envelope]):
+    """NAK:COM under an application, each member by itself."""
+
+
+class FragByMember(LocalStatus, OverFrag, Losses[Envelope]):
+    """FRAG:NAK:COM under an application, each member by itself."""
+
+
+class NakByMemberChecked(NakByMember, FifoBroadcast):
+    """The former, judged as FIFO broadcast."""
+
+
+class FragByMemberChecked(FragByMember, FifoBroadcast):
+    """The latter, judged as FIFO broadcast."""
