@@ -40,6 +40,8 @@ class Times(NamedTuple):
     """The longest time between two expiries of a timer."""
     recovered_ms: float
     """From the end of a partition to the last delivery of what was broadcast before."""
+    circulating: int = 0
+    """The datagrams by which equal runs may differ, since a token goes round in a quiet group."""
 
 
 def check_times(
@@ -53,7 +55,7 @@ def check_times(
     for count in members:
         costs = _quiet(implementation, times, count, 0.0)
         later = _quiet(implementation, times, count, 10 * MINUTE_MS)
-        if any(map(int.__gt__, later, costs)):
+        if any(then > at_first + times.circulating for then, at_first in zip(later, costs, strict=True)):
             told = f"a message of each took {costs} datagrams at the start and {later} later"
             raise AssertionError(f"{count} members: {told}")
         _pauses(implementation, times, count)
@@ -148,7 +150,7 @@ def _quiet(implementation: Implementation[Any], times: Times, members: int, idle
     for member in run.members:
         run.broadcast(member)
     run.delivers_within(members * times.delivered_ms)
-    if run.network.sent - before > sum(costs):
+    if run.network.sent - before > sum(costs) + times.circulating:
         told = f"{members} messages took {run.network.sent - before} datagrams, alone {costs}"
         raise run.broken(told)
     return costs

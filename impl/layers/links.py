@@ -10,7 +10,8 @@ What is to be sent is an item; a segment is one datagram, and packs the items th
 3. What is missing below a segment that came is sent again: once at once, and then once in a round trip.
 4. When nothing new is acknowledged for a waiting time, the oldest is sent again, and as that arrives those
    behind it, two, four, eight at a time. The waiting time follows the measured round trips (RFC 6298; what
-   was sent twice measures nothing), is at least `resend_ms`, and doubles up to `backoff_max` times.
+   was sent twice measures nothing, nor does what was on its way when the oldest was), is at least
+   `resend_ms`, and doubles up to `backoff_max` times.
 5. A link on which everything is acknowledged sends nothing and has no timer.
 6. `full` says that more than `queue_bytes_max` wait for some member: whoever makes items stops then.
 
@@ -302,7 +303,7 @@ class _Link:
         for number in range(self._acknowledged + 1, acknowledged + 1):
             flying = self._flying.pop(number, None)
             self._resend.pop(number, None)
-            if number == acknowledged and flying is not None and not flying.again:
+            if number == acknowledged and flying is not None and not flying.again and self._factor == 1:
                 self._measure(now - flying.sent_at)
         self._acknowledged, self._held = acknowledged, held
         for number in self._marked(acknowledged, held):

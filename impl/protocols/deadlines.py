@@ -49,6 +49,11 @@ class Deadlines(Generic[T]):
         factor = min(2 * self._running[timer][1], self._backoff_max)
         self._running[timer] = (now + factor * self._intervals_ms[timer], factor)
 
+    def hasten(self, timer: T, now: float) -> None:
+        """Forget the expiries so far: what the timer waits for has come nearer. It never rings later."""
+        deadline, _ = self._running[timer]
+        self._running[timer] = (min(deadline, now + self._intervals_ms[timer]), 1)
+
     def due(self, now: float) -> list[T]:
         """The timers whose deadline has come."""
         running = self._running

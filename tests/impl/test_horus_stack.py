@@ -31,8 +31,7 @@ REFUSED = {
     "FRAG:COM": "FRAG requires P3 .*, P4 .*, which COM does not give; NAK would",
     "NAK": "NAK requires P10 .*, P11 .*, which the network does not give; COM would",
     "MBRSHIP:FRAG:NAK:COM": "does not give P6 .*; put TOTAL on top",
-    "TOTAL:FLUSH:COM": "no layer 'FLUSH'; known: COM, NAK, FRAG, MBRSHIP, TOTAL",
-    "TOTL:COM": "did you mean 'TOTAL'",
+    "TOTAL:FLUSH:COM": "no layer 'FLUSH'; known, lower ones first: COM, NAK, FRAG, MBRSHIP, TOTAL",
     "": "no layer ''",
 }
 

@@ -208,6 +208,18 @@ def test_what_was_sent_twice_measures_no_round_trip_and_an_answer_ends_the_back_
     assert one.next_deadline() is None
 
 
+def test_what_was_on_its_way_when_the_oldest_was_sent_again_measures_no_round_trip() -> None:
+    """Acknowledgements were lost for a minute: the next loss is noticed as quickly as ever."""
+    one = windows(2)
+    for at in (START + 25, START + 75):
+        one.tick(at)
+        one.outputs(at)
+    acknowledge(one, 2, 0, START + 60_000)
+    one.send(1, b"next")
+    one.outputs(START + 60_000)
+    assert one.next_deadline() == START + 60_025
+
+
 def test_who_does_not_answer_is_asked_more_and_more_rarely() -> None:
     one = Links(0, 2, segment_bytes_max=ROOM, resend_ms=20.0, backoff_max=8)
     one.send(1, b"m")

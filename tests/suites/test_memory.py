@@ -10,7 +10,9 @@ from antiphon.conformance.suites import check_memory
 from antiphon.conformance.suites.memory import growth
 from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Delivery, Implementation, Send
+from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
+from antiphon.impl.protocols.totem import totem
 
 KEPT = frozenset(f"endpoint.core._queues.{name}" for name in ("received", "numbers", "number_of"))
 """recvQ, and seqQ in both directions."""
@@ -29,6 +31,15 @@ def test_cm_keeps_its_last_n_minus_one_updates() -> None:
     """Of which each is a batch, larger or smaller than the last one of a run before."""
     kept = frozenset({"endpoint.core._buffer[]"})
     assert growth(chang_maxemchuk(), messages=1_000).containers <= kept
+
+
+def test_totem_keeps_nothing_of_what_it_delivered() -> None:
+    assert growth(totem(), messages=1_000).containers == frozenset()
+
+
+def test_a_stack_keeps_nothing_of_what_it_delivered() -> None:
+    """But for the casts that somebody has not acknowledged, of which there may be one more or less."""
+    assert growth(horus(), messages=1_000).containers == frozenset()
 
 
 LEAKED: list[bytes] = []

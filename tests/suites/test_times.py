@@ -1,4 +1,4 @@
-"""RBP and CM keep to their times, and the suite catches cores that do not."""
+"""RBP, CM, Totem and a stack of layers keep to their times, and the suite catches cores that do not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from antiphon.conformance.bindings.rbp_faults import TIME_FAULTS
 from antiphon.conformance.suites import Times, check_times
 from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
+from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.rbp import MESSAGES, rbp
+from antiphon.impl.protocols.totem import totem
 
 RBP = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
 """Data and ACK, a millisecond each; eight times the longest interval; two such times and some round trips."""
@@ -25,6 +27,18 @@ QUEUED = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
 
 def test_cm_keeps_to_its_times() -> None:
     check_times(chang_maxemchuk(), QUEUED, members=(3,))
+
+
+def test_totem_keeps_to_its_times() -> None:
+    """The token rests for a fifth of a second with each member that has nothing to multicast."""
+    times = Times(delivered_ms=620.0, waiting_ms=900.0, recovered_ms=1_500.0, circulating=2)
+    check_times(totem(rest_ms=200.0), times, members=(3,))
+
+
+def test_a_stack_keeps_to_its_times() -> None:
+    """The token rests as long, whoever has something; a NAK and a status wait for 80 ms at most."""
+    times = Times(delivered_ms=450.0, waiting_ms=200.0, recovered_ms=2_000.0, circulating=2)
+    check_times(horus(rest_ms=200.0), times, members=(2,))
 
 
 CAUGHT = {

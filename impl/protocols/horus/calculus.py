@@ -14,7 +14,6 @@ Source: van Renesse and others 1995, the section on composition.
 
 from __future__ import annotations
 
-import difflib
 from typing import NamedTuple
 
 from antiphon.impl.errors import LocalError
@@ -78,10 +77,8 @@ def parsed(stack: str) -> tuple[str, ...]:
     names = tuple(name.strip().upper() for name in stack.split(":"))
     for name in names:
         if name not in LAYERS:
-            near = difflib.get_close_matches(name, LAYERS, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
             known = ", ".join(LAYERS)
-            raise IllFormedStack(f"{stack!r}: there is no layer {name!r}; known: {known}{hint}")
+            raise IllFormedStack(f"{stack!r}: there is no layer {name!r}; known, lower ones first: {known}")
     return names
 
 

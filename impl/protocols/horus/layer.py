@@ -14,7 +14,7 @@ This module must not know any layer.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
@@ -97,9 +97,9 @@ class Layer(ABC):
         """What has to come from other members before this layer can go on."""
         return ()
 
-    def timers(self) -> frozenset[Timer]:
-        """What the layer waits to do."""
-        return frozenset()
+    def timers(self) -> Mapping[Timer, int]:
+        """What the layer waits to do, each with a number that changes when what it waits for comes nearer."""
+        return {}
 
     def expire(self, timer: Timer) -> None:
         """Do what one of `timers` waits to do."""

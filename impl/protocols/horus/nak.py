@@ -213,10 +213,17 @@ class Nak(Layer):
         """A status for this member may be news to it."""
         return process in self._owed or self._acknowledged[process] < self._cast
 
-    def timers(self) -> frozenset[Timer]:
-        """Ask each member of whom something is missing; tell those to whom a status may be news."""
-        asking = {Timer(ASK, process) for process in self.others if self._lacks(process)}
-        return frozenset(asking | {Timer(TELL, self.me) for process in self.others if self._tells(process)})
+    def timers(self) -> dict[Timer, int]:
+        """Ask each member of whom something is missing; tell those to whom a status may be news.
+
+        Who answers gets the next NAK, and the next status, without the waiting time that has grown.
+        """
+        waiting = {
+            Timer(ASK, process): self._expected[process] for process in self.others if self._lacks(process)
+        }
+        if any(map(self._tells, self.others)):
+            waiting[Timer(TELL, self.me)] = self._oldest
+        return waiting
 
     def expire(self, timer: Timer) -> None:
         """A negative acknowledgement for the first missing number, or the status."""

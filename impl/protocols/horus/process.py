@@ -122,6 +122,7 @@ class Core(CountsViolations):
         self._violations: Counter[Violation] = Counter()
         self._layers = [_layer(name, me, members, stack, settings) for name in reversed(stack)]
         self._link()
+        self._waiting: dict[str, int] = {}
         intervals_ms = {ASK: settings.ask_ms, TELL: settings.tell_ms, PASS: settings.rest_ms}
         self._timers = {
             timer(level, name, process): (layer, LayerTimer(name, process))
@@ -239,13 +240,23 @@ class Core(CountsViolations):
         return self._deadlines.next()
 
     def _watch(self) -> None:
-        """Exactly those timers run that a layer has something to do for."""
-        waiting = [(layer, layer.timers()) for layer in self._layers if layer.intervals]
-        for name, (layer, of) in self._timers.items():
-            if any(other is layer and of in timers for other, timers in waiting):
-                self._deadlines.start(name, self._now)
-            else:
-                self._deadlines.stop(name)
+        """Exactly those timers run that a layer has something to do for; progress makes them ring sooner."""
+        before, self._waiting = self._waiting, self._all_waiting()
+        for name in before.keys() - self._waiting.keys():
+            self._deadlines.stop(name)
+        for name, mark in self._waiting.items():
+            if before.get(name, mark) != mark:
+                self._deadlines.hasten(name, self._now)
+            self._deadlines.start(name, self._now)
+
+    def _all_waiting(self) -> dict[str, int]:
+        """What the layers wait to do, by the names of their timers."""
+        return {
+            timer(level, of.name, of.of): mark
+            for level, layer in enumerate(self._layers)
+            if layer.intervals
+            for of, mark in layer.timers().items()
+        }
 
     # Looking at a core from outside -----------------------------------------------------------------------
 
@@ -286,6 +297,7 @@ class Core(CountsViolations):
             layer.restore(taken)
         self._last_id, self._ids, self._delivered = snapshot.last_id, list(snapshot.ids), snapshot.delivered
         self._deadlines.resume(snapshot.timers, now)
+        self._waiting = self._all_waiting() if snapshot.timers else {}
         self._outputs, self._deliveries = list(snapshot.outputs), list(snapshot.deliveries)
         self._violations = Counter(dict(snapshot.violations))
 

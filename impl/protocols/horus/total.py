@@ -137,9 +137,9 @@ class Total(Layer):
 
     # The token ----------------------------------------------------------------------------------------------
 
-    def timers(self) -> frozenset[Timer]:
+    def timers(self) -> dict[Timer, int]:
         """A holder gives the token away after a while."""
-        return frozenset({Timer(PASS, self.me)} if self._token else ())
+        return {Timer(PASS, self.me): 0} if self._token else {}
 
     def expire(self, timer: Timer) -> None:
         """The oracle has chosen the next in rank."""
