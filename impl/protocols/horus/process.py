@@ -28,6 +28,7 @@ from antiphon.impl.protocols.core import (
     Send,
     Wait,
     payload_copy,
+    standing,
 )
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.horus.calculus import ORDERED, properties
@@ -166,8 +167,7 @@ class Core(CountsViolations):
         if NATURAL_MAX in (self._last_id, self._delivered):
             raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
         if self.busy:
-            full = [name for name, layer in zip(self.stack[::-1], self._layers, strict=True) if layer.full]
-            raise Busy(f"{' and '.join(full)} full; broadcast again when `busy` is false")
+            raise Busy(f"{' and '.join(self._full())} full; broadcast again when `busy` is false")
         self._now = now
         self._last_id += 1
         identifier = Identifier(self.me, self._last_id)
@@ -178,6 +178,10 @@ class Core(CountsViolations):
             self._deliver(Receive(self.me, payload))
         self._watch()
         return identifier
+
+    def _full(self) -> list[str]:
+        """The layers that are full, the lowest first."""
+        return [name for name, layer in zip(self.stack[::-1], self._layers, strict=True) if layer.full]
 
     def _deliver(self, call: Receive) -> None:
         """What comes up is the next message of its origin."""
@@ -259,6 +263,11 @@ class Core(CountsViolations):
         }
 
     # Looking at a core from outside -----------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        full = "".join(f", {layer} full" for layer in self._full())
+        told = f"{':'.join(self.stack)}, broadcast {self._last_id}, delivered {self._delivered}{full}"
+        return f"<horus: {told}; {standing(self)}>"
 
     @property
     def progress(self) -> int:

@@ -43,7 +43,15 @@ from collections import Counter, deque
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy
+from antiphon.impl.protocols.core import (
+    NATURAL_MAX,
+    Delivery,
+    Identifier,
+    Send,
+    Wait,
+    payload_copy,
+    standing,
+)
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.totem.messages import Message, Token, Update
 from antiphon.impl.protocols.totem.state import Snapshot
@@ -312,6 +320,11 @@ class Core(CountsViolations):
             self._deadlines.stop(Timer.PASS_IDLE)
 
     # Looking at a core from outside -----------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        told = f"delivered to {self._status}, at all to {self._stable}, {len(self._waiting)} own wait"
+        holds = ", holds the token" if self.holding else ""
+        return f"<totem: {told}, {len(self._early)} early{holds}; {standing(self)}>"
 
     @property
     def progress(self) -> int:
