@@ -25,14 +25,14 @@ from typing import Any
 
 import msgspec
 
-from antiphon.conformance.bindings.binding import Bound
+from antiphon.conformance.bindings.binding import Bound, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding
 from antiphon.conformance.bindings.horus_calls import NAK_LEVEL, Calls, header_of, observed
 from antiphon.conformance.bindings.horus_faults import FRAG_FAULTS, NAK_FAULTS, Fault
 from antiphon.conformance.bindings.shell import Asked, Driven
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier
-from antiphon.impl.protocols.horus import MESSAGES, Core, Frame, Snapshot
+from antiphon.impl.protocols.horus import MESSAGES, STACK, Core, Frame, Snapshot, horus
 from antiphon.impl.protocols.horus import nak as layer
 from antiphon.impl.protocols.horus.com import Addressed
 from antiphon.impl.protocols.horus.process import Settings, timer
@@ -224,11 +224,15 @@ def _timers(snapshot: Snapshot) -> tuple[tuple[str, float, int], ...]:
     return snapshot.timers
 
 
+PAPER = tuple(STACK.split(":"))
+"""The stack in which a fault of a layer meets whole runs, since NAK and FRAG alone order nothing."""
+
 NAK = Bound(
     NakBinding,
     small={"processes": 2, "messages": 2, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 4, "casts": 2, "buffer": 2, "senders": 2, "losses": 2},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in NAK_FAULTS.items()},
+    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in NAK_FAULTS.items()}),
 )
 """NAK:COM, while the view stays."""
 
@@ -237,5 +241,6 @@ FRAG = Bound(
     small={"processes": 2, "messages": 1, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 3, "casts": 6, "buffer": 4, "senders": 2, "losses": 2},
     faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FRAG_FAULTS.items()},
+    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in FRAG_FAULTS.items()}),
 )
 """FRAG:NAK:COM, while the view stays."""
