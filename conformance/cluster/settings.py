@@ -56,12 +56,12 @@ class ClusterSettings:
             value = getattr(self, name)
             if not 0.0 <= value < 1.0:
                 raise ValueError(f"{name} is {value}; a probability here is at least 0 and less than 1")
-        if not 0.0 <= self.late_s < self.deadline_s:
-            raise ValueError(f"late_s is {self.late_s}; it is at least 0 and less than deadline_s")
         for name in ("deadline_s", "resend_ms", "token_ms", "request_ms"):
             value = getattr(self, name)
             if not (value > 0 and math.isfinite(value)):
                 raise ValueError(f"{name} is {value}; a time is greater than 0 and finite")
+        if not 0.0 <= self.late_s < self.deadline_s:
+            raise ValueError(f"late_s is {self.late_s}; it is at least 0 and less than deadline_s")
 
     @property
     def faults(self) -> Faults:
