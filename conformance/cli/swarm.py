@@ -54,6 +54,7 @@ def swarm(
     layers: Annotated[
         Around, typer.Option("--layers", help="Whether layers stand around the core; it may need them.")
     ] = "drawn",
+    sealed: Annotated[bool, typer.Option("--encrypted", help="Encrypt every datagram.")] = False,
     bound: Annotated[
         float, typer.Option("--bound-ms", help="When faults are over, something is delivered in each.")
     ] = 20_000.0,
@@ -72,7 +73,8 @@ def swarm(
     """Run whole groups in virtual time under faults that a seed draws, and shrink what fails."""
     try:
         settings = Settings(
-            members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers, planted=fault,
+            members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers, sealed=sealed,
+            planted=fault,
             bound_ms=bound, steps_max=steps,
         )  # fmt: skip
     except ValueError as error:
@@ -124,6 +126,8 @@ def _again(protocol: str, settings: Settings) -> str:
         ("--layers", settings.layers, usual.layers),
     ):
         words += [option, str(mine)] if mine != its else []
+    if settings.sealed:
+        words.append("--encrypted")
     if settings.faults != usual.faults:
         words += [word for kind in settings.faults for word in ("--only", kind)]
     return " ".join(words)

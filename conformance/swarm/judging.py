@@ -18,10 +18,14 @@ from antiphon.conformance.history import RunFindings, judge_history
 from antiphon.conformance.swarm.log import Log
 from antiphon.conformance.swarm.running import Ending
 from antiphon.conformance.trace import TRUNCATED, Problem, log_name
+from antiphon.impl.errors import Rejection
 from antiphon.impl.protocols.core import Delivery
 from antiphon.model.verdict import Outcome
 
 __all__ = ["judge", "symptoms"]
+
+_USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
+"""What a sealed member refuses: what comes twice, and what was sent before the sender knew it."""
 
 Wanted = dict[tuple[int, int], bytes]
 
@@ -36,7 +40,7 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
     shown = {
         "raises": bool(ending.failed),
         "violation": any(endpoint.violations for endpoint in ending.network.endpoints),
-        "refusal": any(endpoint.admission.dropped for endpoint in ending.network.endpoints),
+        "refusal": bool(_refusals(ending)),
         "integrity": not _whole(logs[0], wanted),
         "order": False,
         "numbers": not _grows(logs[0]),
@@ -86,4 +90,5 @@ def _refusals(ending: Ending) -> list[str]:
         f"process {process} refuses {count} datagrams of members: {kind}"
         for process, endpoint in enumerate(ending.network.endpoints)
         for kind, count in sorted(endpoint.admission.dropped.items())
+        if kind not in _USUAL
     ]

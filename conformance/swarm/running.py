@@ -20,9 +20,12 @@ from antiphon.conformance.swarm.settings import Settings
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.tracing import NULL_TRACER
+from antiphon.impl.transport.sealing import KEY_BYTES, Keyring
 from antiphon.impl.transport.simulated import Carriage, Clock, SimulatedNetwork
 
 __all__ = ["Ending", "run"]
+
+_KEYS = Keyring(bytes(KEY_BYTES))
 
 LINGER_MS = 250.0
 """How long a run goes on when everything is delivered."""
@@ -69,6 +72,7 @@ class _Run:
         self.network: SimulatedNetwork[Any] = SimulatedNetwork(
             implementation, schedule.members, seed=0, carriage=carriage, clocks=list(clocks.values()),
             starts_ms=list(starts.values()), tracer=log or NULL_TRACER,
+            keys=_KEYS if settings.sealed else None,
             layers=None if schedule.layers is None else Layers(**schedule.layers),
         )  # fmt: skip
         if log is not None:

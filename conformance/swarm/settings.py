@@ -38,7 +38,8 @@ class FaultKind(StrEnum):
 class Settings(Struct, frozen=True, kw_only=True):
     """One setting of a swarm.
 
-    `planted` names the fault that the core shall have. After the last fault something has to be delivered
+    `sealed`: every datagram is encrypted, duplicates go no further. `planted` names the fault that the core
+    shall have. After the last fault something has to be delivered
     in each `bound_ms` until everything is; a run that takes more than `steps_max` is given up. `logs`: keep
     them of every run.
     """
@@ -47,6 +48,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     messages: int = 50
     faults: tuple[FaultKind, ...] = tuple(FaultKind)
     layers: Around = "drawn"
+    sealed: bool = False
     planted: str | None = None
     bound_ms: float = 20_000.0
     steps_max: int = 20_000

@@ -23,8 +23,10 @@ from typing import Generic, NamedTuple, TypeVar
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
-from antiphon.impl.transport.endpoint import Endpoint
-from antiphon.impl.transport.wire import EVERYBODY
+from antiphon.impl.transport.endpoint import Datagram, Endpoint
+from antiphon.impl.transport.incarnations import CHANCE_BYTES, Incarnations, incarnation
+from antiphon.impl.transport.sealing import Keyring, Sealed
+from antiphon.impl.transport.wire import EVERYBODY, Rejected
 
 __all__ = ["Carriage", "Clock", "Faults", "SimulatedNetwork"]
 
@@ -85,10 +87,12 @@ class SimulatedNetwork(Generic[M]):
         tracer: Tracer = NULL_TRACER,
         layers: Layers | None = None,
         multicast: bool = False,
+        keys: Keyring | None = None,
     ) -> None:
         """Members start at `starts_ms` with `clocks`; where these end, at 0 with the network's clock.
 
-        `carriage` says what becomes of each datagram; without it `faults` are drawn.
+        `carriage` says what becomes of each datagram; without it `faults` are drawn. With `keys` datagrams
+        are sealed and name incarnations, as a shell's do.
         Without `layers` a member is the bare core, one message a datagram, and a core that needs reliable
         queues has none.
 
@@ -116,6 +120,7 @@ class SimulatedNetwork(Generic[M]):
         self.deliveries: list[list[Delivery]] = [[] for _ in range(members)]
         everybody = range(members)
         self._others = [tuple(other for other in everybody if other != process) for process in everybody]
+        self._shells = [] if keys is None else [_shell(me, members, keys) for me in range(members)]
         self._random = random.Random(seed)
         self._waiting: list[deque[bytes]] = [deque() for _ in range(members)]
         self._agenda: list[_Due] = []
@@ -250,11 +255,19 @@ class SimulatedNetwork(Generic[M]):
 
     def _receive(self, process: int, datagram: tuple[int, int, bytes]) -> None:
         self._note_order(process, datagram)
-        self.endpoints[process].datagram_received(datagram[0], datagram[2], self.clock(process))
+        sender, _, frame = datagram
+        endpoint, now = self.endpoints[process], self.clock(process)
+        data = self._shells[process].received(sender, frame, now) if self._shells else frame
+        if isinstance(data, Rejected):
+            endpoint.drop(data, frame)
+        elif data is not None:
+            endpoint.datagram_received(sender, data, now)
         self._after_step(process)
 
     def _start(self, process: int) -> None:
         self._started[process] = True
+        if self._shells:
+            self._shells[process].start(self.clock(process))
         self.endpoints[process].start(self.clock(process))
         self._after_step(process)
 
@@ -273,7 +286,7 @@ class SimulatedNetwork(Generic[M]):
         while waiting and not endpoint.busy:
             endpoint.broadcast(waiting.popleft(), self.clock(process))
         self.deliveries[process] += endpoint.deliveries()
-        for to, data in endpoint.datagrams_to_send():
+        for to, data in self._frames(process) if self._shells else endpoint.datagrams_to_send():
             for receiver in self._others[process] if to == EVERYBODY else (to,):
                 self._carry(process, receiver, data)
         deadline = endpoint.next_deadline()
@@ -285,6 +298,12 @@ class SimulatedNetwork(Generic[M]):
         if alarm is None or at < alarm:
             self._alarms[process] = at
             self._schedule(at, process, None)
+
+    def _frames(self, process: int) -> list[Datagram]:
+        shell, now = self._shells[process], self.clock(process)
+        for to, data in self.endpoints[process].datagrams_to_send():
+            shell.send(to, data, now)
+        return shell.frames_to_send()
 
     def _carry(self, sender: int, to: int, data: bytes) -> None:
         self.sent += 1
@@ -322,3 +341,9 @@ class SimulatedNetwork(Generic[M]):
     ) -> None:
         self._order += 1
         heapq.heappush(self._agenda, _Due(at, self._order, process, datagram, action))
+
+
+def _shell(me: int, members: int, keys: Keyring) -> Incarnations:
+    """What seals the datagrams of a member, whose incarnation is no secret here."""
+    own = incarnation(1, me.to_bytes(CHANCE_BYTES))
+    return Incarnations(me, members, own, Sealed("simulated", me, own, keys))

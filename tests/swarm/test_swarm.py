@@ -67,6 +67,18 @@ def test_what_is_seen_at_a_glance_is_what_the_judge_finds(core: str) -> None:
         assert len(logged.logs) == 3
 
 
+def test_sealed_groups_keep_their_promises_and_take_no_datagram_twice() -> None:
+    report = run_swarm("rbp", runs=15, seed=1, settings=Settings(sealed=True))
+    assert report.outcomes == {Outcome.HOLDS: 15}
+    assert report.duplicated > 0
+    plain, sealed = (
+        b"".join(run_seed("total", 4, Settings(sealed=sealed, logs=True)).logs) for sealed in (False, True)
+    )
+    assert plain != sealed
+    received = [line for line in sealed.splitlines() if b'"kind":"receive"' in line]
+    assert len({(line[line.index(b'"d"') :]) for line in received}) == len(received)
+
+
 FOUND = [
     ("rbp", "accepts-old-tokens", "raises"),
     ("rbp", "delivers-without-body", "order"),
