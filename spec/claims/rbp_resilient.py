@@ -59,6 +59,7 @@ _MISLED: Constants = {
 _TWO_MISLED: Constants = {**_MISLED, "messages": 2, "passes": 0}
 _RETURNED: Constants = {**_MISLED, "numbers": 4, "attempts": 2, "views": 3}
 _JOINED: Constants = {**_TWICE, "messages": 1, "passes": 1, "numbers": 3, "attempts": 1, "views": 2}
+_JOINED_TWICE: Constants = {**_JOINED, "attempts": 2, "views": 3}
 _FROM_SERVICE: Constants = {
     "processes": 3, "messages": 1, "passes": 0, "numbers": 2, "attempts": 1, "views": 2, **_RUNS,
     "patient": True,
@@ -324,6 +325,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
             _reforming("OneBodyANumber", "violated", "drop_the_rest", of=_RETURNED, length=16),
             _reforming("DeliveredInTheNewList", "holds"),
             _joined("holds"),
+            _joined("holds", of=_JOINED_TWICE),
+            _joined("violated", "originator_recovers", of=_JOINED_TWICE, length=7),
+            _joined("violated", "count_in_the_list", of=_JOINED_TWICE, length=12),
             _joined("violated", "originator_recovers", length=7),
             _joined("violated", "count_in_the_list", length=12),
             _joined("violated", of={**_JOINED, "leaving": "forgets"}, length=5),

@@ -15,6 +15,7 @@ from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.irbp.properties import IrbpChecked
 from antiphon.spec.protocols.reformation.again import ReformationAgain
 from antiphon.spec.protocols.reformation.lists import ListsChecked
+from antiphon.spec.protocols.reformation.live import RbpReformingLive
 from antiphon.spec.protocols.reformation.over_service import ReformationIsService
 from antiphon.spec.protocols.reformation.points import RbpReformingPoints
 from antiphon.spec.protocols.reformation.properties import (
@@ -47,6 +48,9 @@ _POINTS: Constants = {
     "processes": 3, "messages": 1, "passes": 1, "numbers": 3, "attempts": 2, "views": 3, "losses": 1,
     "crashes": 1, "suspicions": 1, "unlimited": True, "urgent": True, "assigned": True, "patient": True,
     "leaving": "remembers",
+}  # fmt: skip
+_LIVE: Constants = {
+    **_POINTS, "attempts": 1, "views": 2, "suspicions": 0, "long_timers": True, "one_originator": True,
 }  # fmt: skip
 
 
@@ -99,6 +103,20 @@ def _points() -> tuple[Check, ...]:
             long_for_z3=True,
         )
         for name, length in reached.items()
+    )  # fmt: skip
+
+
+def _live(
+    property: str,
+    outcome: RecordedOutcome,
+    *without: str,
+    length: int | None = None,
+    **other: int | bool,
+) -> Check:
+    """Every fair run of figure 25 through Reformation."""
+    return Check(
+        RbpReformingLive, property, outcome, "all", ("own_versions", *without), {**_LIVE, **other}, length,
+        deep=True, long_for_z3=True,
     )  # fmt: skip
 
 
@@ -266,12 +284,31 @@ REFORMATION: tuple[Claim, ...] = (
         "Whoever waits for an originator that has failed leaves its list in the end, and the list of "
         "another one "
         "becomes valid. Over figure 25 crashes, timeouts, losses, false suspicions and competing originators "
-        "are reached at every point.",
+        "are reached at every point. On every fair run of it, with a failure and a loss, a list without the "
+        "failed process becomes valid and delivers what was broadcast, if timers are long enough and "
+        "originators do not compete: without either, or where nobody notices inactivity, there is a run that "
+        "never gets on.",
         (
             *_points(),
             _deep("NobodyWaitsForEver", "holds", of=_FAILING),
             _deep("NobodyWaitsForEver", "violated", of={**_FAILING, "wait_for_the_failed": True}, length=3),
             _deep("AfterOriginatorFailed", "holds", of=_FAILING, length=9),
+            _live("nobody_waits_for_ever", "holds"),
+            _live("the_failed_are_replaced", "holds"),
+            _live("messages_arrive", "holds"),
+            _live("Replaced", "holds", length=9),
+            _live("nobody_waits_for_ever", "violated", length=6, losses=0, long_timers=False),
+            _live(
+                "the_failed_are_replaced",
+                "violated",
+                length=7,
+                losses=0,
+                one_originator=False,
+                attempts=2,
+                views=3,
+            ),
+            _live("messages_arrive", "violated", length=9, passive=False),
+            _live("messages_arrive", "violated", "pass_over_null", length=17, losses=0, passes=3, numbers=5),
         ),
     ),
     Claim(

@@ -33,10 +33,10 @@ from antiphon.spec.lang import Map, Set, everywhere, expect, obligation, on
 from antiphon.spec.services.events import Deliver, Install, Installed, Message, Process, Transition, View
 from antiphon.spec.services.order import Count, Place
 from antiphon.spec.services.order_in_views import ReliableOrder
-from antiphon.spec.services.views import PartitionableSynchrony
+from antiphon.spec.services.views import OwnLists, PartitionableSynchrony
 
 
-class ExtendedVirtualSynchrony(PartitionableSynchrony):
+class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
     """Extended virtual synchrony as a state machine over events.
 
     State: `moves_with[p][v]` is the transitional configuration that p entered from v (None: it has not),
@@ -63,8 +63,7 @@ class ExtendedVirtualSynchrony(PartitionableSynchrony):
         v = self.view_of(p)
         expect(v > 0 and not self.is_moving(p) and p in event.members, "TransitionalSet")
         if v > 0 and not self.is_moving(p):
-            members = self.agreed_members(v)
-            expect(members is not None and event.members <= members, "TransitionalSet")
+            expect(event.members <= self.own_members(p), "TransitionalSet")
             for q in self.each(Process):
                 if q != p and self.moves_with[q][v] == event.members and self.apart_early[p][q][v] > 0:
                     self.tell_torn(p, q, v)

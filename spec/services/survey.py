@@ -15,7 +15,7 @@ from antiphon.spec.lang import Map, Set, everywhere, expect, obligation, on, rec
 from antiphon.spec.services.events import Install, Installed, Message, Process, View
 from antiphon.spec.services.order import Count
 from antiphon.spec.services.order_in_views import PlacesInViews
-from antiphon.spec.services.views import PartitionableSynchrony, ViewAgreement
+from antiphon.spec.services.views import OwnLists, PartitionableSynchrony
 
 
 @record
@@ -26,8 +26,21 @@ class Indicate:
     message: Message
 
 
-class AgreementOnSuccessors(ViewAgreement):
-    """If a process goes from view v to view w, every member of v that installs w comes from v too."""
+class AgreementOnSuccessors(OwnLists):
+    """If a process goes from view v to view w, every member of v that installs w comes from v too.
+
+    State: `came_with[p][w]` are the members, as p was told, of the view from which p went to w.
+    """
+
+    came_with: Map[Process, Map[View, Set[Process]]] = everywhere(everywhere(Set()))
+
+    @on(Install)
+    def judge_install(self, event: Install) -> None:
+        """What p is told of the next view is no matter of the view that it comes from."""
+        is_later = event.view > self.view_of(event.process)
+        if is_later:
+            self.came_with[event.process][event.view] = self.own_members(event.process)
+        super().judge_install(event)
 
     @on(Install)
     def judge_successors(self, event: Install) -> None:
@@ -38,7 +51,7 @@ class AgreementOnSuccessors(ViewAgreement):
         for q in self.each(Process):
             u = self.came_from[q][w]
             is_apart = v is not None and u is not None and u != v
-            if is_apart and (self.belongs_to(q, v) or self.belongs_to(p, u)):
+            if is_apart and (q in self.came_with[p][w] or p in self.came_with[q][w]):
                 expect(False, "AgreementOnSuccessors", Install(q, w, event.members))
 
 

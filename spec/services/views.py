@@ -15,6 +15,8 @@ Inclusion, Local Monotonicity and Initial View Event.
 3. Judgement does not depend on how concurrent events were merged: what two processes did is compared when the
    later of the two does it, by what each did in its own order. An event costs a number of operations
    proportional to the number of processes, whatever the length of the log.
+4. Where a view was installed with different members, `ViewAgreement` is broken. A process then is judged by
+   its own list, and what is promised to the members of the view is promised to those that stand in all lists.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class ViewAgreement(Failures, Views):
 
     State: `entered[p]` is the view that p installed last (None: none since the start), `came_from[p][v]` the
     view that p was in before it installed v (None: it has not installed v), `listed_as[v]` the members with
-    which v was first installed.
+    which v was installed: of several lists, which break `ViewAgreement`, those that stand in all of them.
     """
 
     entered: Map[Process, View | None] = everywhere(None)
@@ -58,7 +60,7 @@ class ViewAgreement(Failures, Views):
         return Set() | {p for p in self.each(Process) if self.begins_in_first(p)}
 
     def agreed_members(self, v: View) -> Set[Process] | None:
-        """The members of v as they were first told, or as at the start; None: nobody has been in it."""
+        """The members of v as all were told, or as at the start; None: nobody has been in it."""
         told = self.listed_as[v]
         is_first = v == 1 and self.joiners < self.processes
         return told if told is not None else self.founders() if is_first else None
@@ -82,10 +84,32 @@ class ViewAgreement(Failures, Views):
             expect(event.members == told, "ViewAgreement", Install(q, v, told))
         expect(p in event.members, "SelfInclusion")
         expect(v > self.view_of(p), "LocalMonotonicity")
-        self.listed_as[v] = told if told is not None else event.members
+        self.listed_as[v] = told & event.members if told is not None else event.members
         if v > self.view_of(p):
             self.came_from[p][v] = self.view_of(p)
             self.entered[p] = v
+
+
+class OwnLists(ViewAgreement):
+    """What each process was told itself of the members of its view.
+
+    State: `told_members[p]` is the list with which p installed its view (None: it has installed none).
+    """
+
+    told_members: Map[Process, Set[Process] | None] = everywhere(None)
+
+    def own_members(self, p: Process) -> Set[Process]:
+        """The members of p's view as p was told; nobody, if it is in none."""
+        told = self.told_members[p]
+        return told if told is not None else self.founders() if self.view_of(p) > 0 else Set()
+
+    @on(Install)
+    def judge_install(self, event: Install) -> None:
+        """Whoever goes on has a new list."""
+        is_later = event.view > self.view_of(event.process)
+        super().judge_install(event)
+        if is_later:
+            self.told_members[event.process] = event.members
 
 
 class PartitionableSynchrony(ViewAgreement, Deliveries):
