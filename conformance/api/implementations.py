@@ -13,7 +13,7 @@ from antiphon.conformance.lockstep import lockstep as walk
 from antiphon.model.bounds import Bounds
 
 if TYPE_CHECKING:
-    from antiphon.conformance.pipeline import VerifyReport
+    from antiphon.conformance.pipeline import LakeReport, VerifyReport
     from antiphon.conformance.stateful import StatefulReport
 
 Bound: TypeAlias = Binding | str
@@ -94,11 +94,11 @@ def verify(
     promise: Collection[str] = (TOTAL_ORDER,),
     master: str | None = None,
     output: str | Path | None = None,
-) -> VerifyReport:
+) -> VerifyReport | LakeReport:
     """Judge the logs of many runs on Spark.
 
     Args:
-        path: a directory of runs (`<run>/process-<p>.ndjson`), or a dataset made from one.
+        path: a directory of runs (`<run>/process-<p>.ndjson`), a lake, or a dataset made from one.
         promise: what the system promises, of `antiphon.conformance.history.PROMISES`: "total-order",
             "virtual-synchrony", "consensus" and others.
         master: Spark's master; without it the session of this process, else all cores of this machine.

@@ -321,8 +321,20 @@ class Cluster(Document, tag="cluster", kw_only=True):
     record: dict[str, Any]
 
 
+class Ingest(Document, tag="ingest", kw_only=True):
+    """`antiphon ingest`: what is new in the lake, and how many runs were there already."""
+
+    lake: str
+    runs: int
+    lines: int
+    events: int
+    faults: int
+    known: int
+    seconds: float
+
+
 class Verify(Document, tag="verify", kw_only=True):
-    """`antiphon verify`; `report` has the schema `antiphon.verify`."""
+    """`antiphon verify`; `report` has the schema `antiphon.verify`, of a lake `antiphon.lake-verdicts`."""
 
     path: str
     report: dict[str, Any]
@@ -403,6 +415,7 @@ AnyDocument = (
     | Stateful
     | Swarm
     | Cluster
+    | Ingest
     | Verify
     | Replay
     | Show

@@ -34,6 +34,10 @@ def _option(*names: str, about: str, **more: Any) -> Any:
     return typer.Option(*names, help=about, show_default=False, **more)
 
 
+Master = Annotated[
+    str, typer.Option("--master", help="Spark's master: local[4], spark://HOST:PORT, sc://HOST:PORT, yarn.")
+]
+
 Json = Annotated[
     bool,
     _option("--json", about="Print one JSON document (schema antiphon.report, version 1) instead of text."),

@@ -20,14 +20,11 @@ def verify(
         Path,
         typer.Argument(
             metavar="PATH",
-            help="A directory of runs (RUN/process-0.ndjson), or a dataset.",
+            help="A directory of runs (RUN/process-0.ndjson), a lake, or a dataset.",
             show_default=False,
         ),
     ],
-    master: Annotated[
-        str,
-        typer.Option("--master", help="Spark's master: local[4], spark://HOST:PORT, sc://HOST:PORT, yarn."),
-    ] = "local[*]",
+    master: options.Master = "local[*]",
     keep: Annotated[
         Path | None,
         typer.Option("--output", help="Keep the tables in this new directory.", show_default=False),

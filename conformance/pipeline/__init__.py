@@ -1,12 +1,27 @@
 """The logs of many runs are judged on Spark, from a laptop to a cluster, by the judge that judges one.
 
-Tasks read logs with the readers of `trace` (`reading`), the tables stand in Parquet, partitioned by run
-(`dataset`), tasks judge run after run with `history` (`verdicts`), and `verification` is the whole way. Only
-`verification`, `dataset` and `session` touch a session or a file of the tables.
+Many runs are read in once, into a `lake`: tasks read chunks of runs with the reader of `trace` (`chunks`) and
+give rows of integers (`columns`). One pass over a lake tells which runs are healthy (`scan`), the others are
+judged with `history` (`verdicts`), and `judging` is the way from a lake to a report.
+
+Logs that are judged on the spot are read by `reading`, kept in Parquet by run (`dataset`), and judged run by
+run; `verification` is that way. Only `judging`, `lake`, `verification`, `dataset` and `session` touch a
+session or a file of the tables.
 """
 
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
-from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
+from antiphon.conformance.pipeline.lake import Ingested, ingest
+from antiphon.conformance.pipeline.report import Damage, LakeReport, RunVerdict, VerifyReport
 from antiphon.conformance.pipeline.verification import verify
 
-__all__ = ["Damage", "InputError", "PipelineError", "RunVerdict", "VerifyReport", "verify"]
+__all__ = [
+    "Damage",
+    "Ingested",
+    "InputError",
+    "LakeReport",
+    "PipelineError",
+    "RunVerdict",
+    "VerifyReport",
+    "ingest",
+    "verify",
+]

@@ -6,6 +6,8 @@ command line prints.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +64,14 @@ class VerifyReport:
         return Outcome.worst(verdict.outcome for verdict in self.verdicts)
 
     @property
+    def counts(self) -> Mapping[str, Counter[Outcome]]:
+        """Of each property how many runs have which outcome, in the order of report."""
+        counts: dict[str, Counter[Outcome]] = {}
+        for verdict in self.verdicts:
+            counts.setdefault(verdict.finding.property, Counter())[verdict.outcome] += 1
+        return counts
+
+    @property
     def violations(self) -> tuple[RunVerdict, ...]:
         """The verdicts that are violated."""
         return tuple(verdict for verdict in self.verdicts if verdict.outcome is Outcome.VIOLATED)
@@ -85,14 +95,71 @@ class VerifyReport:
                 {"run": verdict.run, "outcome": verdict.outcome} | verdict.finding.to_json()
                 for verdict in self.verdicts
             ],
-            "damage": [
-                {
-                    "run": damage.run,
-                    "process": damage.process,
-                    "path": damage.path,
-                    "line": damage.line,
-                    "reason": damage.reason,
-                }
-                for damage in self.damage
-            ],
+            "damage": [_damage_to_json(damage) for damage in self.damage],
         }
+
+
+@dataclass(frozen=True)
+class LakeReport:
+    """How many runs of a lake keep each property, and the first that do not; all stands in the lake's tables.
+
+    `counts` is of each property, in the order of report; `suspects` counts the runs that one pass did not
+    find healthy, `violated` the verdicts of which `verdicts` are the first, `faults` those of which `damage`
+    are.
+    """
+
+    lake: str
+    counts: Mapping[str, Counter[Outcome]]
+    verdicts: tuple[RunVerdict, ...]
+    damage: tuple[Damage, ...]
+    violated: int
+    faults: int
+    runs: int
+    suspects: int
+    events: int
+
+    def __repr__(self) -> str:
+        return f"<LakeReport: {self.outcome.value}, {self.runs} runs, {self.violated} violations>"
+
+    @property
+    def outcome(self) -> Outcome:
+        """Violated if any verdict is, else unknown if any is or there is none, else holds."""
+        return Outcome.worst(outcome for counts in self.counts.values() for outcome in counts)
+
+    @property
+    def output(self) -> str:
+        """Where the tables are."""
+        return self.lake
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the report as JSON data, schema `antiphon.lake-verdicts` version 1."""
+        return {
+            "schema": "antiphon.lake-verdicts",
+            "version": 1,
+            "lake": self.lake,
+            "outcome": self.outcome,
+            "runs": self.runs,
+            "suspects": self.suspects,
+            "events": self.events,
+            "faults": self.faults,
+            "violated": self.violated,
+            "counts": {
+                name: {outcome.value: count for outcome, count in sorted(counts.items())}
+                for name, counts in self.counts.items()
+            },
+            "verdicts": [
+                {"run": verdict.run, "outcome": verdict.outcome} | verdict.finding.to_json()
+                for verdict in self.verdicts
+            ],
+            "damage": [_damage_to_json(damage) for damage in self.damage],
+        }
+
+
+def _damage_to_json(damage: Damage) -> dict[str, Any]:
+    return {
+        "run": damage.run,
+        "process": damage.process,
+        "path": damage.path,
+        "line": damage.line,
+        "reason": damage.reason,
+    }

@@ -116,3 +116,6 @@ VERDICTS: Final = _struct(
     second=PLACE,
 )
 """One row a run and property; `outcome` is holds, violated or unknown, the rest is what was found."""
+
+FOUND: Final = StructType([StructField("run", LongType()), *VERDICTS.fields[1:]])
+"""The same where a run is a number."""

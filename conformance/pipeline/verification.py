@@ -28,7 +28,9 @@ from antiphon.conformance.pipeline.dataset import (
     open_dataset,
 )
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
-from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
+from antiphon.conformance.pipeline.judging import judge_lake
+from antiphon.conformance.pipeline.lake import is_lake
+from antiphon.conformance.pipeline.report import Damage, LakeReport, RunVerdict, VerifyReport
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import settings, spark_session, telling
 from antiphon.conformance.pipeline.verdicts import property_rank, verdicts_of
@@ -44,8 +46,9 @@ def verify(
     output: str | Path | None = None,
     promise: Collection[str] = (TOTAL_ORDER,),
     tell: Callable[[str], None] | None = None,
-) -> VerifyReport:
-    """Judge the logs below `path` (`<run>/process-<p>.ndjson`), or a dataset made from such logs.
+) -> VerifyReport | LakeReport:
+    """Judge the logs below `path` (`<run>/process-<p>.ndjson`), a lake (`ingest`), or a dataset made from
+    logs.
 
     With `output`, a directory that must not exist yet, the tables are kept there: `events` by run,
     `quarantine` and `verdicts`; from a dataset, `verdicts` alone. `master` is Spark's; without it
@@ -64,6 +67,10 @@ def verify(
         raise InputError(str(error)) from error
     source = Path(path)
     kept = None if output is None else Path(output)
+    if is_lake(source):
+        if kept is not None:
+            raise InputError(f"{source} is a lake, which keeps its verdicts itself; leave out {kept}")
+        return judge_lake(source, master, promise, tell)
     volume, runs = _measure(source, kept)
     with (
         spark_session(master) as session,

@@ -13,7 +13,7 @@ from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Verdict
 from antiphon.spec.lang import Program
 
 if TYPE_CHECKING:
-    from antiphon.conformance.pipeline import VerifyReport
+    from antiphon.conformance.pipeline import LakeReport, VerifyReport
 
 Value = int | bool | str
 
@@ -79,15 +79,13 @@ def explored(exploration: Exploration) -> str:
     return f"{counts}, depth {exploration.depth}: {seen}; {exploration.seconds:.1f} s{rate}"
 
 
-def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
+def in_logs(report: VerifyReport | LakeReport) -> list[tuple[str, Counter[Outcome], str]]:
     """Of each property how many runs keep it, break it or leave it open, and how the first breaks it."""
-    rows = []
-    for name in dict.fromkeys(verdict.finding.property for verdict in report.verdicts):
-        mine = [verdict for verdict in report.verdicts if verdict.finding.property == name]
-        bad = next((verdict for verdict in mine if verdict.outcome is Outcome.VIOLATED), None)
-        found = f"{bad.run}: {bad.finding}" if bad is not None else ""
-        rows.append((name, Counter(verdict.outcome for verdict in mine), found))
-    return rows
+    broken: dict[str, str] = {}
+    for verdict in report.verdicts:
+        if verdict.outcome is Outcome.VIOLATED:
+            broken.setdefault(verdict.finding.property, f"{verdict.run}: {verdict.finding}")
+    return [(name, counts, broken.get(name, "")) for name, counts in report.counts.items()]
 
 
 def length(trace: Trace) -> str:

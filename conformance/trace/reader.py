@@ -8,10 +8,14 @@ more than `LINE_BYTES_MAX` bytes of a line are held, however long it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from antiphon.conformance.trace.lines import decode_line
 from antiphon.conformance.trace.schema import Crash, End, Event, Header
@@ -97,13 +101,14 @@ def read_lines(path: Path) -> Iterator[LogLine]:
     reading = _Reading()
     last = LogLine(0)
     try:
-        with path.open("rb") as file:
+        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
             for text, whole in _bounded_lines(file):
                 if last.number:
                     yield last
                 last = reading.line(last.number + 1, text, whole)
-    except OSError as error:
-        yield last._replace(fault=last.fault or f"cannot be read: {error.strerror}")
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        told = getattr(error, "strerror", None) or str(error)
+        yield last._replace(fault=last.fault or f"cannot be read: {told}")
         return
     if last.number == 0:
         yield LogLine(0, fault=EMPTY)
@@ -111,6 +116,10 @@ def read_lines(path: Path) -> Iterator[LogLine]:
         yield last._replace(fault=TRUNCATED)
     else:
         yield last
+
+
+_OPENERS: Final[Mapping[str, Callable[..., Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+"""How a log that is compressed is read, by the end of its name."""
 
 
 def _bounded_lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:

@@ -76,7 +76,7 @@ def test_spark_starts_silently_on_a_machine_without_java_and_ends_so_by_ctrl_c(t
         told = process.stdout.readline()
         time.sleep(1)  # the job begins
         os.killpg(process.pid, signal.SIGINT)
-        _, complaint = process.communicate(timeout=120)
+        _, complaint = process.communicate(timeout=400)
     assert complaint == ""
     assert process.returncode == 130
     total, home = told.split(maxsplit=1)
@@ -176,7 +176,7 @@ def test_spark_connect_serves_by_its_address_and_by_an_active_session(
             env=os.environ | {"JAVA_HOME": "/nowhere"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=400,
             check=False,
         )
     finally:

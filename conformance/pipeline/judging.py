@@ -1,0 +1,179 @@
+"""A lake is judged batch by batch: what one pass finds healthy holds, and suspects go to the judge of
+`history`.
+
+1. `verdicts/<promise>/` of a batch has `suspects/`, the runs that were not found healthy, and `found/`, a
+   row for each property of each of these that was judged; of every other run every property holds. It is
+   written once, beside its place, and renamed.
+2. What reaches the driver is a row a property and outcome, and the first few violations and faults; never a
+   row a run.
+3. Only what is promised of total order has a pass of its own; with another promise every run is a suspect. A
+   suspect has to fit the memory of one task.
+
+This module knows no property's definition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from antiphon.conformance.history import TOTAL_ORDER, Finding, Place, properties_of
+from antiphon.conformance.pipeline.dataset import cause_of
+from antiphon.conformance.pipeline.errors import PipelineError
+from antiphon.conformance.pipeline.lake import Batch, batches_of, events_of
+from antiphon.conformance.pipeline.report import Damage, LakeReport, RunVerdict
+from antiphon.conformance.pipeline.scan import health_of, in_one_pass
+from antiphon.conformance.pipeline.schema import FOUND
+from antiphon.conformance.pipeline.scratch import own_directory
+from antiphon.conformance.pipeline.session import settings, spark_session, telling
+from antiphon.conformance.pipeline.verdicts import judged_runs, property_rank
+from antiphon.model.verdict import Outcome
+
+SHOWN_MAX: Final = 20
+"""So many violations and faults come into the report; all are in the lake."""
+
+_BYTES_A_LINE: Final = 100
+
+
+def judge_lake(
+    lake: Path,
+    master: str | None = None,
+    promise: Collection[str] = (TOTAL_ORDER,),
+    tell: Callable[[str], None] | None = None,
+) -> LakeReport:
+    """Judge every batch of a lake that has not been judged by this promise, and sum up all.
+
+    Raises:
+        InputError: there is no lake of this version, or this is no master.
+        PipelineError: no Java, a full disk, or Spark failed.
+    """
+    batches = batches_of(lake)
+    names = properties_of(promise)
+    place = "-".join(["total-order"] if names == properties_of((TOTAL_ORDER,)) else ["other", _hash(names)])
+    lines, runs = sum(batch.lines for batch in batches), sum(batch.runs for batch in batches)
+    try:
+        with (
+            spark_session(master) as session,
+            settings(session, lines * _BYTES_A_LINE, max(runs, 1)),
+            telling(session, tell),
+        ):
+            for batch in batches:
+                if not (batch.directory / "verdicts" / place).exists():
+                    _judge(session, batch, promise, place)
+            return _report(session, lake, batches, names, place)
+    except (Py4JJavaError, PySparkException, OSError) as error:
+        raise PipelineError(f"Spark failed: {cause_of(error)}") from error
+
+
+def _hash(names: Collection[str]) -> str:
+    return hashlib.blake2b(" ".join(names).encode(), digest_size=8).hexdigest()
+
+
+def _judge(session: SparkSession, batch: Batch, promise: Collection[str], place: str) -> None:
+    """Write the verdicts of one batch."""
+    with own_directory("verdicts", batch.directory) as own, events_of(session, batch) as events:
+        staging = own / place
+        if place == TOTAL_ORDER:
+            with in_one_pass(session):
+                suspects = health_of(events).filter(~F.col("healthy")).select("run")
+                suspects.write.parquet(f"file://{staging / 'suspects'}")
+        else:
+            runs = _table(session, batch.directory / "runs", "run bigint")
+            runs.write.parquet(f"file://{staging / 'suspects'}")
+        suspects = _table(session, staging / "suspects", "run bigint")
+        quarantine = _quarantine(session, batch)
+        found = judged_runs(events.join(suspects, "run", "left_semi"), quarantine, promise)
+        found.write.parquet(f"file://{staging / 'found'}")
+        (batch.directory / "verdicts").mkdir(exist_ok=True)
+        try:
+            staging.rename(batch.directory / "verdicts" / place)
+        except OSError:  # another has judged it meanwhile
+            shutil.rmtree(staging)
+
+
+def _quarantine(session: SparkSession, batch: Batch) -> DataFrame:
+    columns = "run bigint, process int, path string, line bigint, reason string, text binary"
+    return _table(session, batch.directory / "quarantine", columns)
+
+
+def _report(
+    session: SparkSession, lake: Path, batches: Collection[Batch], names: Collection[str], place: str
+) -> LakeReport:
+    counts: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
+    verdicts: list[RunVerdict] = []
+    damage: list[Damage] = []
+    suspects = 0
+    for batch in batches:
+        at = batch.directory / "verdicts" / place
+        mine = _table(session, at / "suspects", "run bigint").count()
+        suspects += mine
+        for name in names:
+            counts[name][Outcome.HOLDS] += batch.runs - mine
+        if mine:
+            found = _table(session, at / "found", FOUND)
+            for row in found.groupBy("property", "outcome").count().collect():
+                counts[row["property"]][Outcome(row["outcome"])] += row["count"]
+            verdicts += _first_violations(session, batch, found)
+        if batch.faults:
+            damage += _first_faults(session, batch)
+    return LakeReport(
+        lake=str(lake),
+        counts={name: +counter for name, counter in counts.items()},
+        verdicts=tuple(verdicts[:SHOWN_MAX]),
+        damage=tuple(damage[:SHOWN_MAX]),
+        violated=sum(counter[Outcome.VIOLATED] for counter in counts.values()),
+        faults=sum(batch.faults for batch in batches),
+        runs=sum(batch.runs for batch in batches),
+        suspects=suspects,
+        events=sum(batch.events for batch in batches),
+    )
+
+
+def _first_violations(session: SparkSession, batch: Batch, found: DataFrame) -> list[RunVerdict]:
+    """Of each property the first few, so that none hides another."""
+    first = Window.partitionBy("property").orderBy("run")
+    violated = found.filter(F.col("outcome") == Outcome.VIOLATED.value)
+    few = violated.withColumn("place", F.row_number().over(first)).filter(F.col("place") == 1)
+    rows = few.join(_names(session, batch), "run").orderBy(property_rank("property")).collect()
+    return [
+        RunVerdict(
+            row["name"],
+            Outcome(row["outcome"]),
+            Finding(
+                row["property"], row["offending"], row["reason"], _place(row["first"]), _place(row["second"])
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _first_faults(session: SparkSession, batch: Batch) -> list[Damage]:
+    few = (
+        _quarantine(session, batch).drop("text").orderBy("run", "process", "line", "reason").limit(SHOWN_MAX)
+    )
+    rows = few.join(_names(session, batch), "run").orderBy("run", "process", "line", "reason").collect()
+    return [Damage(row["name"], row["process"], row["path"], row["line"], row["reason"]) for row in rows]
+
+
+def _names(session: SparkSession, batch: Batch) -> DataFrame:
+    return _table(session, batch.directory / "runs", "run bigint, name string")
+
+
+def _table(session: SparkSession, path: Path, columns: str | StructType) -> DataFrame:
+    """A table of a batch; nothing in its path is a pattern."""
+    reader = session.read.option("__globPaths__", "false").schema(columns).format("parquet")
+    return reader.load(f"file://{path.absolute()}")
+
+
+def _place(row: Row | None) -> Place | None:
+    return None if row is None else Place(row["process"], row["i"], row["m"])
