@@ -2,10 +2,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
+import pyarrow.parquet as parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from antiphon.conformance.history import history
+from antiphon.conformance.history import Place, history
+from antiphon.conformance.pipeline.lake import batches_of
 from antiphon.conformance.pipeline.session import spark_session
 from antiphon.conformance.trace import Header, log_name
 
@@ -40,3 +42,27 @@ def write_run() -> Callable[[Path, str], None]:
             (directory / log_name(process)).write_bytes(b"".join(lines))
 
     return write
+
+
+@pytest.fixture(scope="session")
+def told() -> Callable[..., dict[str, dict[str, tuple[object, ...]]]]:
+    """Read the verdicts of a lake, by run and property; of a run that is no suspect there are none."""
+
+    def read(lake: Path, promise: str = "total-order") -> dict[str, dict[str, tuple[object, ...]]]:
+        found: dict[str, dict[str, tuple[object, ...]]] = {}
+        for batch in batches_of(lake):
+            runs = parquet.read_table(batch.directory / "runs").to_pylist()
+            names = {row["run"]: row["name"] for row in runs}
+            at = batch.directory / "verdicts" / promise
+            for row in parquet.read_table(at / "suspects").to_pylist():
+                found[names[row["run"]]] = {}
+            for row in parquet.read_table(at / "found").to_pylist():
+                places = [
+                    place and Place(place["process"], place["i"], place["m"])
+                    for place in (row["first"], row["second"])
+                ]
+                verdict = (row["outcome"], row["offending"], row["reason"], *places)
+                found[names[row["run"]]][row["property"]] = verdict
+        return found
+
+    return read

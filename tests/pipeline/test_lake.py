@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from antiphon.conformance.cli import main
-from antiphon.conformance.history import History, Place, history, judge_history, judge_run
+from antiphon.conformance.history import History, history, judge_history, judge_run
 from antiphon.conformance.history.examples import EXAMPLES, FURTHER_EXAMPLES
 from antiphon.conformance.pipeline import InputError, LakeReport, PipelineError, ingest, verify
 from antiphon.conformance.pipeline.columns import EVENTS, KINDS, events_of
@@ -24,6 +24,7 @@ from antiphon.conformance.pipeline.session import settings
 from antiphon.conformance.trace import LINE_BYTES_MAX, TOO_LONG, Event, load_run, log_name
 
 WriteRun = Callable[[Path, str], None]
+Told = Callable[..., dict[str, dict[str, tuple[object, ...]]]]
 
 HEALTHY = [
     "0: +a a b | 1: +b a b",
@@ -88,27 +89,8 @@ def report(lake: Path, master: str) -> LakeReport:
     return judged
 
 
-def told(lake: Path, promise: str = "total-order") -> dict[str, dict[str, tuple[object, ...]]]:
-    """The tables of verdicts, by run and property; of a run that is no suspect nothing."""
-    found: dict[str, dict[str, tuple[object, ...]]] = {}
-    for batch in batches_of(lake):
-        names = {row["run"]: row["name"] for row in parquet.read_table(batch.directory / "runs").to_pylist()}
-        at = batch.directory / "verdicts" / promise
-        for row in parquet.read_table(at / "suspects").to_pylist():
-            found[names[row["run"]]] = {}
-        for row in parquet.read_table(at / "found").to_pylist():
-            places = tuple(_place(row[name]) for name in ("first", "second"))
-            verdict = (row["outcome"], row["offending"], row["reason"], *places)
-            found[names[row["run"]]][row["property"]] = verdict
-    return found
-
-
-def _place(row: dict[str, object] | None) -> Place | None:
-    return row and Place(row["process"], row["i"], row["m"])  # type: ignore[arg-type, return-value]
-
-
 def test_a_lake_says_of_every_run_what_the_judge_says_of_its_logs(
-    report: LakeReport, lake: Path, logs: Path
+    report: LakeReport, lake: Path, logs: Path, told: Told
 ) -> None:
     found = told(lake)
     for run in logs.iterdir():
@@ -125,7 +107,7 @@ def test_a_lake_says_of_every_run_what_the_judge_says_of_its_logs(
             assert {verdict[0] for verdict in expected.values()} == {"holds"}, run.name
 
 
-def test_healthy_runs_are_no_suspects_and_a_circle_is_one(report: LakeReport, lake: Path) -> None:
+def test_healthy_runs_are_no_suspects_and_a_circle_is_one(report: LakeReport, lake: Path, told: Told) -> None:
     found = told(lake)
     assert not [name for name in found if name.startswith("healthy")]
     assert not {"all is well", "all is well inside", "a gap in the numbers", "a crash"} & set(found)
@@ -134,7 +116,9 @@ def test_healthy_runs_are_no_suspects_and_a_circle_is_one(report: LakeReport, la
     assert report.suspects == len(found)
 
 
-def test_the_report_counts_runs_and_shows_the_first_of_each_violation(report: LakeReport, lake: Path) -> None:
+def test_the_report_counts_runs_and_shows_the_first_of_each_violation(
+    report: LakeReport, lake: Path, told: Told
+) -> None:
     found = told(lake)
     outcomes = {
         name: counts["violated"]
@@ -287,7 +271,7 @@ def test_what_is_no_log_and_no_lake_is_wrong_usage(tmp_path: Path, write_run: Wr
         verify(lake, output=tmp_path / "kept")
 
 
-def test_a_lake_is_judged_by_another_promise_too(lake: Path, logs: Path, master: str) -> None:
+def test_a_lake_is_judged_by_another_promise_too(lake: Path, logs: Path, master: str, told: Told) -> None:
     promise = ["virtual-synchrony", "safe-delivery"]
     judged = verify(lake, master, promise=promise)
     (other,) = (
@@ -321,7 +305,7 @@ def _change(log: list[str], chance: random.Random) -> None:
 
 
 def test_a_run_that_one_pass_finds_healthy_is_never_broken(
-    write_run: WriteRun, master: str, tmp_path: Path
+    write_run: WriteRun, master: str, tmp_path: Path, told: Told
 ) -> None:
     """Random histories, most with a fault or two; those that are healthy are found so more often than not."""
     chance = random.Random(7)

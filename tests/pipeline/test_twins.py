@@ -4,10 +4,12 @@ import random
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
+from pyarrow.parquet import read_table
 
 from antiphon.conformance.history import (
     FURTHER_PROPERTIES,
@@ -15,7 +17,7 @@ from antiphon.conformance.history import (
     RunFindings,
     judge_run,
 )
-from antiphon.conformance.pipeline import RunVerdict, verify
+from antiphon.conformance.pipeline import RunVerdict, VerifyReport, ingest, verify
 from antiphon.conformance.trace import LINE_BYTES_MAX, load_run
 
 CHANGES = ["repeat", "gap", "swap", "unknown", "payload", "crash", "forge", "datagram", "number"]
@@ -136,7 +138,12 @@ HARM = [
 
 
 def compare(
-    master: str, write_run: Callable[[Path, str], None], texts: list[str], seed: int, promise: Sequence[str]
+    master: str,
+    write_run: Callable[[Path, str], None],
+    texts: list[str],
+    seed: int,
+    promise: Sequence[str],
+    told: Callable[..., Any] | None = None,
 ) -> set[str]:
     """Both judge the same damaged runs; the properties that are violated."""
     chance = random.Random(seed)
@@ -149,7 +156,10 @@ def compare(
                 if logs:
                     hurt(chance.choice(logs), chance.choice(HARM), chance)
         report = verify(root, master, promise=promise)
+        assert isinstance(report, VerifyReport)
         judgements: dict[str, RunFindings] = {d.name: judge_run(load_run(d), promise) for d in root.iterdir()}
+        if told is not None:
+            compare_lake(master, root, told)
     located = sorted((d.path, d.line, d.reason) for d in report.damage)
     problems = [p for judgement in judgements.values() for p in judgement.problems]
     assert located == sorted((str(p.path), p.line, p.reason) for p in problems)
@@ -162,13 +172,34 @@ def compare(
     return {verdict.finding.property for verdict in report.violations}
 
 
+def compare_lake(master: str, root: Path, told: Callable[..., Any]) -> None:
+    """The same of a lake: who is no suspect keeps everything, of suspects every verdict is the same."""
+    assert ingest([root], root / ".lake", master).total("faults") == verify(root / ".lake", master).faults
+    found = told(root / ".lake")
+    for run in root.glob("run-*"):
+        judged = judge_run(load_run(run))
+        expected = {
+            f.property: (judged.outcome(f), f.offending, f.reason, f.first, f.second) for f in judged.findings
+        }
+        holding = dict.fromkeys(expected, ("holds", 0, None, None, None))
+        assert found.get(run.name, holding) == expected
+    faults = [row for file in root.glob(".lake/batches/*/quarantine") for row in read_table(file).to_pylist()]
+    problems = [problem for run in root.glob("run-*") for problem in load_run(run).problems]
+    located = sorted((row["path"], row["line"], row["reason"]) for row in faults)
+    assert located == sorted((str(problem.path), problem.line, problem.reason) for problem in problems)
+
+
 @ONE
 @given(texts=st.lists(histories(), min_size=100, max_size=100), seed=st.integers(0, 2**32))
 def test_spark_says_of_every_run_what_plain_python_says_of_it(
-    master: str, write_run: Callable[[Path, str], None], texts: list[str], seed: int
+    master: str,
+    write_run: Callable[[Path, str], None],
+    told: Callable[..., Any],
+    texts: list[str],
+    seed: int,
 ) -> None:
     assume(len(set(texts)) > 50)
-    violated = compare(master, write_run, texts, seed, ["total-order"])
+    violated = compare(master, write_run, texts, seed, ["total-order"], told)
     assert len(violated) > len(PROPERTIES) // 2, violated
 
 
