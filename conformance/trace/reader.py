@@ -101,7 +101,7 @@ def read_lines(path: Path) -> Iterator[LogLine]:
     reading = _Reading()
     last = LogLine(0)
     try:
-        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+        with _OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
             for text, whole in _bounded_lines(file):
                 if last.number:
                     yield last

@@ -129,6 +129,7 @@ def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     command = ("check", "rbp", "--repair", "all", "--set", "messages=3", "--time", "30")
     slow = [gate.Row(f"state {number}", command, lambda _: "") for number in range(3)]
     ended = threading.Event()
+    others = set(psutil.Process().children(recursive=True))  # of another test, as Spark's Java
     begun: list[gate.Row] = []
     order = itertools.count(1)  # two threads begin at once, and one of them interrupts
     start = gate._Board.start
@@ -155,7 +156,7 @@ def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         ended.set()
         signal.siginterrupt(signal.SIGINT, True)
     assert len(begun) == 2
-    assert psutil.Process().children(recursive=True) == []
+    assert set(psutil.Process().children(recursive=True)) <= others
 
 
 def test_the_deep_gate_asks_every_family_for_its_claims_and_its_repairs() -> None:

@@ -100,6 +100,7 @@ def test_a_port_that_does_not_speak_spark_connect_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "CONNECT_S", 0.2)
+    monkeypatch.setattr(session.SparkSession, "getActiveSession", lambda: None)  # another test's may run
     with socket.create_server(("127.0.0.1", 0)) as server:
         master = f"sc://127.0.0.1:{server.getsockname()[1]}"
         with (
