@@ -3,18 +3,19 @@ of its specification, and says how many of them break it.
 
 1. A check is *strong* when some mutant breaks it. One that no mutant breaks is *weak*: it cannot fail, as far
    as these mutants reach, and its `holds` is reported as unknown; as undecided, where a mutant that touches
-   it was not explored to the end. One whose constants leave no state or step that could break it is
-   *trivial*, and is refused before any mutant is asked.
+   it was not explored to the end. One that no mutant breaks, and whose constants leave no state or step that
+   could break it, is *trivial*, and is refused.
 2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. One is asked in
    one program after the other until it breaks a check, or can be seen; where it cannot, in `MOST_PROGRAMS`.
 3. One that can be seen in some program and breaks no check there is asked in all others too, until it breaks
-   one: then, briefly, in those of other families that have the changed class as a part, and in those of deep
-   checks. One that adds and takes away nothing but steps which change nothing is the *same*. What then is
+   one: then in those of other families that have the changed class as a part, and in those of deep checks.
+   One that adds and takes away nothing but steps which change nothing is the *same*. What then is
    left is told: there a check is missing, or the text says more than anybody can notice.
 4. A check that no sampled mutant breaks is asked of the others too until one does: first of those that are
    known to have broken the property, from the table that is written, from an earlier program, or from what
-   the ledger records to be violated, then of repairs left out and faults planted, then of those
-   in the method that judges it, then of those that touch it, each briefly and then those that this left open.
+   the ledger records to be violated; then of repairs left out and faults planted, of those in the method that
+   judges it, of those of a fitting sort, of those that touch it. They are asked briefly, and those that this
+   left open again.
 5. Each of these steps ends for each program after `SECONDS` of processor time. What was not asked then leaves
    a check undecided: it never makes one weak, and neither does a sample.
 6. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
@@ -48,6 +49,7 @@ from antiphon.model.cache import Cache
 from antiphon.model.explore.stuttering import differs_by_stuttering
 from antiphon.model.mutation import BOUNDS, FURTHER, Answer, Fate, LeftOut, Mutant, Trial, mutants_of
 from antiphon.model.mutation.mutants import reached
+from antiphon.model.verdict import PropertyKind
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, all_claims, is_borrowed
 from antiphon.spec.claims.survivors import reason_of
@@ -68,6 +70,12 @@ FORM = 2
 
 MOST_PROGRAMS = 6
 """In so many programs a mutant of the sample is asked whether it can be seen."""
+
+TAKES_AWAY = ("update left out", "handler silent", "never happens")
+"""Operators after which less happens."""
+
+COMES_ABOUT = (PropertyKind.WITNESS, PropertyKind.OBLIGATION, PropertyKind.LIVENESS)
+"""Properties that say what must come about."""
 
 SECONDS = 120.0
 """So much processor time is spent on one program in each step."""
@@ -108,7 +116,7 @@ class Strength:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether no mutant breaks it, and one that touches it was not explored to the end, or not at all."""
+        """Whether no mutant breaks it, and one was not asked, or touches it and was not seen to the end."""
         return self.open + self.unasked > 0 and not self.can_fail
 
     @property
@@ -471,20 +479,21 @@ class _Plan:
         """
         self._ask_all([item for item in self.sampled if item.digest not in settled], tell, compares=True)
 
-    def pursue(self, tell: Tell, unnoticed: AbstractSet[str]) -> None:
-        """Ask mutants that no check of another program notices, by their digests, if they were not asked;
-        briefly in a program of another family.
+    def pursue(self, tell: Tell, unnoticed: Mapping[str, str]) -> None:
+        """Ask mutants that no check of another program notices, by their digests with their names, if they
+        were not asked; in a program of another family by their names: another class may stand above the
+        changed one there.
         """
-        wanted = unnoticed - self.found.sample.keys()
-        self._ask_all([item for item in self.mutants if item.digest in wanted], tell, briefly=self.is_guest)
+        names = set(unnoticed.values()) if self.is_guest else set()
+        wanted = unnoticed.keys() - self.found.sample.keys()
+        chosen = [item for item in self.mutants if item.digest in wanted or item.name in names]
+        self._ask_all(chosen, tell)
 
-    def _ask_all(
-        self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False, briefly: bool = False
-    ) -> None:
+    def _ask_all(self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False) -> None:
         """Ask about all properties; what was answered is kept, however this ends."""
         if not mutants:
             return
-        asking = _Asking(self, self.properties, self.found.sample, compares=compares, briefly=briefly)
+        asking = _Asking(self, self.properties, self.found.sample, compares=compares)
         ends = time.process_time() + self.limits.seconds
         try:
             for mutant in mutants:
@@ -511,9 +520,14 @@ class _Plan:
             open_by = {digest: answer.open for _, seen in found.others for digest, answer in seen.items()}
             far = [item for item in some if not set(weak).isdisjoint(open_by.get(item.digest, ()))]
             weak = self._unbroken_by(weak, far, breaking, tell, begun + seconds, briefly=False)
-            if is_likely:
-                found.trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
-                weak = [name for name in weak if name not in found.trivial]
+        found.trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
+
+    def _suits(self, mutant: Anything, property: str) -> bool:
+        """Whether a mutant is of the sort that breaks such a property: one that takes something away breaks
+        what must come about, one that lets more happen what must not.
+        """
+        takes = isinstance(mutant, Mutant) and mutant.change.operator in TAKES_AWAY
+        return takes == (self.trial.kinds[property] in COMES_ABOUT)
 
     def _promising(self, property: str, breaking: Mapping[str, list[str]]) -> list[str]:
         """The names of mutants that are known to break a property: here as far as is written, elsewhere."""
@@ -545,12 +559,13 @@ class _Plan:
             for property in properties
         }
 
-        def promise(mutant: Anything) -> tuple[float, bool, bool, bool]:
+        def promise(mutant: Anything) -> tuple[float, bool, bool, bool, bool]:
             place = min(places[property].get(mutant.name, math.inf) for property in unbroken)
             method = mutant.method.partition("_of_")[0] if isinstance(mutant, Mutant) else ""
             is_far = unbroken.isdisjoint(judged.get(method, ()))
             touches = not unbroken.isdisjoint(self.found.touched[mutant.digest])
-            return place, isinstance(mutant, Mutant), is_far, not touches
+            suits = any(self._suits(mutant, property) for property in unbroken)
+            return place, isinstance(mutant, Mutant), is_far, not suits, not touches
 
         try:
             while left and (unbroken := asking.unbroken()):
@@ -560,9 +575,7 @@ class _Plan:
                     tell(mutant)
                     asking.ask(mutant)
                 else:
-                    self.found.unasked.update(
-                        (name, mutant.digest) for name in unbroken & self.found.touched[mutant.digest]
-                    )
+                    self.found.unasked.update((name, mutant.digest) for name in unbroken)
         finally:
             asking.save()
         return sorted(asking.unbroken())
@@ -707,12 +720,13 @@ def _judged(program: Program) -> dict[str, set[str]]:
     }
 
 
-def _unnoticed(plans: Sequence[_Plan]) -> set[str]:
-    """The mutants that can be seen in some program and break no check of any; but for those of which it is
-    said why none need notice them.
+def _unnoticed(plans: Sequence[_Plan]) -> dict[str, str]:
+    """The digests and names of the mutants that can be seen in some program and break no check of any; but
+    for those of which it is said why none need notice them.
     """
-    explained = {digest for plan in plans for digest, name in plan.names.items() if reason_of(name)}
-    return _seen(plans) - _killed(plans) - explained
+    names = {digest: name for plan in plans for digest, name in plan.names.items()}
+    found = sorted(_seen(plans) - _killed(plans))
+    return {digest: names[digest] for digest in found if not reason_of(names[digest])}
 
 
 def _seen(plans: Sequence[_Plan]) -> set[str]:
@@ -721,8 +735,16 @@ def _seen(plans: Sequence[_Plan]) -> set[str]:
 
 
 def _killed(plans: Sequence[_Plan]) -> set[str]:
-    """The mutants that break a check of some program."""
-    return {digest for plan in plans for digest in plan.found.sample if _fate(plan, digest) is Fate.KILLED}
+    """The mutants that break a check of some program, or one of the same name of another family's."""
+    broken = [(plan, digest) for plan in plans for digest in plan.found.sample if _kills(plan, digest)]
+    names = {plan.names[digest] for plan, digest in broken if plan.is_guest}
+    by_name = {digest for plan in plans for digest, name in plan.names.items() if name in names}
+    return by_name | {digest for _, digest in broken}
+
+
+def _kills(plan: _Plan, digest: str) -> bool:
+    """Whether a mutant breaks a check of a program."""
+    return _fate(plan, digest) is Fate.KILLED
 
 
 def _fate(plan: _Plan, digest: str) -> Fate | None:
@@ -748,7 +770,8 @@ def _stuttering(plans: Sequence[_Plan], bounds: Bounds, seconds: float) -> set[s
 def _tally(plans: Sequence[_Plan], same: AbstractSet[str]) -> Tally:
     names: dict[str, str] = {}
     fates: dict[str, list[Fate]] = {}
-    for plan in plans:
+    killed = _killed(plans)
+    for plan in (item for item in plans if not item.is_guest):
         for mutant in plan.mutants:
             answer = plan.found.sample.get(mutant.digest)
             if answer is not None:
@@ -758,10 +781,10 @@ def _tally(plans: Sequence[_Plan], same: AbstractSet[str]) -> Tally:
     for digest, found in fates.items():
         if digest in same:
             tally.equivalent += 1
-        elif Fate.KILLED in found or Fate.SURVIVED in found:
+        elif digest in killed or Fate.SURVIVED in found:
             tally.changing += 1
-            tally.killed += Fate.KILLED in found
-            if Fate.KILLED not in found:
+            tally.killed += digest in killed
+            if digest not in killed:
                 tally.survivors.append(Survivor(names[digest], found.count(Fate.SURVIVED)))
         elif Fate.UNDECIDED in found:
             tally.undecided += 1

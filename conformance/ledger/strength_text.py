@@ -47,7 +47,7 @@ How to read it:
   states of generated Python, or a million of machine code. What machine code has seen to the end is told from the program by what is judged.
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
   judge events take other values together, at some time or at the end. *Inner* ones change only what nobody sees (a packet that is sent once more).
-  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, then, briefly, in those of other families
+  One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, then in those of other families
   that have the changed class as a part, and in those of deep checks. One that adds and takes away nothing but steps that change nothing is *the
   same*. Those that break nothing in any are listed, with the reason: a check is missing there, or the text says more than can be noticed within
   these constants."""

@@ -217,6 +217,9 @@ _BOUNDS: tuple[Claim, ...] = (
             _other(ChangMaxemchukChecked, "UniformPrefixOrder", processes=3, messages=3),
             _other(ChangMaxemchukChecked, "UniformAgreement", processes=3, messages=3),
             _other(ChangMaxemchukChecked, "HoldersNoMore", length=6, processes=3, messages=3),
+            _other(ChangMaxemchukChecked, "WindowKept", processes=3, messages=3),
+            _other(ChangMaxemchukChecked, "SendsAgain", length=3, processes=3, messages=3),
+            _other(ChangMaxemchukChecked, "AllDelivered", length=27, processes=3, messages=3),
         ),
     ),
     Claim(
@@ -242,6 +245,7 @@ _BOUNDS: tuple[Claim, ...] = (
             _other(PinwheelChecked, "UniformTotalOrder", processes=3, messages=2),
             _other(PinwheelChecked, "UniformAgreement", processes=3, messages=2),
             _other(PinwheelChecked, "Validity", processes=3, messages=2),
+            _other(PinwheelChecked, "AllDelivered", length=18, processes=3, messages=2),
         ),
     ),
     Claim(
@@ -281,6 +285,7 @@ _BOUNDS: tuple[Claim, ...] = (
         "sequences for which Pinwheel knows sooner than DTP.",
         (
             _other(Figure1, "StableIsKnown", processes=5, messages=6),
+            _other(Figure1, "TwoAreHeardOf", processes=5, messages=6),
             _other(Figure1, "AsPrinted", length=6, processes=5, messages=6),
             _other(Figure1, "PinwheelFirst", length=3, processes=5, messages=6),
         ),

@@ -278,6 +278,7 @@ TOTAL: tuple[Claim, ...] = (
             _check("UniformIntegrity", "holds", **_REFORM),
             _check("GapsAreFilled", "holds", **_REFORM),
             _check("NextView", "holds", length=5, **_REFORM),
+            _check("BeginsElsewhere", "holds", length=2, **_ANY),
             *_larger("ViewPrefix", "TotalOrder", "PrefixOrder", "UniformIntegrity", "GapsAreFilled"),
         ),
         defect="design",

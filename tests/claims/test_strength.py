@@ -10,6 +10,7 @@ from typing import Annotated
 import pytest
 
 from antiphon.conformance.ledger import program_of, strength_text
+from antiphon.conformance.ledger import strength as asking
 from antiphon.conformance.ledger.strength import Answers, FamilyStrength, held, is_text, strength
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
@@ -74,6 +75,23 @@ class Switched(Lamps):
         """Nothing depends on it."""
         require(not self.switch and not self.first)
         self.switch = True
+
+
+class Lit(Spec):
+    """A lamp that is lit once."""
+
+    first: bool = False
+
+    @action
+    def light(self) -> None:
+        """When it is dark."""
+        require(not self.first)
+        self.first = True
+
+    @invariant
+    def FirstOrNot(self) -> bool:
+        """True at all times, as far as intervals do not see."""
+        return not (self.first and not self.first)
 
 
 class Watched(Lamps):
@@ -239,6 +257,26 @@ def test_what_a_deep_check_says_is_asked_briefly_where_deep_checks_are_asked() -
     assert found.by
 
 
+def test_a_mutant_that_another_family_notices_is_noticed(
+    found: FamilyStrength, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the changed class as a part, here below another."""
+    other = replace(claim_of("RBC-01"), checks=(Check(Watched, "InTurn", "holds"),))
+    alone = strength([claim(Check(Lamps, "Square", "holds"))]).tally
+    monkeypatch.setattr(asking, "all_claims", lambda: (other,))
+    beside = strength([claim(Check(Lamps, "Square", "holds"))]).tally
+    assert (alone.killed, beside.killed) == (0, found.tally.killed)
+    assert beside.tried == alone.tried
+
+
+def test_a_mutant_that_adds_a_step_which_changes_nothing_is_the_same() -> None:
+    """Who lights a lamp that is lit lights nothing."""
+    tally = strength([claim(Check(Lit, "FirstOrNot", "holds"))]).tally
+    again = "Lit.light, line"
+    assert not any(item.mutant.startswith(again) and "dropped" in item.mutant for item in tally.survivors)
+    assert tally.equivalent == 1
+
+
 def test_the_same_seed_gives_the_same_answer() -> None:
     checks = lamps("InTurn", "Square")
     assert strength([checks], sample=2, seed=3) == strength([checks], sample=2, seed=3)
@@ -279,9 +317,7 @@ def test_answers_do_not_depend_on_how_many_processes_ask(tmp_path: Path) -> None
 
 def test_what_surrounds_bounds_or_judges_a_protocol_is_not_its_text() -> None:
     assert is_text(MovingSequencer)
-    assert not any(
-        map(is_text, (Losses, TotalOrder, MovingSequencerBounded, MovingSequencerChecked, Urgent))
-    )
+    assert not any(map(is_text, (Losses, TotalOrder, MovingSequencerBounded, MovingSequencerChecked, Urgent)))
 
 
 def test_a_service_that_is_checked_by_itself_is_its_own_text() -> None:

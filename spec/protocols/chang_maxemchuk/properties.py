@@ -8,7 +8,7 @@ from __future__ import annotations
 from antiphon.spec.lang import invariant, obligation, witness
 from antiphon.spec.protocols.chang_maxemchuk.algorithm import ChangMaxemchuk, Number, Sequence
 from antiphon.spec.protocols.chang_maxemchuk.queues import ChangMaxemchukInQueues, InQueues
-from antiphon.spec.services import Process, TotalOrderBroadcast
+from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class SequenceProperties(Sequence):
@@ -18,6 +18,24 @@ class SequenceProperties(Sequence):
     def AllAssigned(self) -> bool:
         """Every update gets a number."""
         return self.assigned == self.broadcasts
+
+    def sent_by(self, p: Process) -> int:
+        """How many updates p has multicast."""
+        return sum(1 for m in self.each(Message) if self.source[m] == p)
+
+    @invariant
+    def WindowKept(self) -> bool:
+        """No process has more updates without a number than its window allows."""
+        return all(
+            sum(1 for m in self.each(Message) if self.source[m] == p and not self.is_numbered(m))
+            <= self.window
+            for p in self.each(Process)
+        )
+
+    @witness
+    def SendsAgain(self) -> bool:
+        """A process multicasts another update when it knows the numbers of those before."""
+        return any(self.sent_by(p) > self.window for p in self.each(Process))
 
     @witness
     def AllDelivered(self) -> bool:

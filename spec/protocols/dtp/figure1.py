@@ -13,9 +13,9 @@ DTP names is open.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from antiphon.spec.lang import Between, Map, action, everywhere, invariant, require, witness
+from antiphon.spec.lang import Between, Map, action, everywhere, invariant, require, step_invariant, witness
 from antiphon.spec.services import Group, Process
 
 Count = Annotated[int, Between(0, "messages")]
@@ -71,6 +71,12 @@ class Figure1(Group):
         return (self.stable_pinwheel > 0) == all(self.pinwheel[p] >= 1 for p in self.each(Process)) and (
             self.stable_dynamic > 0
         ) == all(self.dynamic[p] >= 1 for p in self.each(Process))
+
+    @step_invariant
+    def TwoAreHeardOf(self, before: Self) -> bool:
+        """An update and its ACK tell of their senders, and of nobody else."""
+        ring = sum(1 for p in self.each(Process) if self.pinwheel[p] != before.pinwheel[p])
+        return ring <= 2 and sum(1 for p in self.each(Process) if self.dynamic[p] != before.dynamic[p]) <= 2
 
     @witness
     def AsPrinted(self) -> bool:

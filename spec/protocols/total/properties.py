@@ -143,6 +143,17 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
         return any(self.lowest_queued(p) is not None for p in self.each(Process))
 
     @witness
+    def BeginsElsewhere(self) -> bool:
+        """A new sequencer has begun at another id than 1 ("at any value"), and has numbered nothing yet."""
+        return any(
+            self.installed[p] > 1
+            and self.is_sequencer(p)
+            and self.next_to_assign[p] > 1
+            and all(self.sent[p][k] is None for k in self.each(Number))
+            for p in self.each(Process)
+        )
+
+    @witness
     def NextView(self) -> bool:
         """A sequencer has numbered a message in a view after the first."""
         return any(
