@@ -65,7 +65,7 @@ class GroupClosed(LocalError):
 
 
 class UnknownDelivery(LocalError):
-    """No protocol that there is can say when a message may be delivered so."""
+    """The protocol cannot say when a message may be delivered so; the message names those that can."""
 
 
 class UnknownProtocol(LocalError):

@@ -25,9 +25,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
-from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, UnknownDelivery, Violation
+from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, Violation
 from antiphon.impl.layers import Layers
-from antiphon.impl.named import implementation
+from antiphon.impl.named import delivering
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.addresses import Address
@@ -39,9 +39,6 @@ __all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Keyring", "Me
 
 Event: TypeAlias = Delivery
 """What iteration gives; `match` on the type, since groups whose members change will tell of views too."""
-
-ORDERED = "ordered"
-"""Delivery of a message as soon as its place among all messages is known."""
 
 _LAYERS = Layers()
 
@@ -85,12 +82,12 @@ class Group:
         bind: Address | socket.socket,
         routes: Mapping[int, Address],
         key: bytes | Keyring | None,
-        protocol: Implementation[Any] | str = "rbp",
+        protocol: Implementation[Any] | str | None = None,
         tracer: Tracer = NULL_TRACER,
         stall_s: float = 30.0,
         layers: Layers = _LAYERS,
         multicast: Address | None = None,
-        deliver: str = ORDERED,
+        deliver: str | int | None = None,
         metrics: Meter | None = None,
     ) -> None:
         """Member `me` of 0..members-1, listening at `bind`.
@@ -99,7 +96,8 @@ class Group:
         for member q go, and the only address from which q's are taken. `key` is the secret of all members, 32
         random bytes, or several of which one is used; with None, whoever reaches the members reads all, and
         takes part as any of them (docs/security.md). `protocol` is the same at all members: a name, or for
-        example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`. A member that waits for others and gets no
+        example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`; by default "rbp", or "rbp-resilient" where
+        `deliver` needs it. A member that waits for others and gets no
         further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf` waits for ever.
         `tracer` sees every event of the protocol (`antiphon.impl.event_log` writes them down), `metrics`
         counts and measures (`antiphon.impl.metrics`).
@@ -109,22 +107,19 @@ class Group:
         protocol that needs reliable queues sends to each all the same.
 
         `layers` holds the sizes of buffers and datagrams. `deliver` says when a message is delivered: with
-        "ordered", once its place among all messages is known.
+        "ordered", once its place among all messages is known; with a number k, when k members have it with
+        its place, so that k - 1 of them may end without its being lost; with "all", when all have it. By
+        default it is as the protocol does: "rbp-resilient" as with "all", every other as with "ordered".
 
         Raises:
-            UnknownDelivery: no protocol that there is can deliver so.
+            UnknownDelivery: there is no such delivery, or the protocol cannot deliver so.
             InvalidMembership: name, place, number of members and routes do not fit together.
             UnknownProtocol: no protocol has this name.
             InvalidKey: a key has not 32 bytes.
             ValueError: the protocol's own settings are impossible, or `stall_s` is not positive.
         """
-        if deliver != ORDERED:
-            raise UnknownDelivery(
-                f"deliver={deliver!r}: there is {ORDERED!r}. Delivery when several or all members have a "
-                "message needs a protocol that tells how many have it, such as figure 25 of RBP's report"
-            )
         self.name = name
-        chosen = implementation(protocol) if isinstance(protocol, str) else protocol
+        chosen = delivering(protocol, deliver, members)
         self._endpoint = Endpoint(
             chosen, name, me, members, tracer,
             stall_ms=stall_s * 1000.0, layers=layers, multicast=multicast is not None,

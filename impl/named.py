@@ -1,8 +1,9 @@
-"""A protocol is chosen by its name: the package of `antiphon.impl.protocols` with that name makes it.
+"""A protocol is chosen by its name, and by who must have a message that is delivered.
 
-A stack of layers is named by their names: `TOTAL:MBRSHIP:FRAG:NAK:COM` is `horus` with that stack.
-The package `chang_maxemchuk` has one function `chang_maxemchuk`, which takes its settings and is
-known as `chang-maxemchuk`. Only the package that is asked for is loaded. This module must not know any.
+The package of `antiphon.impl.protocols` with that name makes it: `chang_maxemchuk` has one function
+`chang_maxemchuk`, which takes its settings and is known as `chang-maxemchuk`. A stack of layers is named by
+their names: `TOTAL:MBRSHIP:FRAG:NAK:COM` is `horus` with that stack. Only the package that is asked for is
+loaded. This module must not know any but the two that a group has by default.
 """
 
 from __future__ import annotations
@@ -13,10 +14,16 @@ from importlib import import_module
 from typing import Any
 
 from antiphon.impl import protocols
-from antiphon.impl.errors import UnknownProtocol
+from antiphon.impl.errors import UnknownDelivery, UnknownProtocol
 from antiphon.impl.protocols.core import Implementation
 
-__all__ = ["implementation", "known_protocols"]
+__all__ = ["ALL", "ORDERED", "delivering", "implementation", "known_protocols"]
+
+ORDERED = "ordered"
+"""Delivery of a message as soon as its place among all messages is known."""
+
+ALL = "all"
+"""Delivery of a message when all members have it."""
 
 
 def known_protocols() -> tuple[str, ...]:
@@ -43,4 +50,35 @@ def implementation(name: str, **settings: Any) -> Implementation[Any]:
     made: Implementation[Any] = getattr(import_module(f"antiphon.impl.protocols.{package}"), package)(
         **settings
     )
+    return made
+
+
+def delivering(
+    protocol: Implementation[Any] | str | None, deliver: str | int | None, members: int
+) -> Implementation[Any]:
+    """The protocol, delivering a message when it is ordered, or when `deliver` or all members have it.
+
+    Without `deliver` it does as it was made; without `protocol` the simplest is chosen that can.
+
+    Raises:
+        UnknownDelivery: `deliver` says something else, or no member can know it in this protocol.
+        UnknownProtocol: no protocol has this name.
+    """
+    if protocol is None:
+        protocol = "rbp" if deliver in (None, ORDERED, 1) else "rbp-resilient"
+    made = implementation(protocol) if isinstance(protocol, str) else protocol
+    if deliver is None:
+        return made
+    holders = 1 if deliver == ORDERED else members if deliver == ALL else deliver
+    if type(holders) is not int or not 1 <= holders <= members:
+        told = f"{ORDERED!r}, {ALL!r}, or how many of the {members} members have the message"
+        raise UnknownDelivery(f"deliver={deliver!r}: there is {told}")
+    if made.resilient is not None:
+        return made.resilient(holders)
+    if holders > 1:
+        name = made.messages.protocol
+        raise UnknownDelivery(
+            f"deliver={deliver!r}: in {name} no member knows who has a message; leave `protocol` out, or "
+            "take 'rbp-resilient' or 'dtp'"
+        )
     return made

@@ -24,7 +24,7 @@ from antiphon.impl.group import Event, Group
 from antiphon.impl.keys import read_keys
 from antiphon.impl.lines import lines
 from antiphon.impl.loops import run
-from antiphon.impl.named import known_protocols
+from antiphon.impl.named import delivering, known_protocols
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport.addresses import Address, parsed, shown
 
@@ -48,8 +48,16 @@ def node(
         ),
     ] = None,
     protocol: Annotated[
-        str, typer.Option("--protocol", help=f"One of {', '.join(known_protocols())}.")
-    ] = "rbp",
+        str | None,
+        typer.Option("--protocol", help=f"One of {', '.join(known_protocols())}. Without: one that can."),
+    ] = None,
+    deliver: Annotated[
+        str | None,
+        typer.Option(
+            "--deliver",
+            help="When a message is printed: ordered, all (members have it), or how many have it.",
+        ),
+    ] = None,
     key_file: Annotated[
         Path | None,
         typer.Option("--key-file", metavar="FILE", help="The group's keys; without, nothing is encrypted."),
@@ -81,10 +89,13 @@ def node(
         settings["metrics"] = _metrics(metrics)
     tracer = None
     try:
+        wanted = int(deliver) if deliver is not None and deliver.isdigit() else deliver
+        chosen = delivering(protocol, wanted, len(addresses))
         if log is not None:
-            tracer = EventLog(log, group=name, me=me, members=len(addresses), protocol=protocol)
+            named = chosen.messages.protocol
+            tracer = EventLog(log, group=name, me=me, members=len(addresses), protocol=named)
         group = Group(
-            name, me=me, members=len(addresses), bind=addresses[me], routes=routes, protocol=protocol,
+            name, me=me, members=len(addresses), bind=addresses[me], routes=routes, protocol=chosen,
             key=None if key_file is None else read_keys(key_file), stall_s=stall,
             tracer=tracer or NULL_TRACER, **settings,
         )  # fmt: skip

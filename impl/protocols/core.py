@@ -235,3 +235,5 @@ class Implementation(NamedTuple, Generic[M]):
     """Takes the member's place, the number of members and a tracer. Raises `InvalidMembership`."""
     network: Network = Network.LOSSY
     """What the core needs below it. Whoever carries its messages provides that: a core does not look."""
+    resilient: Callable[[int], Implementation[M]] | None = None
+    """Makes the same with delivery when so many members have a message; None: no member knows who has it."""

@@ -42,7 +42,7 @@ def test_lines_come_out_in_one_order_and_a_signal_leaves_with_a_complete_log(tmp
     at, key = free_ports(2), tmp_path / "key"
     key.write_text("ab" * 32, encoding="ascii")
     key.chmod(0o600)
-    common = ("--log", tmp_path / "log", "--key-file", key)
+    common = ("--log", tmp_path / "log", "--key-file", key, "--deliver", "all")
     plain, told = start(0, at, *common), start(1, at, *common, "--json")
     with plain, told:
         try:
@@ -104,6 +104,8 @@ def test_a_group_that_cannot_go_on_or_a_line_that_is_too_long_ends_the_member(
             "'::1:7' is no address: .* of IP version 6 .HOST.:PORT",
         ),
         (["o", "--members", "h:1", "h:2", "--protocol", "rpb"], "unknown protocol 'rpb'; .* mean 'rbp'"),
+        (["o", "--members", "h:1", "h:2", "--deliver", "3"], "deliver=3: .* how many of the 2 members"),
+        (["o", "--members", "h:1", "h:2", "--deliver", "all", "--protocol", "rbp"], "in rbp no member knows"),
         (["o", "--members", "h:1", "h:2", "--key-file", "none"], "key file none: No such file"),
         (["o", "--members", "h:1", "h:2", "--multicast", "7"], "--multicast: '7' is no address"),
         (

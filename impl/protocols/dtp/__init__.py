@@ -46,4 +46,14 @@ def dtp(
             tracer=tracer,
         )
 
-    return Implementation(MESSAGES, core)
+    def resilient(holders: int) -> Implementation[Message]:
+        return dtp(
+            resilience=holders - 1,
+            resend_ms=resend_ms,
+            pass_ms=pass_ms,
+            request_ms=request_ms,
+            silence_ms=silence_ms,
+            backoff_max=backoff_max,
+        )
+
+    return Implementation(MESSAGES, core, resilient=resilient)

@@ -57,4 +57,15 @@ def rbp_resilient(
             tracer=tracer,
         )
 
-    return Implementation(MESSAGES, core)
+    def resilient(holders: int) -> Implementation[Message]:
+        return rbp_resilient(
+            resilience=holders,
+            resend_ms=resend_ms,
+            token_ms=token_ms,
+            request_ms=request_ms,
+            hurry_ms=hurry_ms,
+            silence_ms=silence_ms,
+            backoff_max=backoff_max,
+        )
+
+    return Implementation(MESSAGES, core, resilient=resilient)
