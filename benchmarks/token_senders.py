@@ -1,6 +1,6 @@
-"""Whether CM's core agrees with its specification whoever sends: one walk for each choice of senders.
+"""Whether the cores of CM and Pinwheel agree with their specifications whoever sends: a walk for each choice.
 
-    python benchmarks/token_senders.py [--protocols chang-maxemchuk] [--processes 3] [--messages 3]
+    python benchmarks/token_senders.py [--protocols chang-maxemchuk pinwheel] [--processes 3] [--messages 3]
 
 A sum of all walks is printed; the exit code is 1 if one of them differs. See docs/lockstep.md.
 """
@@ -19,7 +19,7 @@ from antiphon.model.verdict import Outcome
 def main() -> int:
     """Walk each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--protocols", nargs="+", default=["chang-maxemchuk"])
+    parser.add_argument("--protocols", nargs="+", default=["chang-maxemchuk", "pinwheel"])
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--messages", type=int, default=3)
     options = parser.parse_args()

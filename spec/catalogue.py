@@ -234,6 +234,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.dtp:DTP",
         family="dtp",
         refinement_at="antiphon.spec.protocols.pinwheel.refinement:PINWHEEL",
+        binding_at="antiphon.conformance.bindings.pinwheel:PINWHEEL",
+        member_at="antiphon.conformance.cluster.protocols:pinwheel_member",
     ),
     Entry(
         "totem",

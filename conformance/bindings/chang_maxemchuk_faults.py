@@ -9,7 +9,6 @@ from typing import Any
 
 from antiphon.impl.protocols.chang_maxemchuk import Core
 from antiphon.impl.protocols.chang_maxemchuk.messages import Ack
-from antiphon.impl.protocols.core import Identifier
 
 
 class AcknowledgesEarly(Core):
@@ -57,11 +56,6 @@ class TurnsBack(Core):
         """Count down."""
         return -self._acknowledged % self.members
 
-    def _had_turn(self, sender: int, number: int) -> bool:
-        """From whomever it comes."""
-        del sender, number
-        return True
-
 
 class PrefersTheFirst(Core):
     """Unfair choice: of several updates the holder acknowledges that of the first process."""
@@ -77,9 +71,9 @@ class PrefersTheFirst(Core):
 class DeliversUnnumbered(Core):
     """Forgotten guard: the holder delivers an update as it acknowledges it, whatever was before."""
 
-    def _learn(self, giver: int, name: Identifier) -> None:
+    def _learn(self, giver: int, message: Any) -> None:
         """The own number counts as delivered."""
-        super()._learn(giver, name)
+        super()._learn(giver, message)
         if giver == self.me:
             self._status = self._acknowledged
 
@@ -130,9 +124,11 @@ class ForgetsTheLast(Core):
 class NamesItself(Core):
     """Wrong identifier: an ACK names the holder as the source of the update."""
 
-    def _ack(self, number: int, identifier: Identifier) -> Ack:
+    def _to_others(self, message: Any) -> None:
         """Take the own number."""
-        return super()._ack(number, identifier._replace(source=self.me))
+        if isinstance(message, Ack):
+            message = Ack(message.number, message.identifier._replace(source=self.me))
+        super()._to_others(message)
 
 
 FAULTS: dict[str, type[Core]] = {

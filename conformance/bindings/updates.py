@@ -125,15 +125,19 @@ class UpdatesBinding(CoreBinding[Any]):
         return self._updates[name]
 
 
-def driven(kind: type[Updates], messages: MessageFormat[Any], window: int, **settings: Any) -> Driven[Any]:
-    """What a shell and its judge need to know of cores of this kind, faulty ones too."""
+def driven(
+    kind: type[Updates], messages: MessageFormat[Any], outstanding: int, **settings: Any
+) -> Driven[Any]:
+    """What a shell and its judge need to know of cores of this kind, faulty ones too; so many own updates may
+    be outstanding.
+    """
 
     def core(me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[Any]:
         del backoff_max  # of timers, and there is none
         return cast(SteppedCore[Any], cast(Any, kind)(me, members, tracer=tracer, **settings))
 
     def busy(me: int, snapshot: UpdatesSnapshot) -> bool:
-        return snapshot.obtained[me] - snapshot.numbered[me] >= window
+        return snapshot.obtained[me] - snapshot.numbered[me] >= outstanding
 
     return Driven(messages, {}, core, _single, _rest, _reported, busy, _timers)
 
@@ -153,7 +157,7 @@ def _single(core: Updates, action: str, payload: bytes, now: float) -> tuple[boo
 def _rest(core: Updates, now: float) -> list[Delivery]:
     """A delivery comes before other steps."""
     deliveries: list[Delivery] = []
-    while (delivery := core.deliver()) is not None or core.act(now):
+    while (delivery := core.deliver()) is not None or core.acknowledge(now):
         if delivery is not None:
             deliveries.append(delivery)
     return deliveries

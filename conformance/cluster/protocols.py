@@ -19,6 +19,7 @@ from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.horus import IllFormedStack, horus
+from antiphon.impl.protocols.pinwheel import pinwheel
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
 from antiphon.impl.protocols.sequencer import sequencer
@@ -83,6 +84,11 @@ def sequencer_member(membership: Membership, bound: socket.socket, tracer: Trace
 def chang_maxemchuk_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
     """A member of a group that runs CM; the layers below it make the queues that it needs."""
     return _member(membership, bound, tracer, chang_maxemchuk())
+
+
+def pinwheel_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """A member of a group that runs Pinwheel; the layers below it make the queues that it needs."""
+    return _member(membership, bound, tracer, pinwheel())
 
 
 def total_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:

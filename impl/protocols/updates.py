@@ -2,8 +2,8 @@
 
 Rules of this file:
 1. No clock, socket, randomness or thread. Over queues nothing is sent again, so that no timer runs.
-2. One public action is one atomic step, and a step never waits. `deliver` and `act` are the single steps that
-   a process takes of its own accord; `settle` takes them until none is left.
+2. One public action is one atomic step, and a step never waits. `deliver` and `acknowledge` are what a
+   process does of its own accord; `settle` takes these steps until none is left.
 3. `multicast` is to the others; what a process keeps itself, the text says.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
    counted in `violations` and changes nothing.
@@ -54,7 +54,8 @@ __all__ = ["Updates", "UpdatesSnapshot", "UpdatesViolation"]
 class UpdatesViolation(Violation):
     """A message that is never sent; it is ignored and counted under exactly one kind.
 
-    All but the first show an order that differs from the own one, or a queue that is none.
+    The first two do no harm when they are ignored; each of the others shows an order that differs from the
+    own one, or a queue that is none.
     """
 
     TOO_FAR_AHEAD = "number_or_update_that_is_too_far_ahead"
@@ -68,7 +69,7 @@ class UpdatesViolation(Violation):
     @property
     def breaks_order(self) -> bool:
         """Whether two processes hold different things for true."""
-        return self is not UpdatesViolation.TOO_FAR_AHEAD
+        return self not in {self.TOO_FAR_AHEAD, self.FOREIGN_UPDATE}
 
 
 class UpdatesSnapshot(NamedTuple):
@@ -78,7 +79,7 @@ class UpdatesSnapshot(NamedTuple):
     numbered: tuple[int, ...]
     acknowledged: int
     status: int
-    early: tuple[tuple[int, int, Identifier], ...]
+    early: tuple[tuple[int, int, Any], ...]
     names: tuple[tuple[int, Identifier], ...]
     buffer: tuple[tuple[Identifier, bytes], ...]
     own: Hashable
@@ -97,11 +98,14 @@ class Updates(CountsViolations, ABC):
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
+            ValueError: `window` is not positive.
         """
         if members < 2 or not 0 <= me < members:
             raise InvalidMembership(
                 f"process {me} of {members}: a token needs at least 2 members, numbered from 0 to members - 1"
             )
+        if window < 1:
+            raise ValueError(f"window is {window}; a member that may send nothing orders nothing")
         self.me = me
         self.members = members
         self.window = window
@@ -112,7 +116,7 @@ class Updates(CountsViolations, ABC):
         self._numbered = [0] * members
         self._acknowledged = 0
         self._status = 0
-        self._early: dict[int, tuple[int, Identifier]] = {}
+        self._early: dict[int, tuple[int, Any]] = {}
         self._names: dict[int, Identifier] = {}
         self._buffer: dict[Identifier, bytes] = {}
         self._outputs: list[Send[Any]] = []
@@ -131,10 +135,6 @@ class Updates(CountsViolations, ABC):
     @abstractmethod
     def holding(self) -> bool:
         """Whether this process has the token, and every ACK before."""
-
-    @abstractmethod
-    def _had_turn(self, sender: int, number: int) -> bool:
-        """Whether the sender can have had the token to give this gsn."""
 
     @abstractmethod
     def _last_possible(self) -> int:
@@ -201,8 +201,9 @@ class Updates(CountsViolations, ABC):
         if source is None:
             return False
         identifier = Identifier(source, self._numbered[source] + 1)
-        self._learn(self.me, identifier)
-        self._to_others(self._ack(self._acknowledged, identifier))
+        message = self._ack(self._acknowledged + 1, identifier)
+        self._learn(self.me, message)
+        self._to_others(message)
         self._collect()
         if self._tracer.recording:
             self._tracer.record(tracing.Step(self.me, "acknowledge", identifier, self._acknowledged))
@@ -223,26 +224,25 @@ class Updates(CountsViolations, ABC):
         """`delivers messages in an orderly way … according to their gsns`; None while the next is missing."""
         if not self.deliverable:
             return None
-        self._status += 1
+        self._advance()
         name = self._names[self._status]
         payload = self._buffer[name]
-        self._delivered()
         self._collect()
         if self._tracer.recording:
             self._tracer.record(tracing.Deliver(self.me, name, self._status, payload))
         return Delivery(name.source, name.id, self._status, payload)
 
-    def act(self, now: float) -> bool:
-        """Take one step with the token; False if there is none."""
-        return self.acknowledge(now)
+    def _advance(self) -> None:
+        """The next update is the last that was delivered."""
+        self._status += 1
 
     def settle(self, now: float) -> list[Delivery]:
-        """Deliver and act until neither does anything; the deliveries come in their order."""
+        """Deliver and acknowledge until neither does anything; the deliveries come in their order."""
         deliveries: list[Delivery] = []
         while True:
             while (delivery := self.deliver()) is not None:
                 deliveries.append(delivery)
-            if not self.act(now):
+            if not self.acknowledge(now):
                 return deliveries
 
     def tick(self, now: float) -> None:
@@ -272,23 +272,23 @@ class Updates(CountsViolations, ABC):
 
     def _receive_ack(self, sender: int, message: Any) -> None:
         """An ACK is kept; those that are next are taken."""
-        wrong = self._unassignable(sender, message.number, message.identifier)
+        wrong = self._unassignable(message.number, message.identifier)
         if wrong is not None:
             self._violated(wrong, sender, message)
             return
-        self._early[message.number] = (sender, message.identifier)
+        self._early[message.number] = (sender, message)
         while (early := self._early.pop(self._acknowledged + 1, None)) is not None:
-            giver, name = early
-            if name.id != self._numbered[name.source] + 1:
-                self._violated(UpdatesViolation.TWO_NUMBERS, giver, message)
-                break
-            self._learn(giver, name)
+            giver, ack = early
+            if giver != self._giver():
+                self._violated(UpdatesViolation.OUT_OF_TURN, giver, ack)
+            elif ack.identifier.id != self._numbered[ack.identifier.source] + 1:
+                self._violated(UpdatesViolation.TWO_NUMBERS, giver, ack)
+            else:
+                self._learn(giver, ack)
         self._collect()
 
-    def _unassignable(self, sender: int, number: int, name: Identifier) -> UpdatesViolation | None:
+    def _unassignable(self, number: int, name: Identifier) -> UpdatesViolation | None:
         """Why the sender cannot have given this number to this update, or None."""
-        if not self._had_turn(sender, number):
-            return UpdatesViolation.OUT_OF_TURN
         if number > self._last_possible():
             return UpdatesViolation.TOO_FAR_AHEAD
         if number <= self._acknowledged or number in self._early:
@@ -296,20 +296,17 @@ class Updates(CountsViolations, ABC):
         if name.source == self.me and name.id > self._obtained[self.me]:
             return UpdatesViolation.NEVER_BROADCAST
         ahead = name.id - self._numbered[name.source]
-        known = any(name == other for _, other in self._early.values())
+        known = any(name == ack.identifier for _, ack in self._early.values())
         if known or not 0 < ahead <= number - self._acknowledged:
             return UpdatesViolation.TWO_NUMBERS
         return None
 
-    def _learn(self, giver: int, name: Identifier) -> None:
+    def _learn(self, giver: int, message: Any) -> None:
         """The next gsn is that of this update."""
         del giver
-        self._acknowledged += 1
-        self._numbered[name.source] += 1
-        self._names[self._acknowledged] = name
-
-    def _delivered(self) -> None:
-        """The next update goes to the application."""
+        self._acknowledged = message.number
+        self._numbered[message.identifier.source] += 1
+        self._names[message.number] = message.identifier
 
     def _collect(self) -> None:
         """`Stable messages … are immediately removed from the local buffers`, once they are delivered."""
@@ -374,7 +371,7 @@ class Updates(CountsViolations, ABC):
         del now
         self._obtained, self._numbered = list(snapshot.obtained), list(snapshot.numbered)
         self._acknowledged, self._status = snapshot.acknowledged, snapshot.status
-        self._early = {number: (giver, name) for number, giver, name in snapshot.early}
+        self._early = {number: (giver, ack) for number, giver, ack in snapshot.early}
         self._names, self._buffer = dict(snapshot.names), dict(snapshot.buffer)
         self._resume(snapshot.own)
         self._outputs, self._violations = list(snapshot.outputs), Counter(dict(snapshot.violations))

@@ -13,17 +13,17 @@ import pytest
 
 from antiphon.conformance.cluster import ClusterResult, run_cluster
 
+STOPPED = {
+    "sequencer": 0,
+    "total": 2,
+    "chang-maxemchuk": 1,
+    "rbp-resilient": 1,
+    "totem": 1,
+    "pinwheel": 0,
+}
 
-@pytest.mark.parametrize(
-    ("protocol", "stopped"),
-    [
-        ("sequencer", 0),
-        ("total", 2),
-        ("chang-maxemchuk", 1),
-        ("rbp-resilient", 1),
-        ("totem", 1),
-    ],
-)
+
+@pytest.mark.parametrize(("protocol", "stopped"), STOPPED.items())
 def test_a_member_that_is_stopped_and_goes_on_delivers_what_the_others_do(
     protocol: str, stopped: int, tmp_path: Path
 ) -> None:

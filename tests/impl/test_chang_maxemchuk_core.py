@@ -125,7 +125,7 @@ def test_a_number_is_given_once_and_to_one_update_and_numbers_leave_none_out() -
     assert member.snapshot()._replace(violations=()) == before
     other = Core(0, 4)
     other.receive(2, Ack(3, Identifier(3, 2)), NOW)
-    other.restore(before._replace(early=((3, 2, Identifier(3, 2)),)), NOW)
+    other.restore(before._replace(early=((3, 2, Ack(3, Identifier(3, 2))),)), NOW)
     other.receive(1, Ack(2, Identifier(1, 1)), NOW)
     assert other.violations == {UpdatesViolation.TWO_NUMBERS: 1}
     assert other.snapshot().early == ()

@@ -1,5 +1,5 @@
-"""Tokens over queues: CM agrees with its specification in every transition of small models, whoever sends,
-and its planted faults are found; docs/lockstep.md holds the table.
+"""Tokens over queues: CM and Pinwheel agree with their specifications in every transition of small models,
+and their planted faults are found; docs/lockstep.md holds the table.
 """
 
 import re
@@ -15,7 +15,7 @@ from antiphon.model.verdict import Outcome
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "lockstep.md"
 
-PROTOCOLS = ("chang-maxemchuk",)
+PROTOCOLS = ("chang-maxemchuk", "pinwheel")
 
 TWO: dict[str, Any] = {"processes": 2, "messages": 2}
 SMALL: dict[str, Any] = dict(bound_protocol("chang-maxemchuk").small)
@@ -37,6 +37,19 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("chang-maxemchuk", "removes-nothing"): (TWO, 7, "variable buffer"),
     ("chang-maxemchuk", "sends-two"): (TWO, 1, "process 0: busy"),
     ("chang-maxemchuk", "turns-back"): (SMALL, 6, ONE_SIDE),
+    ("pinwheel", "acknowledges-early"): (SMALL, 5, ONE_SIDE),
+    ("pinwheel", "believes-the-last"): (TWO, 6, "variable heard"),
+    ("pinwheel", "drops-early-acks"): (SMALL, 9, "variable early"),
+    ("pinwheel", "forgets-itself"): (TWO, 5, "variable heard"),
+    ("pinwheel", "forgets-the-giver"): (TWO, 2, "variable heard"),
+    ("pinwheel", "keeps-the-token"): (TWO, 2, "variable token"),
+    ("pinwheel", "passes-at-once"): (TWO, 4, "variable token"),
+    ("pinwheel", "passes-never"): (TWO, 2, "variable token"),
+    ("pinwheel", "removes-at-most"): (TWO, 3, "variable buffer"),
+    ("pinwheel", "removes-nothing"): (TWO, 5, "variable buffer"),
+    ("pinwheel", "says-nothing"): (TWO, 7, "variable heard"),
+    ("pinwheel", "sends-one"): (TWO, 1, "process 0: busy"),
+    ("pinwheel", "tells-what-it-has"): (TWO, 6, "variable heard"),
 }
 """Where each fault shows, after how many steps, and what differs."""
 
@@ -47,6 +60,8 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
         ("chang-maxemchuk", TWO, 106, 52),
         ("chang-maxemchuk", SMALL, 2_461, 744),
         ("chang-maxemchuk", {**SMALL, "messages": 3, "step": 0}, 4_913, 1_286),
+        ("pinwheel", TWO, 190, 99),
+        ("pinwheel", SMALL, 4_162, 1_265),
     ],
 )
 def test_the_core_agrees_in_every_transition(
@@ -79,7 +94,7 @@ def test_every_planted_fault_is_caught_and_told_on_the_page(protocol: str) -> No
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_hypothesis_finds_a_fault_and_none_where_none_is(protocol: str) -> None:
     bound = bound_protocol(protocol)
-    binding = bound.bind(fault="removes-early", **bound.random)
+    binding = bound.bind(fault="removes-nothing", **bound.random)
     faulty = run_stateful(binding, runs=60, seed_number=1, shrinks=0)
     assert faulty.outcome is Outcome.VIOLATED
     sound = run_stateful(bound.bind(**bound.random), runs=5, seed_number=1)

@@ -26,7 +26,7 @@ check = Reports.private().check
 MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
     "CM of two": (ChangMaxemchukChecked, {"processes": 2, "messages": 3}, (1855, 4980, 18)),
     "CM of three": (ChangMaxemchukChecked, {"processes": 3, "messages": 2}, (6512, 23276, 18)),
-    "Pinwheel": (PinwheelChecked, {"processes": 2, "messages": 2}, (2930, 9120, 15)),
+    "Pinwheel": (PinwheelChecked, {"processes": 2, "messages": 3}, (129_330, 462_112, 22)),
     "Totem of two": (TotemChecked, {"processes": 2, "messages": 2, "visits": 6}, (5287, 10950, 14)),
     "Totem, at once": (
         TotemChecked,

@@ -1,4 +1,4 @@
-"""CM over queues does what CM does, keeps what it promises, and removes nothing that somebody lacks."""
+"""CM and Pinwheel over queues do nothing else, keep their promises and remove nothing that somebody lacks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from antiphon.spec.protocols.chang_maxemchuk.algorithm import Number
 from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukInQueuesChecked
 from antiphon.spec.protocols.chang_maxemchuk.queues import ChangMaxemchukInQueues
 from antiphon.spec.protocols.chang_maxemchuk.refinement import CHANG_MAXEMCHUK_IN_QUEUES
+from antiphon.spec.protocols.pinwheel.properties import PinwheelInQueuesChecked
+from antiphon.spec.protocols.pinwheel.refinement import PINWHEEL_IN_QUEUES
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services import Process
 
@@ -23,21 +25,36 @@ check = Reports.private().check
 
 THREE = {"processes": 3, "messages": 3}
 
-HELD: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int]]] = {
-    "chang-maxemchuk": (ChangMaxemchukInQueuesChecked, THREE, (92_764, 381_812)),
+HELD: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int], set[str]]] = {
+    "chang-maxemchuk": (ChangMaxemchukInQueuesChecked, THREE, (92_764, 381_812), set()),
+    "pinwheel": (
+        PinwheelInQueuesChecked,
+        {"processes": 3, "messages": 2, "window": 1},
+        (7_877, 25_251),
+        set(),
+    ),
+    "pinwheel of two": (
+        PinwheelInQueuesChecked,
+        {"processes": 2, "messages": 3},
+        (7_503, 16_692),
+        {"AckOvertaken"},
+    ),
 }
+"""Specification, constants; states and transitions; of two processes no ACK is overtaken."""
 
 REFINED: dict[str, tuple[Refinement, dict[str, Any]]] = {
     "chang-maxemchuk": (CHANG_MAXEMCHUK_IN_QUEUES, {}),
+    "pinwheel": (PINWHEEL_IN_QUEUES, {}),
 }
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_every_property_holds_every_action_fires_and_every_witness_is_reached(name: str) -> None:
-    spec, constants, counts = HELD[name]
+    spec, constants, counts, unreached = HELD[name]
     report = check(program(spec, **constants))
     seen = report.exploration
-    assert {verdict.property for verdict in report.verdicts if verdict.outcome is not Outcome.HOLDS} == set()
+    lacking = {verdict.property for verdict in report.verdicts if verdict.outcome is not Outcome.HOLDS}
+    assert lacking == unreached
     assert (seen.complete, seen.states, seen.transitions) == (True, *counts)
     assert set(seen.never_fired) == set()
 
@@ -68,8 +85,17 @@ class TakesAnyAck(ChangMaxemchukInQueues):
         self.acknowledged[p] = min(self.acknowledged[p] + 2, self.messages)
 
 
-def test_what_is_removed_too_early_is_noticed() -> None:
-    report = check(program(RemovesEarly, **THREE), properties=["RemovedIsEverywhere"])
+class RemovesAtMost(PinwheelInQueuesChecked):
+    """What one process is known to have delivered is taken for stable."""
+
+    def is_stable(self, p: Process, k: Number) -> bool:
+        """Any for all."""
+        return any(self.heard[p][q] >= k for q in self.each(Process))
+
+
+@pytest.mark.parametrize("mutant", [RemovesEarly, RemovesAtMost])
+def test_what_is_removed_too_early_is_noticed(mutant: type[Spec]) -> None:
+    report = check(program(mutant, **THREE), properties=["RemovedIsEverywhere"])
     assert report["RemovedIsEverywhere"].outcome is Outcome.VIOLATED
 
 

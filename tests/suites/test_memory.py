@@ -11,6 +11,7 @@ from antiphon.conformance.suites.memory import growth
 from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Delivery, Implementation, Send
 from antiphon.impl.protocols.horus import horus
+from antiphon.impl.protocols.pinwheel import pinwheel
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
 from antiphon.impl.protocols.totem import totem
 
@@ -27,10 +28,11 @@ def test_a_message_costs_so_many_bytes_for_ever(messages: int) -> None:
     check_memory(rbp(), kept=KEPT, bytes_max=BYTES_MAX, messages=messages)
 
 
-def test_cm_keeps_its_last_n_minus_one_updates() -> None:
-    """Of which each is a batch, larger or smaller than the last one of a run before."""
+@pytest.mark.parametrize("core", [chang_maxemchuk(), pinwheel()], ids=["chang-maxemchuk", "pinwheel"])
+def test_what_is_stable_is_not_kept(core: Implementation[Any]) -> None:
+    """The last updates stay; each is a batch, larger or smaller than those of a run before."""
     kept = frozenset({"endpoint.core._buffer[]"})
-    assert growth(chang_maxemchuk(), messages=1_000).containers <= kept
+    assert growth(core, messages=1_000).containers <= kept
 
 
 def test_totem_keeps_nothing_of_what_it_delivered() -> None:

@@ -1,6 +1,8 @@
-"""RBP, CM, Totem and a stack of layers keep to their times, and the suite catches cores that do not."""
+"""RBP, CM, Pinwheel, Totem and a stack keep to their times, and the suite catches cores that do not."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -9,6 +11,7 @@ from antiphon.conformance.suites import Times, check_times
 from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.horus import horus
+from antiphon.impl.protocols.pinwheel import pinwheel
 from antiphon.impl.protocols.rbp import MESSAGES, rbp
 from antiphon.impl.protocols.totem import totem
 
@@ -25,8 +28,9 @@ QUEUED = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
 """MSG and ACK; the queues double four times what they wait, which is more where clocks differ."""
 
 
-def test_cm_keeps_to_its_times() -> None:
-    check_times(chang_maxemchuk(), QUEUED, members=(3,))
+@pytest.mark.parametrize("core", [chang_maxemchuk(), pinwheel()], ids=["chang-maxemchuk", "pinwheel"])
+def test_cores_over_queues_keep_to_their_times(core: Implementation[Any]) -> None:
+    check_times(core, QUEUED, members=(3,))
 
 
 def test_totem_keeps_to_its_times() -> None:

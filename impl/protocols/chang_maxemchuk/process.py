@@ -51,10 +51,6 @@ class Core(Updates):
         else:
             self._receive_ack(sender, message)
 
-    def _had_turn(self, sender: int, number: int) -> bool:
-        """Each number has its place in the cycle."""
-        return sender == (number - 1) % self.members
-
     def _giver(self) -> int:
         """`along the predefined path`: the order of processes, one step an ACK."""
         return self._acknowledged % self.members

@@ -81,6 +81,10 @@ class Sequence(Group):
         self.source[m] = p
         self.obtained[p] |= {m}
         emit(Broadcast(p, m))
+        self.after_broadcast(p, m)
+
+    def after_broadcast(self, p: Process, m: Message) -> None:
+        """What else there is to do when p has multicast m."""
 
     @action(fairness="weak")
     def receive_message(self, p: Process, m: Message) -> None:
@@ -109,9 +113,17 @@ class Sequence(Group):
         require(
             k == self.status[p] + 1 and k <= self.acknowledged[p] and m is not None and m in self.obtained[p]
         )
-        self.status[p] = k
+        self.advance(p, k)
         if m is not None:
             emit(Deliver(p, m))
+        self.after_deliver(p)
+
+    def advance(self, p: Process, k: Number) -> None:
+        """The update with gsn k is the last that p has delivered."""
+        self.status[p] = k
+
+    def after_deliver(self, p: Process) -> None:
+        """What else there is to do when p has delivered."""
 
 
 class ChangMaxemchuk(Sequence):

@@ -38,10 +38,8 @@ class InQueues(Sequence, FifoChannels[Packet]):
 
     # What is sent -----------------------------------------------------------------------------------------
 
-    @action
-    def broadcast(self, p: Process, m: Message) -> None:
+    def after_broadcast(self, p: Process, m: Message) -> None:
         """`it multicasts the message MSG(U, U_id)`, and has it."""
-        super().broadcast(p, m)
         self.buffer[p] |= {m}
         self.push_to_others(p, Packet(m, 0))
 
@@ -87,10 +85,8 @@ class InQueues(Sequence, FifoChannels[Packet]):
 
     # What is delivered and removed ------------------------------------------------------------------------
 
-    @action(fairness="weak")
-    def deliver(self, p: Process, k: Number) -> None:
-        """`delivers messages in an orderly way … according to their gsns`."""
-        super().deliver(p, k)
+    def after_deliver(self, p: Process) -> None:
+        """What is stable is removed."""
         self.collect(p)
 
     def is_stable(self, p: Process, k: Number) -> bool:

@@ -19,8 +19,8 @@ from antiphon.spec.protocols.chang_maxemchuk.algorithm import Count, Number, Seq
 from antiphon.spec.services import Message, Process
 
 
-class Pinwheel(Sequence):
-    """Pinwheel: positive notification, several outstanding updates, several acknowledgements a holder."""
+class Notifying(Sequence):
+    """Positive notification, several outstanding updates, several acknowledgements a holder."""
 
     window: Const[int] = 2
 
@@ -47,10 +47,8 @@ class Pinwheel(Sequence):
         self.sender[self.assigned] = p
         self.hear(p, p, self.assigned)
 
-    @action(fairness="weak")
-    def pass_token(self, p: Process) -> None:
+    def pass_on(self, p: Process) -> None:
         """The next process of the cycle has the token."""
-        require(p == self.holder)
         self.holder = Process((p.index + 1) % self.processes)
 
     def obtain(self, p: Process, m: Message) -> None:
@@ -67,12 +65,21 @@ class Pinwheel(Sequence):
         if q is not None:
             self.hear(p, q, self.acknowledged[p])
 
-    @action(fairness="weak")
-    def deliver(self, p: Process, k: Number) -> None:
+    def advance(self, p: Process, k: Number) -> None:
         """As in CM; p knows its own hgsn."""
-        super().deliver(p, k)
+        super().advance(p, k)
         self.hear(p, p, k)
 
     def hear(self, p: Process, q: Process, h: Count) -> None:
         """R_p[q] becomes h; an old one changes nothing."""
         self.heard[p][q] = max(self.heard[p][q], h)
+
+
+class Pinwheel(Notifying):
+    """Pinwheel."""
+
+    @action(fairness="weak")
+    def pass_token(self, p: Process) -> None:
+        """After one acknowledgement or more, or none."""
+        require(p == self.holder)
+        self.pass_on(p)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from antiphon.spec.lang import invariant, witness
 from antiphon.spec.protocols.chang_maxemchuk.algorithm import Number
-from antiphon.spec.protocols.chang_maxemchuk.properties import SequenceProperties
-from antiphon.spec.protocols.pinwheel.algorithm import Pinwheel
+from antiphon.spec.protocols.chang_maxemchuk.properties import InQueuesProperties, SequenceProperties
+from antiphon.spec.protocols.pinwheel.algorithm import Notifying, Pinwheel
+from antiphon.spec.protocols.pinwheel.queues import PinwheelInQueues
 from antiphon.spec.services import Process, TotalOrderBroadcast
 
 
-class PinwheelProperties(Pinwheel, SequenceProperties):
-    """Pinwheel with its own properties."""
+class NotifyingProperties(Notifying, SequenceProperties):
+    """What positive notification promises."""
 
     @invariant
     def StableIsEverywhere(self) -> bool:
@@ -40,5 +41,15 @@ class PinwheelProperties(Pinwheel, SequenceProperties):
         return self.assigned < self.processes and any(self.is_stable(p, 1) for p in self.each(Process))
 
 
+class PinwheelProperties(Pinwheel, NotifyingProperties):
+    """Pinwheel with its own properties."""
+
+
 class PinwheelChecked(PinwheelProperties, TotalOrderBroadcast):
     """Pinwheel, checked against its own properties and total order broadcast."""
+
+
+class PinwheelInQueuesChecked(
+    PinwheelInQueues, InQueuesProperties, NotifyingProperties, TotalOrderBroadcast
+):
+    """Pinwheel over queues, checked against the properties of Pinwheel too."""

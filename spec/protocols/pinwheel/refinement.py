@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from antiphon.spec.protocols.chang_maxemchuk.refinement import SequenceOrdering
 from antiphon.spec.protocols.pinwheel.algorithm import Pinwheel
+from antiphon.spec.protocols.pinwheel.queues import PinwheelInQueues
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.events import Broadcast, Deliver
 from antiphon.spec.services.ordering import OrderingMachine, steps_between
@@ -24,3 +25,11 @@ PINWHEEL = Refinement(
     sizes={"series": 1, "numbers": "messages"},
     bounds={"processes": 2, "messages": 2},
 )
+
+PINWHEEL_IN_QUEUES = Refinement(
+    PinwheelInQueues,
+    Pinwheel,
+    (Broadcast, Deliver),
+    bounds={"processes": 2, "messages": 2},
+)
+"""Over queues Pinwheel does nothing else; the last ACK of a holder and passing the token are one step."""

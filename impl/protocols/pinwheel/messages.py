@@ -1,0 +1,57 @@
+"""The two messages of Pinwheel.
+
+| paper             | here  |
+|-------------------|-------|
+| `MSG(U, U_id)`, with hgsn | `Msg` |
+| `ACK(t, U_id, g)` | `Ack` |
+
+The sender of a message, t of an ACK, is that of its datagram. This module must not know what a process does
+with a message.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 3.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Payload
+
+__all__ = ["Ack", "Message", "Msg", "flaw", "kind"]
+
+Status = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
+"""hgsn: up to which gsn a process has delivered; 0 at first."""
+
+
+class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="msg"):
+    """An update, its U_id, and the hgsn of its source."""
+
+    identifier: Identifier
+    payload: Payload
+    status: Status
+
+
+class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
+    """Gives an update its gsn; the last of a holder passes the token to the next process of the cycle."""
+
+    number: Natural
+    identifier: Identifier
+    passes: bool
+
+
+Message = Msg | Ack
+
+
+def kind(message: Message) -> str:
+    """The name of a message's kind on the wire: msg or ack."""
+    return str(message.__struct_config__.tag)
+
+
+def flaw(message: Message, members: int) -> str | None:
+    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
+    if message.identifier.source >= members:
+        return f"source {message.identifier.source} is not one of {members} members"
+    return None

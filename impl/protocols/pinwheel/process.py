@@ -1,0 +1,107 @@
+"""The core of Pinwheel: the holder numbers all that it has, and messages say how far their sender delivered.
+
+The rules and the table of names stand in `antiphon.impl.protocols.updates`. Beyond these:
+
+| paper                                | here                                                    |
+|--------------------------------------|---------------------------------------------------------|
+| hgsn_i, R_i[k]                       | `_status`, `_heard[k]`                                  |
+| who has the token                    | `_holder`, by the ACKs up to `_acknowledged`            |
+| m outstanding messages (section 5)   | `window`                                                |
+| `g <= min({R_i[k] | 1 <= k <= n})`   | `_stable`                                               |
+
+Where the paper leaves a choice, the last ACK that a holder can give passes the token; one that nobody needs
+stays where it is, since every update comes to its holder.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 3, second paragraph, and section 5, second paragraph, of F. Cristian and
+S. Mishra, "The Pinwheel asynchronous atomic broadcast protocols", 1995.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.pinwheel.messages import Ack, Message, Msg
+from antiphon.impl.protocols.updates import Updates
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = ["WINDOW", "Core"]
+
+WINDOW = 2
+"""How many own updates may have no number, if nothing else is said."""
+
+
+class Core(Updates):
+    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+
+    protocol = "pinwheel"
+
+    def __init__(self, me: int, members: int, *, window: int = WINDOW, tracer: Tracer = NULL_TRACER) -> None:
+        """Process 0 holds the token, and nobody has delivered anything; `window` is the same at all members.
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+            ValueError: `window` is not positive.
+        """
+        super().__init__(me, members, window, tracer)
+        self._heard = [0] * members
+        self._holder = 0
+
+    @property
+    def holding(self) -> bool:
+        """The last known ACK names this process."""
+        return self._holder == self.me
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle one message of another member."""
+        del now
+        if isinstance(message, Ack):
+            self._receive_ack(sender, message)
+        elif self._receive_msg(sender, message):
+            self._hear(sender, message.status)
+            self._collect()
+
+    def _learn(self, giver: int, message: Ack) -> None:
+        """`the gsn assigned to the message by LTM_i is equal to hgsn_i`; and where the token is."""
+        super()._learn(giver, message)
+        self._hear(giver, message.number)
+        self._holder = (giver + 1) % self.members if message.passes else giver
+
+    def _advance(self) -> None:
+        """A process knows its own hgsn."""
+        super()._advance()
+        self._hear(self.me, self._status)
+
+    def _hear(self, process: int, status: int) -> None:
+        """`maintains hgsn_j it has received from LTM_j`; an old one changes nothing."""
+        if status > self._heard[process]:
+            self._heard[process] = status
+
+    def _giver(self) -> int:
+        """Who has the token gives the next number."""
+        return self._holder
+
+    def _last_possible(self) -> int:
+        """Every process gives all outstanding updates a number, once in a round."""
+        return self._acknowledged + self.members * self.members * self.window
+
+    def _unnumbered_max(self) -> int:
+        """Those that have no gsn, and one for each gsn that can have been given."""
+        return (self.members * self.members + 1) * self.window
+
+    def _stable(self) -> int:
+        """`g <= min({R_i[k] | 1 <= k <= n})`."""
+        return min(self._heard)
+
+    def _msg(self, identifier: Identifier, payload: bytes) -> Msg:
+        return Msg(identifier, payload, self._status)
+
+    def _ack(self, number: int, identifier: Identifier) -> Ack:
+        return Ack(number, identifier, sum(self._obtained) == sum(self._numbered) + 1)
+
+    def _own(self) -> Hashable:
+        return (self._holder, tuple(self._heard))
+
+    def _resume(self, own: tuple[int, tuple[int, ...]]) -> None:
+        self._holder, self._heard = own[0], list(own[1])
