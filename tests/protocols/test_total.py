@@ -53,7 +53,13 @@ EXCEPT: dict[str, set[str]] = {"a crash": ALONE, "a joiner": JOINED, "a wrong su
 pass up what came before it; a member that is cut off has left its view's others behind.
 """
 
-UNREACHED: dict[str, set[str]] = {"one view": {"NextView"}, "repeated packets": {"NextView"}}
+UNREACHED: dict[str, set[str]] = {
+    "one view": {"NextView", "BeginsElsewhere"},
+    "a joiner": {"BeginsElsewhere"},
+    "a wrong suspicion": {"BeginsElsewhere"},
+    "repeated packets": {"NextView", "BeginsElsewhere"},
+}
+"""A new sequencer begins at another id than 1 only where there is a second view, and `first_ids` let it."""
 
 
 @cache
