@@ -323,6 +323,7 @@ class NotIncluded(ViewSynchronousMachine):
         require(not self.dead[p] and self.is_left_out(p) and p not in self.view_members[v])
         require(self.has_formed(v) and self.is_after(p, v) and self.has_own(p) and self.has_the_same(p, v))
         self.dead[p] = True
+        self.note_installation(p, v, self.view_members[v])
         emit(Install(p, v, self.view_members[v]))
         emit(Crash(p))
 

@@ -84,7 +84,7 @@ FAULTS: tuple[Row, ...] = (
         view_machine.ViewSynchronyChecked,
         THREE_VIEWS,
         told_others={"ViewAgreement"},
-        not_included={"SelfInclusion", "ViewsAreToldOf"},
+        not_included={"SelfInclusion"},
         installs_again={"LocalMonotonicity"},
         split_off={"PrimaryPartition"},
         sends_outside=({"InitialView"}, THREE_VIEWS | {"joiners": 1}),
