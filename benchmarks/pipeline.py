@@ -174,8 +174,8 @@ def healthy_in_duckdb(events: Path) -> int:
                 count(*) FILTER (got > 0) AS delivered, max(deliveries) AS deliveries, max(by_scan) AS by_scan
               FROM told GROUP BY run)
             SELECT count(*) FROM by_run WHERE bad = 0 AND delivered = deliveries AND by_scan = 1"""  # noqa: S608
-    ).fetchone()
-    return int(answer[0])
+    ).fetchall()
+    return int(answer[0][0])
 
 
 Times = tuple[float, float]
@@ -216,7 +216,7 @@ def main() -> None:
     parser.add_argument("--scan-only", action="store_true", help="leave out plain Python and verify of logs")
     options = parser.parse_args()
     took: dict[str, Times] = {}
-    with tempfile.TemporaryDirectory() as scratch, spark_session(options.master) as session:
+    with tempfile.TemporaryDirectory() as scratch, spark_session(options.master, 1 << 30) as session:
         logs, lake = Path(scratch) / "logs", Path(scratch) / "lake"
         logs.mkdir()
         lines = write_logs(logs, options.runs, options.processes, options.messages)

@@ -186,9 +186,6 @@ def _process_of(problem: Problem) -> int | None:
     return int(number) if number.isdigit() and problem.path.name.startswith("process-") else None
 
 
-_KNOWN: Final = (Broadcast, Deliver, CoreBroadcast, CoreDeliver, Send, Receive, Crash, End)
-
-
 @dataclass
 class LogFacts:
     """What one log says beyond its events, noted as they come: a fact that is not so makes the run a suspect.
@@ -225,13 +222,13 @@ class LogFacts:
         """Note one event, after its position."""
         source, count = name
         kind = type(event)
-        if source is None or count is None:
-            self.named &= kind in (Crash, End)
+        if source is None or count is None or source >= _SOURCES:
+            self.named &= kind is Crash or kind is End
         elif kind in _CAUSALITY and not self.unordered:
-            self.order.append(_CAUSALITY[kind] * _SOURCES + source)
-            self.order.append(count)
-            self.named &= source < _SOURCES
-            self.unordered = len(self.order) > _ORDER_MAX
+            order = self.order
+            order.append(_CAUSALITY[kind] * _SOURCES + source)
+            order.append(count)
+            self.unordered = len(order) > _ORDER_MAX
         if kind is Deliver:
             assert isinstance(event, Deliver)
             self.rising &= event.number > self.last_number

@@ -71,7 +71,7 @@ _SPARSE: Final[tuple[tuple[str, DataType, pa.DataType], ...]] = (
 EVENTS: Final = StructType([StructField(name, kind) for name, kind, _ in _DENSE + _SPARSE])
 """One row an event that could be read, and one a run."""
 
-_ARROW: Final = pa.schema([pa.field(name, kind) for name, _, kind in _DENSE + _SPARSE])
+ARROW: Final = pa.schema([pa.field(name, kind) for name, _, kind in _DENSE + _SPARSE])
 _LONG_MAX: Final = 2**63
 
 Identifier = tuple[int | None, int | None]
@@ -124,7 +124,7 @@ class Rows:
                 else pa.array([values.get(row) for row in range(size)], kind)
             )
         self.rows, self.others = [], {}
-        return pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
+        return pa.RecordBatch.from_arrays(arrays, schema=ARROW)
 
 
 _Told = Callable[[str, Any], None]

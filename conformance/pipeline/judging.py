@@ -60,11 +60,11 @@ def judge_lake(
     batches = batches_of(lake)
     names = properties_of(promise)
     place = "-".join(["total-order"] if names == properties_of((TOTAL_ORDER,)) else ["other", _hash(names)])
-    lines, runs = sum(batch.lines for batch in batches), sum(batch.runs for batch in batches)
+    volume, runs = sum(batch.lines for batch in batches) * _BYTES_A_LINE, sum(batch.runs for batch in batches)
     try:
         with (
-            spark_session(master) as session,
-            settings(session, lines * _BYTES_A_LINE, max(runs, 1)),
+            spark_session(master, volume) as session,
+            settings(session, volume, max(runs, 1)),
             telling(session, tell),
         ):
             for batch in batches:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,12 +35,14 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
-from pyarrow import parquet
+from pyarrow import compute, parquet
+from pyspark import TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from antiphon.conformance.pipeline.chunks import PlannedRun, reads_chunks
-from antiphon.conformance.pipeline.columns import EVENTS
+from antiphon.conformance.pipeline.columns import ARROW, EVENTS
 from antiphon.conformance.pipeline.dataset import cause_of, list_runs
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
 from antiphon.conformance.pipeline.scratch import own_directory
@@ -57,8 +59,8 @@ BATCH_BYTES: Final = 4 << 30
 
 _CHUNK_BYTES: Final = 32 << 20
 _CHUNK_RUNS: Final = 5_000
-_BUCKET_BYTES: Final = 256 << 20
-"""Logs of so many bytes are worth a bucket: some 60 MB of Parquet."""
+_BUCKET_BYTES: Final = 64 << 20
+"""Logs of so many bytes are worth a bucket, which a task holds to sort it: some 100 MB of memory."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,8 @@ def ingest(
     if not new:
         return Ingested(str(place), (), len(found))
     made = []
-    with _writing(place), spark_session(master) as session, telling(session, tell):
+    volume = sum(run.size for run in new)
+    with _writing(place), spark_session(master, volume) as session, telling(session, tell):
         place.mkdir(parents=True, exist_ok=True)
         (place / "batches").mkdir(exist_ok=True)
         if not is_lake(place):
@@ -196,7 +199,7 @@ def _ingest_batch(session: SparkSession, lake: Path, runs: Sequence[_Run]) -> Ba
         for number, chunk in enumerate(chunks):
             (staging / "plan" / f"{number}.json").write_bytes(msgspec.json.encode(chunk))
         rows = session.range(0, len(chunks), 1, len(chunks)).mapInArrow(reads_chunks(str(staging)), EVENTS)
-        _write_events(rows, name, staging / "events", buckets)
+        _write_events(rows, staging / "events", buckets)
         for file in (staging / "plan").iterdir():
             file.unlink()
         (staging / "plan").rmdir()
@@ -208,16 +211,30 @@ def _ingest_batch(session: SparkSession, lake: Path, runs: Sequence[_Run]) -> Ba
         return Batch(staging.rename(lake / "batches" / name), **counts)
 
 
-def _write_events(rows: DataFrame, name: str, place: Path, buckets: int) -> None:
-    """Write rows in buckets: the exchange puts a bucket into one task, and so into one file."""
-    table = f"antiphon_staging_{name}"
-    session = rows.sparkSession
-    session.sql(f"DROP TABLE IF EXISTS {table}")
-    try:
-        writer = rows.repartition(buckets, *KEY).write.bucketBy(buckets, *KEY).sortBy(*KEY)
-        writer.option("path", _uri(place)).format("parquet").saveAsTable(table)
-    finally:
-        session.sql(f"DROP TABLE IF EXISTS {table}")
+def _write_events(rows: DataFrame, place: Path, buckets: int) -> None:
+    """Write rows in buckets: the exchange puts a bucket into one task, which sorts it and writes one file."""
+    place.mkdir()
+    written = rows.repartition(buckets, *KEY).mapInArrow(_writes_bucket(str(place)), "rows bigint")
+    written.agg(F.sum("rows")).collect()
+
+
+def _writes_bucket(place: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What writes the bucket of a task: by Arrow, in a fraction of the time that Spark's own writer takes.
+    Spark knows the bucket by the end of the file's name, and numbers parts and buckets alike.
+    """
+
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        assert context is not None
+        name = f"part-{context.partitionId():05}_{context.partitionId():05}.parquet"
+        table = pa.Table.from_batches(batches, ARROW).combine_chunks()
+        order = compute.sort_indices(table, [(column, "ascending", "at_start") for column in KEY])
+        partial = Path(place) / f".{name}-{context.taskAttemptId()}"
+        parquet.write_table(table.take(order), partial)
+        partial.rename(Path(place) / name)
+        yield pa.RecordBatch.from_pydict({"rows": [table.num_rows]})
+
+    return write
 
 
 def _plan(runs: Sequence[_Run], most: int) -> list[list[PlannedRun]]:

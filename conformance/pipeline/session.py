@@ -76,15 +76,18 @@ _BYTES_A_TASK: Final = 1 << 20
 """Less than this many bytes of logs are not worth a task: judging them takes a second or two."""
 
 _BYTES_A_TASK_MAX: Final = 64 << 20
+_LONG_BYTES: Final = 32 << 20
+"""Work on so many bytes of logs lasts long enough for Java to compile it well."""
 _POLL_S: Final = 0.5
 CONNECT_S: Final = 8.0
 """So long a Spark Connect server has to take a connection; the client alone would try for minutes."""
 
 
 @contextmanager
-def spark_session(master: str | None = None) -> Iterator[SparkSession]:
+def spark_session(master: str | None = None, volume: int = 0) -> Iterator[SparkSession]:
     """Give a session on this master, and stop it afterwards if it was started here. Without a master it is
-    the session that runs in this process, else one on all cores of this machine.
+    the session that runs in this process, else one on all cores of this machine. `volume` is how many bytes
+    of logs are the work: it decides how well Java compiles.
 
     Raises:
         InputError: this is no master, nobody answers there, or a session with another master runs in this
@@ -113,7 +116,7 @@ def spark_session(master: str | None = None) -> Iterator[SparkSession]:
             stack.enter_context(_without_words_of_py4j())
             scratch = stack.enter_context(own_directory("spark"))
             home = stack.enter_context(java_home())
-            session = _start(master, home, scratch)
+            session = _start(master, home, scratch, volume)
         try:
             with _interrupts():
                 yield session
@@ -272,11 +275,11 @@ def _connect(master: str) -> SparkSession:
     return session
 
 
-def _start(master: str, home: Path, scratch: Path) -> SparkSession:
+def _start(master: str, home: Path, scratch: Path, volume: int) -> SparkSession:
     log4j = scratch / "log4j2.properties"
     log4j.write_text(_LOG4J)
     builder = SparkSession.builder.appName("antiphon").master(master)
-    for key, value in _configuration(master, log4j, scratch).items():
+    for key, value in _configuration(master, log4j, scratch, volume).items():
         builder = builder.config(key, value)
     with _environment(
         JAVA_HOME=str(home),
@@ -298,16 +301,19 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
-def _configuration(master: str, log4j: Path, scratch: Path) -> dict[str, str]:
+def _configuration(master: str, log4j: Path, scratch: Path, volume: int) -> dict[str, str]:
     for place in ("java", "blocks"):
         (scratch / place).mkdir()
     java = f'"-Dlog4j2.configurationFile={log4j.as_uri()}" "-Djava.io.tmpdir={scratch / "java"}"'
-    java += " -XX:-UsePerfData"
+    java += (
+        " -XX:-UsePerfData -Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
+    )
     configuration = _COMMON | {"spark.sql.warehouse.dir": (scratch / "warehouse").as_uri()}
     if is_local(master):
-        # A job here lasts seconds: Java's second compiler would take more of them than it
-        # gives back, but without it the default room for compiled code is too small.
-        java += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+        if volume < _LONG_BYTES:
+            # A job of seconds: Java's second compiler would take more of them than it gives back, but
+            # without it the default room for compiled code is too small.
+            java += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
         configuration["spark.local.dir"] = str(scratch / "blocks")
     if is_private(master):
         configuration |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -73,7 +73,7 @@ def verify(
         return judge_lake(source, master, promise, tell)
     volume, runs = _measure(source, kept)
     with (
-        spark_session(master) as session,
+        spark_session(master, volume) as session,
         settings(session, volume, runs),
         telling(session, tell),
     ):

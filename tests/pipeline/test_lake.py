@@ -33,10 +33,12 @@ HEALTHY = [
     "0: +a a#3 b#7 | 1: +b a#3 b#7 | 2: a#3 !",
     "0: a>1 0:2>2 <b +a a | 1: <a b>0 <a a | 2: a",
 ]
+WIDE = f"{2**63 - 1}:1"
 LARGE = f"0:{'9' * 20}"
 SUSPECT = {
     "a circle": "0: a b ! | 1: b c ! | 2: c a !",
     "a number of twenty digits": f"0: +{LARGE} {LARGE} | 1: {LARGE}",
+    "a source of sixty-three bits": f"0: +{WIDE} {WIDE} {WIDE}>1 | 1: <{WIDE} {WIDE}",
     "views": "0: +a a [2=01] | 1: a [2=01]",
 }
 
