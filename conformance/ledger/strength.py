@@ -58,7 +58,7 @@ from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.variants import Restriction
 from antiphon.spec.lang.walk import nodes
 
-NOT_TEXT = ("bounds", "properties", "refinement", "resilience")
+NOT_TEXT = ("bounds", "properties", "refinement", "resilience", "two_views_checked")
 """Modules of a protocol that bound it or judge it."""
 
 SEED = 7
@@ -224,6 +224,9 @@ def strength(
     told = [*plans, *(beside if deep else [])]
     if not told:
         return FamilyStrength("", (), Tally(), sample, seed, sum(1 for _ in held(claims)))
+    judged = frozenset(digest for plan in (*plans, *beside) if plan.judges for digest in plan.names)
+    for plan in plans:
+        plan.judged_elsewhere = frozenset() if plan.judges else judged
     team = _Team(sum(len(plan.sampled) for plan in plans), jobs, progress)
     for some in _rounds(plans):
         team.all_do(some, partial(_Plan.ask_sample, settled=_settled(plans)))
@@ -433,6 +436,9 @@ class _Known:
 class _Plan:
     """One program and its checks: the sample is asked about all of them, the other mutants about those that
     none of the sample breaks.
+
+    `judges`: somebody judges its events; `judged_elsewhere` are mutants of one where nobody does, and of
+    another program where somebody does, which then says what can be seen.
     """
 
     def __init__(
@@ -453,6 +459,8 @@ class _Plan:
         self.mutants = sorted(mutants, key=lambda item: _digest(str(seed), item.digest))
         self.names = {item.digest: item.name for item in mutants}
         self.sampled: Sequence[Anything] = self.mutants[:sample]
+        self.judges = bool(self.program.module.handlers)
+        self.judged_elsewhere: frozenset[str] = frozenset()
         self.found = _Found()
         self._known = known
         self._trial: Trial | None = None
@@ -687,7 +695,7 @@ def _elsewhere(claims: Sequence[Claim], owners: AbstractSet[type]) -> Iterator[t
 
 def _settled(plans: Iterable[_Plan]) -> Settled:
     """The mutants of the sample that need not be asked further whether they can be seen, by their digests."""
-    answered = [(digest, answer.fate) for plan in plans for digest, answer in plan.found.sample.items()]
+    answered = [(digest, _fate(plan, digest)) for plan in plans for digest in plan.found.sample]
     often = Counter(digest for digest, _ in answered)
     seen = {digest for digest, fate in answered if fate in (Fate.KILLED, Fate.SURVIVED)}
     return seen | {digest for digest, count in often.items() if count >= MOST_PROGRAMS}
@@ -750,6 +758,8 @@ def _kills(plan: _Plan, digest: str) -> bool:
 def _fate(plan: _Plan, digest: str) -> Fate | None:
     """What became of a mutant in one program."""
     answer = plan.found.sample.get(digest)
+    if answer is not None and answer.fate is Fate.SURVIVED and digest in plan.judged_elsewhere:
+        return Fate.INNER
     return None if answer is None else answer.fate
 
 
@@ -773,10 +783,9 @@ def _tally(plans: Sequence[_Plan], same: AbstractSet[str]) -> Tally:
     killed = _killed(plans)
     for plan in (item for item in plans if not item.is_guest):
         for mutant in plan.mutants:
-            answer = plan.found.sample.get(mutant.digest)
-            if answer is not None:
+            if (fate := _fate(plan, mutant.digest)) is not None:
                 names[mutant.digest] = str(mutant)
-                fates.setdefault(mutant.digest, []).append(answer.fate)
+                fates.setdefault(mutant.digest, []).append(fate)
     tally = Tally(tried=len(fates))
     for digest, found in fates.items():
         if digest in same:

@@ -49,6 +49,9 @@ OF_ONE_MESSAGE = (
 )  # fmt: skip
 """What one message and one fault could break: an order needs two messages, another list a wrong suspicion."""
 
+OF_ONE_CRASH = tuple(name for name in OF_ONE_MESSAGE if name != "SameViewDelivery")
+"""What one failure alone could break, suspected at once by all: nobody goes on in an old view then."""
+
 ORDER = ("UniformTotalOrder", "UniformPrefixOrder")
 SAFETY = (*ORDER, *OF_ONE_MESSAGE, "ViewAgreement", "MajorityInList")
 LIVENESS = (
@@ -283,7 +286,7 @@ IRBP: tuple[Claim, ...] = (
         "fault, be it a failure or a false suspicion, all that was promised comes about. (For both faults "
         "together see IRB-29.)",
         (
-            *(_check(property, "holds") for property in (*OF_ONE_MESSAGE, *LIVENESS)),
+            *(_check(property, "holds") for property in (*OF_ONE_CRASH, *LIVENESS)),
             *(
                 _check(property, "holds", of=_MISLED)
                 for property in (*OF_ONE_MESSAGE, "ViewAgreement", *LIVENESS)

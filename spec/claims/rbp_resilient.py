@@ -553,6 +553,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "enough: it fires only where the token is lost.",
         (
             _check("GoesOnOrNoticed", "holds", of=_FAILED),
+            _check("WaitsNoMore", "holds", of=_FAILED),
             _check("GoesOnOrNoticed", "holds", of=_BROKEN),
             _check("GoesOnOrNoticed", "holds", of={**_BROKEN, "crashes": 2}),
         ),

@@ -20,7 +20,19 @@ from antiphon.model.verdict import PropertyKind
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, claim_of, claims_of, families
 from antiphon.spec.environment import Losses
-from antiphon.spec.lang import Between, Program, Spec, action, expect, invariant, program, require
+from antiphon.spec.lang import (
+    Between,
+    Program,
+    Spec,
+    action,
+    emit,
+    expect,
+    invariant,
+    on,
+    program,
+    record,
+    require,
+)
 from antiphon.spec.protocols.moving_sequencer.bounds import MovingSequencerBounded, Urgent
 from antiphon.spec.protocols.moving_sequencer.figure12 import MovingSequencer
 from antiphon.spec.protocols.moving_sequencer.properties import MovingSequencerChecked
@@ -92,6 +104,49 @@ class Lit(Spec):
     def FirstOrNot(self) -> bool:
         """True at all times, as far as intervals do not see."""
         return not (self.first and not self.first)
+
+
+@record
+class Rung:
+    """The bell rings."""
+
+    times: Annotated[int, Between(1, 1)]
+
+
+class Bell(Spec):
+    """A bell that rings once, in a room where dust falls."""
+
+    rung: bool = False
+    dust: bool = False
+
+    @action
+    def ring(self) -> None:
+        """Once."""
+        require(not self.rung)
+        self.rung = True
+        emit(Rung(1))
+
+    @action
+    def gather(self) -> None:
+        """Nobody looks."""
+        require(not self.dust)
+        self.dust = True
+
+    @invariant
+    def RungOrNot(self) -> bool:
+        """True at all times, as far as intervals do not see."""
+        return not (self.rung and not self.rung)
+
+
+class Heard(Bell):
+    """Somebody counts."""
+
+    heard: Annotated[int, Between(0, 1)] = 0
+
+    @on(Rung)
+    def hear(self, event: Rung) -> None:
+        """Once more."""
+        self.heard = event.times
 
 
 class Watched(Lamps):
@@ -275,6 +330,16 @@ def test_a_mutant_that_adds_a_step_which_changes_nothing_is_the_same() -> None:
     again = "Lit.light, line"
     assert not any(item.mutant.startswith(again) and "dropped" in item.mutant for item in tally.survivors)
     assert tally.equivalent == 1
+
+
+def test_where_some_program_has_its_events_judged_that_one_says_what_can_be_seen() -> None:
+    """By itself the bell shows everything: there is nobody to tell it from the dust."""
+    dust = "never happens: `gather`"
+    alone = strength([claim(Check(Bell, "RungOrNot", "holds"))]).tally
+    heard = strength([claim(Check(Bell, "RungOrNot", "holds"), Check(Heard, "RungOrNot", "holds"))]).tally
+    assert any(dust in item.mutant for item in alone.survivors)
+    assert not any(dust in item.mutant for item in heard.survivors)
+    assert any("never happens: `ring`" in item.mutant for item in heard.survivors)
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:

@@ -278,6 +278,16 @@ class RbpResilientProperties(RbpResilientBounded):
         """Some process has delivered a message, not only passed over NULL."""
         return any(self.has_delivered(p, body) for p in self.each(Process) for body in self.each(Body))
 
+    @invariant
+    def WaitsNoMore(self) -> bool:
+        """Who has a higher number than that of its own ACK does not wait for the successor (as repaired)."""
+        return not any(self.waits_in_vain(p) for p in self.each(Process))
+
+    def waits_in_vain(self, p: Process) -> bool:
+        """P waits, and has a number that was given since."""
+        sent = self.passed[p]
+        return sent is not None and any(item.number > sent.number for item in self.numbered[p])
+
     @witness
     def NotYetStable(self) -> bool:
         """The bound is tight: somebody knows number k, and not all have the message with number k - n + 2."""
