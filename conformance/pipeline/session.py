@@ -249,15 +249,19 @@ def _stop(session: SparkSession) -> None:
 
 @contextmanager
 def _without_words_of_py4j() -> Iterator[None]:
-    """What py4j logs of an interrupted call is raised too; it logs on the root logger."""
+    """What py4j logs of an interrupted call is raised too; it logs on its own loggers and on the root."""
 
     def foreign(record: logging.LogRecord) -> bool:
         return Path(record.pathname).parent.name != "py4j"
 
+    own = logging.getLogger("py4j")
+    level = own.level
     logging.getLogger().addFilter(foreign)
+    own.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
+        own.setLevel(level)
         logging.getLogger().removeFilter(foreign)
 
 
