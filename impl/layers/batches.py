@@ -220,12 +220,12 @@ class Batches:
 
     def unpack(self, delivery: Delivery) -> list[Delivery]:
         """The messages that are delivered by this payload of the core, in order."""
-        if delivery.source == self._me:
-            self._held_bytes -= self._on_their_way.popleft()
         batch = self._read(delivery)
         if batch is None:
             self.broken += 1
             return []
+        if delivery.source == self._me:
+            self._held_bytes -= self._on_their_way.popleft()
         source = self._sources[delivery.source]
         source.taken = batch.taken
         parts, first = self._completed(source, batch)
@@ -278,6 +278,8 @@ class Batches:
             return None
         source = self._sources[delivery.source]
         goes_on = source.pieces is not None
+        if delivery.source == self._me and not self._on_their_way:
+            return None
         if batch.first != source.last + (not goes_on) or (batch.cut and len(batch.parts) != 1):
             return None
         if not source.taken <= batch.taken <= self._delivered_bytes:

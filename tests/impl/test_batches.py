@@ -188,6 +188,19 @@ def test_a_payload_that_is_no_next_batch_is_ignored_and_counted(payload: bytes) 
     assert member.unpack(Delivery(1, 2, 2, good)) == [Delivery(1, 1, 1, b"x")]
 
 
+def test_an_own_batch_that_comes_again_is_ignored_and_counted() -> None:
+    member = batches()
+    member.put(b"x")
+    payload = member.next()
+    assert member.unpack(Delivery(0, 1, 1, payload)) == [Delivery(0, 1, 1, b"x")]
+    assert member.unpack(Delivery(0, 1, 2, payload)) == []
+    member.put(b"y")
+    member.next()
+    assert member.unpack(Delivery(0, 1, 3, payload)) == []
+    assert member.broken == 2
+    assert not member.idle, "the second is still on its way"
+
+
 def test_pieces_that_grow_beyond_the_limit_are_not_kept() -> None:
     member = batches(message_bytes_max=10)
     for k in range(100):
