@@ -16,6 +16,7 @@ from antiphon.spec.claims.claim import (
 )
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.sequencer.over_flush import SequencerOverFlush
+from antiphon.spec.protocols.sequencer.over_views import SequencerOverViewsChecked
 from antiphon.spec.protocols.sequencer.properties import (
     SequencerChecked,
     SequencerCopyChecked,
@@ -63,9 +64,13 @@ def _with(
 
 def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None = None) -> Check:
     """Whether every multicast is a step of the machine of view synchrony."""
-    return Check(
-        SequencerOverFlush, "StepOfTheMachine", outcome, repairs, (), _NAMED, length, deep=True
-    )
+    return Check(SequencerOverFlush, "StepOfTheMachine", outcome, repairs, (), _NAMED, length, deep=True)
+
+
+def _over_views(property: str, outcome: RecordedOutcome, length: int | None = None, **faults: bool) -> Check:
+    """Over the machine of view synchrony, with early FORWARDs kept; `faults` are the machine's."""
+    constants = {**_NAMED, **faults}
+    return Check(SequencerOverViewsChecked, property, outcome, ("keep_early",), (), constants, length)
 
 
 def _repaired(property: str, constants: _Constants) -> Check:
@@ -498,7 +503,9 @@ SEQUENCER: tuple[Claim, ...] = (
         "SEQ-09 and SEQ-11 need early FORWARDs kept too, SEQ-07 that what comes of who has left is discarded "
         "as well, SEQ-21 a new reason to resend; SEQ-04, SEQ-20 and SEQ-22 stay refuted. It is no flush of "
         "its own kind: with it, each multicast is sent, received and left behind as the machine of view "
-        "synchrony may do it, which Horus' MBRSHIP refines with a flush that is made of messages (HOR-09).",
+        "synchrony may do it; and over that machine, which may deliver and install whatever keeps each "
+        "sender's order, SEQUENCER keeps the same. Horus' MBRSHIP refines the machine with a flush that is "
+        "made of messages (HOR-09).",
         (
             _with(_FLUSHED, "TotalOrder", "holds", _CRASHES),
             _with(_FLUSHED, "PrefixOrder", "holds", _CRASHES),
@@ -508,6 +515,18 @@ SEQUENCER: tuple[Claim, ...] = (
             _with(_FLUSHED, "AllDelivered", "holds", _CRASHES, 6),
             _step(_FLUSHED, "holds"),
             _step(("keep_early",), "violated", 4),
+            _over_views("TotalOrder", "holds"),
+            _over_views("PrefixOrder", "holds"),
+            _over_views("Agreement", "holds"),
+            _over_views("Validity", "holds"),
+            _over_views("UniformIntegrity", "holds"),
+            _over_views("HeardInTheNextView", "holds", 6),
+            _over_views("PrefixOrder", "violated", 3, any_order=True),
+            _over_views("TotalOrder", "violated", 5, any_order=True),
+            _over_views("Agreement", "violated", 3, any_order=True),
+            _over_views("Validity", "violated", 7, any_order=True),
+            _over_views("TotalOrder", "violated", 11, goes_on=True),
+            _over_views("Agreement", "violated", 5, hasty=True),
             *_deep("TotalOrder", "PrefixOrder", "Agreement", "Validity", "UniformIntegrity", "NextNumber"),
         ),
     ),
